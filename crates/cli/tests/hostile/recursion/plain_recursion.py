@@ -1,0 +1,8 @@
+# attack: recurse without end
+# expect: error
+# forbid: PWNED
+def down(n):
+    return down(n + 1) + 1
+
+
+print("PW" + "NED:", down(0))

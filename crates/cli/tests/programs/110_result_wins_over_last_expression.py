@@ -1,0 +1,3 @@
+result = {"from": "variable"}
+print("printed once")
+"not this one"

@@ -1,0 +1,158 @@
+//! The stable codes of everything that can go wrong. Never renamed, never reused; each has its
+//! section in docs/errors.md.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// One kind of failure. The number says whose fault it is: 1xxx the program's or its limits,
+/// 2xxx the caller's, 4xxx ours or the machine's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The program is not valid Python. Nothing ran.
+    Syntax,
+    /// The program raised an exception that nobody caught.
+    Exception,
+    /// The program imports a module that is not there.
+    MissingModule,
+    /// A tool's error that nobody caught.
+    Tool,
+    /// A tool call was written without `await`, so it was never sent.
+    UnawaitedCall,
+    /// The program ended itself with a code other than 0.
+    Exit,
+    /// The program called itself too deep.
+    Recursion,
+    /// Wall time.
+    WallTime,
+    /// CPU time.
+    CpuTime,
+    /// Memory.
+    Memory,
+    /// Output.
+    OutputBytes,
+    /// The result's size.
+    ResultBytes,
+    /// The result's nesting.
+    ResultDepth,
+    /// Tool calls.
+    ToolCalls,
+    /// One call's arguments or answer.
+    CallBytes,
+    /// The interpreter was lost: its stack ran out, or it was made to abort.
+    EngineCrash,
+    /// No tool of that name.
+    UnknownTool,
+    /// The arguments of a call are not what they must be.
+    BadCall,
+    /// Too many executions wait already.
+    Busy,
+    /// What was asked for is not possible: a bad name, a limit out of range.
+    BadRequest,
+    /// The caller took it back.
+    Cancelled,
+    /// The workspace folder cannot be used.
+    Workspace,
+    /// No worker could be started.
+    WorkerUnavailable,
+    /// A worker was lost in the middle of a program.
+    WorkerLost,
+    /// A worker said something that no worker says.
+    WorkerMisbehaved,
+}
+
+impl Code {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Code; 25] = [
+        Code::Syntax,
+        Code::Exception,
+        Code::MissingModule,
+        Code::Tool,
+        Code::UnawaitedCall,
+        Code::Exit,
+        Code::Recursion,
+        Code::WallTime,
+        Code::CpuTime,
+        Code::Memory,
+        Code::OutputBytes,
+        Code::ResultBytes,
+        Code::ResultDepth,
+        Code::ToolCalls,
+        Code::CallBytes,
+        Code::EngineCrash,
+        Code::UnknownTool,
+        Code::BadCall,
+        Code::Busy,
+        Code::BadRequest,
+        Code::Cancelled,
+        Code::Workspace,
+        Code::WorkerUnavailable,
+        Code::WorkerLost,
+        Code::WorkerMisbehaved,
+    ];
+
+    /// As it is printed: `GM-1201`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Syntax => "GM-1101",
+            Code::Exception => "GM-1102",
+            Code::MissingModule => "GM-1103",
+            Code::Tool => "GM-1104",
+            Code::UnawaitedCall => "GM-1105",
+            Code::Exit => "GM-1106",
+            Code::Recursion => "GM-1107",
+            Code::WallTime => "GM-1201",
+            Code::CpuTime => "GM-1202",
+            Code::Memory => "GM-1203",
+            Code::OutputBytes => "GM-1204",
+            Code::ResultBytes => "GM-1205",
+            Code::ResultDepth => "GM-1206",
+            Code::ToolCalls => "GM-1207",
+            Code::CallBytes => "GM-1208",
+            Code::EngineCrash => "GM-1301",
+            Code::UnknownTool => "GM-1401",
+            Code::BadCall => "GM-1402",
+            Code::Busy => "GM-2001",
+            Code::BadRequest => "GM-2002",
+            Code::Cancelled => "GM-2003",
+            Code::Workspace => "GM-2004",
+            Code::WorkerUnavailable => "GM-4001",
+            Code::WorkerLost => "GM-4002",
+            Code::WorkerMisbehaved => "GM-4003",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_its_own_and_in_order() {
+        let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        let mut sorted = codes.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(codes, sorted);
+    }
+
+    #[test]
+    fn every_code_has_its_section_in_the_documentation() {
+        let page = include_str!("../../../docs/errors.md");
+        for code in Code::ALL {
+            assert!(page.contains(&format!("## {code}")), "docs/errors.md has no section {code}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Gristmill's pure logic: what a limit is, what a level promises, what an execution is called.
+//!
+//! Walls: no file, no socket, no clock, no randomness, no async. Everything here can be tested by
+//! calling it.
+
+mod codes;
+mod ids;
+mod levels;
+mod limits;
+mod quantity;
+
+pub use codes::Code;
+pub use ids::ExecutionId;
+pub use levels::{Level, UnknownLevel};
+pub use limits::{LimitError, LimitName, Limits};
+pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};

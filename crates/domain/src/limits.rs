@@ -1,0 +1,376 @@
+//! Every limit on a program, in one place: its name, its unit, its value at each level, its range,
+//! and the reason it is there.
+
+use serde::Serialize;
+
+use crate::codes::Code;
+use crate::levels::Level;
+use crate::quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
+
+/// The limits of one program. Made from a [`Level`], changed one by one by name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    #[serde(skip)]
+    level: Level,
+    values: [u64; LimitName::ALL.len()],
+}
+
+/// One limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LimitName {
+    /// From the program's first instruction to its last.
+    WallTime,
+    /// What it computes in that time.
+    CpuTime,
+    /// The whole interpreter, of which about 45 MB are its own.
+    Memory,
+    /// What it prints, on both streams together.
+    OutputBytes,
+    /// The result, as JSON.
+    ResultBytes,
+    /// How deep the result is nested.
+    ResultDepth,
+    /// Files and folders open at once.
+    OpenFiles,
+    /// One file.
+    FileBytes,
+    /// All files of the workspace and /tmp together.
+    WorkspaceBytes,
+    /// Files and folders in the workspace and /tmp.
+    WorkspaceFiles,
+    /// Tool calls in all.
+    ToolCalls,
+    /// Tool calls under way at once; further ones wait.
+    ParallelCalls,
+}
+
+enum Unit {
+    Ms,
+    Bytes,
+    Count,
+}
+
+/// A limit cannot be what was asked for.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LimitError {
+    /// No limit has this name.
+    #[error("there is no limit `{name}`{}; the limits are {}", nearest_text(.nearest), LimitName::names())]
+    Unknown {
+        /// As it was written.
+        name: String,
+        /// The closest name there is.
+        nearest: Option<&'static str>,
+    },
+    /// The value is outside what this level permits.
+    #[error("{name} = {value} is outside what level {level} permits ({min} to {max}); choose a value in between, or another --level")]
+    OutOfRange {
+        /// Which limit.
+        name: &'static str,
+        /// What was asked for.
+        value: String,
+        /// At which level.
+        level: Level,
+        /// The least.
+        min: String,
+        /// The most.
+        max: String,
+    },
+    /// The value cannot be read.
+    #[error(transparent)]
+    Quantity(#[from] QuantityError),
+    /// The value is not a number.
+    #[error("`{0}` is not a whole number")]
+    Count(String),
+}
+
+fn nearest_text(nearest: &Option<&'static str>) -> String {
+    nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+const KB: u64 = 1 << 10;
+const MB: u64 = 1 << 20;
+
+impl LimitName {
+    /// All of them.
+    pub const ALL: [LimitName; 12] = [
+        LimitName::WallTime,
+        LimitName::CpuTime,
+        LimitName::Memory,
+        LimitName::OutputBytes,
+        LimitName::ResultBytes,
+        LimitName::ResultDepth,
+        LimitName::OpenFiles,
+        LimitName::FileBytes,
+        LimitName::WorkspaceBytes,
+        LimitName::WorkspaceFiles,
+        LimitName::ToolCalls,
+        LimitName::ParallelCalls,
+    ];
+
+    /// As it is written in settings, flags and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LimitName::WallTime => "wall_time",
+            LimitName::CpuTime => "cpu_time",
+            LimitName::Memory => "memory",
+            LimitName::OutputBytes => "output_bytes",
+            LimitName::ResultBytes => "result_bytes",
+            LimitName::ResultDepth => "result_depth",
+            LimitName::OpenFiles => "open_files",
+            LimitName::FileBytes => "file_bytes",
+            LimitName::WorkspaceBytes => "workspace_bytes",
+            LimitName::WorkspaceFiles => "workspace_files",
+            LimitName::ToolCalls => "tool_calls",
+            LimitName::ParallelCalls => "parallel_calls",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        LimitName::ALL.into_iter().find(|limit| limit.as_str() == name)
+    }
+
+    /// What the limit is about, for messages: "wall time".
+    pub fn subject(self) -> &'static str {
+        match self {
+            LimitName::WallTime => "run time",
+            LimitName::CpuTime => "CPU time",
+            LimitName::Memory => "memory",
+            LimitName::OutputBytes => "printed output",
+            LimitName::ResultBytes => "result size",
+            LimitName::ResultDepth => "result nesting",
+            LimitName::OpenFiles => "open files",
+            LimitName::FileBytes => "file size",
+            LimitName::WorkspaceBytes => "workspace size",
+            LimitName::WorkspaceFiles => "number of workspace files",
+            LimitName::ToolCalls => "number of tool calls",
+            LimitName::ParallelCalls => "parallel tool calls",
+        }
+    }
+
+    /// The code of an execution that ended because of it; `None` for limits that show inside the
+    /// program, as an `OSError` or by waiting.
+    pub fn code(self) -> Option<Code> {
+        match self {
+            LimitName::WallTime => Some(Code::WallTime),
+            LimitName::CpuTime => Some(Code::CpuTime),
+            LimitName::Memory => Some(Code::Memory),
+            LimitName::OutputBytes => Some(Code::OutputBytes),
+            LimitName::ResultBytes => Some(Code::ResultBytes),
+            LimitName::ResultDepth => Some(Code::ResultDepth),
+            LimitName::ToolCalls => Some(Code::ToolCalls),
+            LimitName::OpenFiles
+            | LimitName::FileBytes
+            | LimitName::WorkspaceBytes
+            | LimitName::WorkspaceFiles
+            | LimitName::ParallelCalls => None,
+        }
+    }
+
+    /// What to change when it is hit, besides the limit.
+    pub fn advice(self) -> &'static str {
+        match self {
+            LimitName::WallTime => "do less in one program, or run tool calls together with asyncio.gather",
+            LimitName::CpuTime => "look for an endless loop or a slow algorithm",
+            LimitName::Memory => "process the data piece by piece, or keep it in sqlite3 or a file in /workspace",
+            LimitName::OutputBytes => "print a summary and write the rest to a file in /workspace",
+            LimitName::ResultBytes => "return a summary and write the rest to a file in /workspace",
+            LimitName::ResultDepth => "flatten the result",
+            LimitName::OpenFiles => "close files after use: with open(...) as f",
+            LimitName::FileBytes => "split the file",
+            LimitName::WorkspaceBytes | LimitName::WorkspaceFiles => "remove files that are no longer needed",
+            LimitName::ToolCalls => "ask for more per call, or split the work over several programs",
+            LimitName::ParallelCalls => "further calls wait by themselves",
+        }
+    }
+
+    fn unit(self) -> Unit {
+        match self {
+            LimitName::WallTime | LimitName::CpuTime => Unit::Ms,
+            LimitName::Memory
+            | LimitName::OutputBytes
+            | LimitName::ResultBytes
+            | LimitName::FileBytes
+            | LimitName::WorkspaceBytes => Unit::Bytes,
+            LimitName::ResultDepth
+            | LimitName::OpenFiles
+            | LimitName::WorkspaceFiles
+            | LimitName::ToolCalls
+            | LimitName::ParallelCalls => Unit::Count,
+        }
+    }
+
+    /// Least, default and most at a level.
+    #[rustfmt::skip]
+    fn range(self, level: Level) -> (u64, u64, u64) {
+        let [development, production, hardened] = match self {
+            // An agent waits for the answer; a few tool calls fit into five seconds.
+            LimitName::WallTime => [(1, 30_000, 3_600_000), (1_000, 5_000, 120_000), (100, 3_000, 10_000)],
+            // One thread: never more than the wall time, which ends the program first by default.
+            LimitName::CpuTime => [(1, 30_000, 3_600_000), (100, 5_000, 120_000), (100, 3_000, 10_000)],
+            // The least is what the interpreter itself needs; the most is what 32 bits can address.
+            LimitName::Memory => [(64 * MB, 1024 * MB, 4096 * MB), (64 * MB, 512 * MB, 2048 * MB), (64 * MB, 256 * MB, 512 * MB)],
+            // All of it is held in memory until the execution ends.
+            LimitName::OutputBytes => [(0, 8 * MB, 64 * MB), (0, MB, 16 * MB), (0, 256 * KB, MB)],
+            LimitName::ResultBytes => [(2, 8 * MB, 16 * MB), (2, 4 * MB, 16 * MB), (2, MB, 4 * MB)],
+            // Parsers recurse; the wire's own cap is 100.
+            LimitName::ResultDepth => [(1, 64, 90), (1, 64, 90), (1, 32, 64)],
+            LimitName::OpenFiles => [(0, 256, 512), (0, 64, 512), (0, 32, 64)],
+            LimitName::FileBytes => [(0, 100 * MB, 4096 * MB), (0, 10 * MB, 1024 * MB), (0, 10 * MB, 10 * MB)],
+            LimitName::WorkspaceBytes => [(0, 1024 * MB, 65536 * MB), (0, 100 * MB, 10240 * MB), (0, 50 * MB, 100 * MB)],
+            LimitName::WorkspaceFiles => [(0, 100_000, 1_000_000), (0, 10_000, 1_000_000), (0, 1_000, 10_000)],
+            LimitName::ToolCalls => [(0, 10_000, 1_000_000), (0, 1_000, 100_000), (0, 100, 1_000)],
+            // Each holds a request and an answer in the gateway's memory.
+            LimitName::ParallelCalls => [(1, 128, 1_024), (1, 64, 256), (1, 16, 64)],
+        };
+        match level {
+            Level::Development => development,
+            Level::Production => production,
+            Level::Hardened => hardened,
+        }
+    }
+
+    /// A value of this limit, for people.
+    pub fn format(self, value: u64) -> String {
+        match self.unit() {
+            Unit::Ms => format_ms(value),
+            Unit::Bytes => format_bytes(value),
+            Unit::Count => value.to_string(),
+        }
+    }
+
+    fn names() -> String {
+        LimitName::ALL.map(LimitName::as_str).join(", ")
+    }
+}
+
+impl Limits {
+    /// A level's own.
+    pub fn of(level: Level) -> Self {
+        Self { level, values: LimitName::ALL.map(|name| name.range(level).1) }
+    }
+
+    /// The level they come from.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// One value.
+    pub fn get(&self, name: LimitName) -> u64 {
+        self.values[name as usize]
+    }
+
+    /// Changes one, within what the level permits.
+    pub fn set(&mut self, name: LimitName, value: u64) -> Result<(), LimitError> {
+        let (min, _, max) = name.range(self.level);
+        if !(min..=max).contains(&value) {
+            return Err(LimitError::OutOfRange {
+                name: name.as_str(),
+                value: name.format(value),
+                level: self.level,
+                min: name.format(min),
+                max: name.format(max),
+            });
+        }
+        self.values[name as usize] = value;
+        Ok(())
+    }
+
+    /// Changes one, both name and value as people write them.
+    pub fn set_text(&mut self, name: &str, value: &str) -> Result<(), LimitError> {
+        let limit = LimitName::from_name(name)
+            .ok_or_else(|| LimitError::Unknown { name: name.to_owned(), nearest: nearest(name) })?;
+        let value = match limit.unit() {
+            Unit::Ms => parse_ms(value)?,
+            Unit::Bytes => parse_bytes(value)?,
+            Unit::Count => value.trim().parse().map_err(|_| LimitError::Count(value.to_owned()))?,
+        };
+        self.set(limit, value)
+    }
+
+    /// One sentence for whoever ran into it: what, how much, how to raise it, what to do instead.
+    pub fn hit_message(&self, name: LimitName) -> String {
+        let (_, _, max) = name.range(self.level);
+        let value = self.get(name);
+        let raise = match value < max {
+            true => format!("raise `{}` (up to {} at level {})", name.as_str(), name.format(max), self.level),
+            false => format!("`{}` is at its highest for level {}", name.as_str(), self.level),
+        };
+        format!("{} is limited to {}; {}, or {raise}", name.subject(), name.format(value), name.advice())
+    }
+}
+
+/// The closest limit name, if any is close.
+fn nearest(name: &str) -> Option<&'static str> {
+    let distance = |known: &str| edit_distance(known, name);
+    let best = LimitName::ALL.map(LimitName::as_str).into_iter().min_by_key(|known| distance(known))?;
+    (distance(best) <= 1 + name.len() / 3).then_some(best)
+}
+
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, l) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, r) in right.iter().enumerate() {
+            let change = diagonal + usize::from(l != *r);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_lies_in_its_range_at_every_level() {
+        for level in Level::ALL {
+            for name in LimitName::ALL {
+                let (min, default, max) = name.range(level);
+                assert!(min <= default && default <= max, "{} at {level}", name.as_str());
+            }
+        }
+    }
+
+    #[test]
+    fn limits_are_kept_under_their_own_names() {
+        let mut limits = Limits::of(Level::Production);
+        for (index, name) in LimitName::ALL.into_iter().enumerate() {
+            assert_eq!(name as usize, index);
+            assert_eq!(LimitName::from_name(name.as_str()), Some(name));
+        }
+        limits.set_text("wall_time", "2.5s").unwrap();
+        limits.set_text("memory", "256M").unwrap();
+        assert_eq!(limits.get(LimitName::WallTime), 2500);
+        assert_eq!(limits.get(LimitName::Memory), 256 * MB);
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_refused_with_the_range() {
+        let mut limits = Limits::of(Level::Production);
+        let error = limits.set_text("wall_time", "10m").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "wall_time = 600 s is outside what level production permits (1 s to 120 s); choose a value in between, or another --level"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_limit_gets_the_nearest_name() {
+        let error = Limits::of(Level::Production).set_text("wal_time", "1s").unwrap_err();
+        assert!(error.to_string().contains("did you mean `wall_time`?"), "{error}");
+    }
+
+    #[test]
+    fn a_hit_limit_names_itself_its_value_and_the_way_out() {
+        let limits = Limits::of(Level::Production);
+        assert_eq!(
+            limits.hit_message(LimitName::WallTime),
+            "run time is limited to 5 s; do less in one program, or run tool calls together with asyncio.gather, or raise `wall_time` (up to 120 s at level production)"
+        );
+    }
+}

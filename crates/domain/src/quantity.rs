@@ -1,0 +1,106 @@
+//! Bytes and times as people write them: `512M`, `10MB`, `1.5s`, `250ms`.
+
+/// Why a text is not a quantity.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum QuantityError {
+    /// Not a size.
+    #[error("`{0}` is not a size; write a number with B, K, M or G, such as 512M")]
+    Bytes(String),
+    /// Not a time.
+    #[error("`{0}` is not a time; write a number with ms, s or m, such as 2.5s")]
+    Time(String),
+}
+
+const BYTE_UNITS: [(&str, u64); 10] = [
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("kb", 1 << 10),
+    ("mb", 1 << 20),
+    ("gb", 1 << 30),
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("b", 1),
+];
+
+/// A size. A bare number is bytes; K, M and G are powers of 1024, with or without a B.
+pub fn parse_bytes(text: &str) -> Result<u64, QuantityError> {
+    let lower = text.trim().to_ascii_lowercase();
+    let (number, unit) =
+        BYTE_UNITS.iter().find_map(|(suffix, unit)| Some((lower.strip_suffix(suffix)?, *unit))).unwrap_or((&lower, 1));
+    scaled(number, unit).ok_or_else(|| QuantityError::Bytes(text.to_owned()))
+}
+
+/// A time in milliseconds. A bare number is seconds.
+pub fn parse_ms(text: &str) -> Result<u64, QuantityError> {
+    let lower = text.trim().to_ascii_lowercase();
+    let (number, unit) = [("ms", 1), ("s", 1000), ("m", 60_000)]
+        .iter()
+        .find_map(|(suffix, unit)| Some((lower.strip_suffix(suffix)?, *unit)))
+        .unwrap_or((&lower, 1000));
+    scaled(number, unit).ok_or_else(|| QuantityError::Time(text.to_owned()))
+}
+
+fn scaled(number: &str, unit: u64) -> Option<u64> {
+    let value: f64 = number.trim().parse().ok()?;
+    let scaled = value * unit as f64;
+    // Beyond 2^53 a float no longer counts bytes one by one; nothing here is that large.
+    (value.is_finite() && (0.0..9e15).contains(&scaled)).then_some(scaled.round() as u64)
+}
+
+/// `512 MB`, `1.5 KB`, `12 bytes`.
+pub fn format_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..0x10_0000 => trimmed(bytes as f64 / 1024.0, "KB"),
+        0x10_0000..0x4000_0000 => trimmed(bytes as f64 / 1_048_576.0, "MB"),
+        _ => trimmed(bytes as f64 / 1_073_741_824.0, "GB"),
+    }
+}
+
+/// `250 ms`, `5 s`, `2.5 s`.
+pub fn format_ms(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        _ => trimmed(ms as f64 / 1000.0, "s"),
+    }
+}
+
+fn trimmed(value: f64, unit: &str) -> String {
+    let text = format!("{value:.1}");
+    format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, expected) in
+            [("512", 512), ("512M", 512 << 20), ("10 MB", 10 << 20), ("1.5k", 1536), ("2GiB", 2 << 30), ("7b", 7)]
+        {
+            assert_eq!(parse_bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "M", "-1M", "1T", "NaN", "inf", "1e300"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (text, expected) in [("5", 5000), ("250ms", 250), ("2.5s", 2500), ("1m", 60_000)] {
+            assert_eq!(parse_ms(text), Ok(expected), "{text}");
+        }
+        assert!(parse_ms("soon").is_err());
+    }
+
+    #[test]
+    fn quantities_are_printed_short() {
+        assert_eq!(format_bytes(512 << 20), "512 MB");
+        assert_eq!(format_bytes(1536), "1.5 KB");
+        assert_eq!(format_ms(2500), "2.5 s");
+        assert_eq!(format_ms(250), "250 ms");
+    }
+}

@@ -1,0 +1,26 @@
+//! Every cap on what crosses the wire, with its reason.
+
+/// Largest frame body. A stored value of a tool (16 MiB is what MCP's own stdio line cap allows)
+/// plus its envelope must fit; nothing larger has a use.
+pub const FRAME_BYTES_MAX: usize = 20 * 1024 * 1024;
+
+/// Largest program text. A model writes a few kilobytes; a pasted data table a few hundred.
+pub const CODE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Largest injected context, as JSON.
+pub const CONTEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Longest name of a call kind ("tool").
+pub const CALL_KIND_BYTES_MAX: usize = 64;
+
+/// Largest payload of one call, in either direction: the line cap of MCP's stdio transport.
+pub const CALL_PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Largest piece of output in one frame; the worker splits what is larger.
+pub const OUTPUT_CHUNK_BYTES_MAX: usize = 64 * 1024;
+
+/// Deepest JSON in any payload. Below the depth where a recursive parser gets into trouble.
+pub const JSON_DEPTH_MAX: usize = 100;
+
+/// Descriptors that may travel with one frame: one for each mount of a program.
+pub const FRAME_DESCRIPTORS_MAX: usize = 8;

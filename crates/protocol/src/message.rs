@@ -1,0 +1,299 @@
+//! The messages themselves. Adding a variant at the end keeps old bytes readable; anything else
+//! needs a new [`PROTOCOL_VERSION`].
+
+use serde::{Deserialize, Serialize};
+
+/// Both ends must name the same version in their first message. They are built from the same
+/// binary, so a difference means a half-finished upgrade.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Gateway to zygote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToZygote {
+    /// The first message.
+    Hello {
+        /// The gateway's [`PROTOCOL_VERSION`].
+        version: u32,
+        /// Walls without which the zygote must refuse to start.
+        required: Vec<Wall>,
+    },
+    /// Fork one more child and have it wait.
+    Fork,
+    /// End a child that is running or waiting. For systems without pidfds.
+    Kill {
+        /// The number from [`FromZygote::Child`].
+        id: u64,
+    },
+}
+
+/// Zygote to gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromZygote {
+    /// The interpreter is warm; children can be asked for.
+    Ready {
+        /// The zygote's [`PROTOCOL_VERSION`].
+        version: u32,
+        /// What the engine calls itself.
+        engine: String,
+        /// Which walls its children will stand behind.
+        walls: Vec<WallStatus>,
+    },
+    /// It could not start. It ends after this message.
+    Failed {
+        /// What is wrong and what to do.
+        message: String,
+    },
+    /// The engine is being compiled for this machine, which happens once.
+    Preparing {
+        /// What is being done.
+        step: String,
+    },
+    /// A child waits. Its socket and, where the system has them, its pidfd travel with this frame.
+    Child {
+        /// The zygote's number for it, never reused.
+        id: u64,
+        /// Its process id as the zygote sees it.
+        pid: i32,
+    },
+    /// A child ended and was reaped.
+    Exited {
+        /// The number from [`FromZygote::Child`].
+        id: u64,
+        /// How it ended.
+        exit: ChildExit,
+    },
+    /// The fork that was asked for could not be made; the next one may.
+    ForkFailed {
+        /// The system's words.
+        message: String,
+    },
+}
+
+/// How a child's process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChildExit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+}
+
+/// One barrier between a program and the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Wall {
+    /// The program is WebAssembly: it has no instruction that reaches outside its memory.
+    Wasm,
+    /// Each program has a process of its own, used once.
+    Process,
+    /// The kernel refuses every file outside the program's folders.
+    Landlock,
+    /// The kernel refuses every system call that is not on the list.
+    Seccomp,
+    /// No new privileges can be gained by any exec.
+    NoNewPrivileges,
+    /// An own user namespace, without any capability.
+    UserNamespace,
+    /// An own network namespace, with no interface up.
+    NetworkNamespace,
+    /// An own, empty, read-only root.
+    MountNamespace,
+    /// An own process tree: nothing outside can be seen or signalled.
+    PidNamespace,
+    /// Hard limits on memory, CPU, files and processes.
+    Rlimits,
+}
+
+/// Whether a wall stands, found out by raising it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WallStatus {
+    /// Which.
+    pub wall: Wall,
+    /// Whether.
+    pub state: WallState,
+    /// What was found: a version, or why it does not stand.
+    pub detail: String,
+}
+
+/// See [`WallStatus`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WallState {
+    /// Every child stands behind it.
+    Stands,
+    /// This machine or kernel refuses it.
+    Unavailable,
+    /// The platform has no such thing.
+    NotOnThisPlatform,
+}
+
+/// Gateway to child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToWorker {
+    /// The first message, once: what to run. One descriptor for each mount travels with it.
+    Run(Box<Program>),
+    /// A call has its answer.
+    Completed(Completion),
+}
+
+/// The answer to one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The worker's number for the call.
+    pub id: u64,
+    /// Whether `payload` is the value or the error.
+    pub ok: bool,
+    /// JSON.
+    pub payload: String,
+}
+
+/// A program and everything it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The gateway's [`PROTOCOL_VERSION`].
+    pub version: u32,
+    /// Its text.
+    pub code: String,
+    /// The variables injected into it: a JSON object.
+    pub context: String,
+    /// Its limits.
+    pub limits: ProgramLimits,
+    /// Its folders, in the order of the descriptors that travel with it.
+    pub mounts: Vec<Mount>,
+}
+
+/// A folder that the program sees.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// Its name under `/`: `workspace`, `tmp`, `servers`.
+    pub name: String,
+    /// What may be done in it.
+    pub access: MountAccess,
+}
+
+/// What may be done in a [`Mount`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MountAccess {
+    /// Look, and nothing else.
+    ReadOnly,
+    /// Everything that a folder is for; counted against the workspace's limits.
+    ReadWrite,
+}
+
+/// The limits that the worker itself keeps. The gateway keeps the others (wall time, output,
+/// calls), and checks these again where it can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramLimits {
+    /// The engine's whole memory.
+    pub memory_bytes: u64,
+    /// CPU time, user and system together.
+    pub cpu_ms: u64,
+    /// The result, encoded as JSON.
+    pub result_bytes: u64,
+    /// Nesting of the result.
+    pub result_depth: u32,
+    /// Files and folders open at once.
+    pub open_files: u32,
+    /// One file.
+    pub file_bytes: u64,
+    /// All files of the writable mounts together.
+    pub workspace_bytes: u64,
+    /// Files and folders in the writable mounts.
+    pub workspace_files: u64,
+    /// What the writable mounts held before this program, in bytes.
+    pub workspace_bytes_used: u64,
+    /// What the writable mounts held before this program, in entries.
+    pub workspace_files_used: u64,
+}
+
+/// Which stream a piece of output belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Child to gateway.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromWorker {
+    /// The child is warm and waits; sent once, before anything else.
+    Hello {
+        /// The child's [`PROTOCOL_VERSION`].
+        version: u32,
+    },
+    /// The program wrote something.
+    Output {
+        /// Where to.
+        stream: Stream,
+        /// What, as it was written.
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
+    /// The program wants something from outside.
+    Call {
+        /// The worker's number for it.
+        id: u64,
+        /// What kind of thing: `tool`.
+        kind: String,
+        /// JSON.
+        payload: String,
+    },
+    /// The program no longer wants it.
+    CancelCall {
+        /// The number from [`FromWorker::Call`].
+        id: u64,
+    },
+    /// The program ended; the last message.
+    Done {
+        /// How.
+        outcome: Outcome,
+        /// What it used.
+        stats: RunStats,
+    },
+}
+
+/// How a program ended, in the engine's view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// The interpreter lived to tell: JSON, as described in the guest's README.
+    Told(String),
+    /// The interpreter was lost.
+    Trapped(Trap),
+    /// The worker could not begin: a wall that was promised did not rise. Nothing ran.
+    Refused(String),
+}
+
+/// The end of an interpreter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trap {
+    /// What kind.
+    pub kind: TrapKind,
+    /// The engine's words.
+    pub message: String,
+}
+
+/// See [`Trap`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TrapKind {
+    /// The stack ran out.
+    StackOverflow,
+    /// The program ended the interpreter (`os._exit`).
+    Exit,
+    /// The interpreter aborted, or ran into an instruction that cannot be.
+    Crash,
+}
+
+/// What a program used. Told by the worker, so for information only.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStats {
+    /// Largest size of the engine's memory.
+    pub memory_peak_bytes: u64,
+    /// CPU time of the run.
+    pub cpu_us: u64,
+    /// Names of the worker-side limits that refused something, each once.
+    pub limits_hit: Vec<String>,
+    /// Bytes in the writable mounts at the end.
+    pub workspace_bytes_used: u64,
+    /// Entries in the writable mounts at the end.
+    pub workspace_files_used: u64,
+}

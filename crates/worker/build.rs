@@ -1,0 +1,111 @@
+//! Brings the Python guest into the binary: builds the component (or takes the one that
+//! `GRISTMILL_PYTHON_COMPONENT` points to), compresses it, and tells the crate where it is.
+//!
+//! Both steps are cached by content outside the target folder, under
+//! `$GRISTMILL_BUILD_CACHE` or the user's cache folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    for name in ["GRISTMILL_PYTHON_COMPONENT", "GRISTMILL_BUILD_CACHE", "GRISTMILL_PYTHON"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
+    match embed() {
+        Ok(()) => {}
+        Err(message) => {
+            for line in message.lines() {
+                println!("cargo::error={line}");
+            }
+        }
+    }
+}
+
+fn embed() -> Result<(), String> {
+    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guests/python");
+    let cache = cache_folder()?;
+    fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
+    let component = match env::var_os("GRISTMILL_PYTHON_COMPONENT") {
+        Some(ready) => PathBuf::from(ready),
+        None => build_component(&guest, &cache)?,
+    };
+    println!("cargo::rerun-if-changed={}", component.display());
+    let bytes = fs::read(&component).map_err(|error| format!("{}: {error}", component.display()))?;
+    if !bytes.starts_with(b"\0asm") {
+        return Err(format!("{} is not a WebAssembly component", component.display()));
+    }
+    let hash = blake3::hash(&bytes).to_hex().to_string();
+    let compressed = cache.join(format!("{hash}.wasm.zst"));
+    if !compressed.exists() {
+        let packed = zstd::bulk::compress(&bytes, COMPRESSION_LEVEL).map_err(|error| error.to_string())?;
+        write_atomically(&compressed, &packed)?;
+    }
+    println!("cargo::rustc-env=GRISTMILL_PYTHON_COMPONENT_ZST={}", compressed.display());
+    println!("cargo::rustc-env=GRISTMILL_PYTHON_COMPONENT_HASH={hash}");
+    Ok(())
+}
+
+/// High enough to matter in the binary's size, low enough not to be felt in the build.
+const COMPRESSION_LEVEL: i32 = 12;
+
+/// The component for exactly these inputs, built unless it is there already.
+fn build_component(guest: &Path, cache: &Path) -> Result<PathBuf, String> {
+    let python = env::var("GRISTMILL_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let script = guest.join("build.py");
+    let inputs = run(Command::new(&python).arg(&script).arg("--print-inputs"), &python)?;
+    let mut hasher = blake3::Hasher::new();
+    for input in inputs.lines() {
+        let path = guest.join(input);
+        println!("cargo::rerun-if-changed={}", path.display());
+        let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        hasher.update(input.as_bytes()).update(&(bytes.len() as u64).to_le_bytes()).update(&bytes);
+    }
+    println!("cargo::rerun-if-changed={}", guest.display());
+    let component = cache.join(format!("python-{}.wasm", &hasher.finalize().to_hex()[..32]));
+    if !component.exists() {
+        eprintln!("building the Python guest (about a minute, once for each change of guests/python)");
+        run(
+            Command::new(&python).arg(&script).arg("--out").arg(&component).arg("--cache").arg(cache),
+            &python,
+        )?;
+    }
+    Ok(component)
+}
+
+fn run(command: &mut Command, python: &str) -> Result<String, String> {
+    let output = command.output().map_err(|error| {
+        format!(
+            "the Python guest is built with Python, and `{python}` does not start: {error}\n\
+             install Python 3.9 or newer with pip and venv (Debian: apt install python3 python3-venv),\n\
+             or set GRISTMILL_PYTHON to an interpreter, or GRISTMILL_PYTHON_COMPONENT to a ready component"
+        )
+    })?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    eprint!("{said}");
+    if !output.status.success() {
+        let tail: Vec<&str> = said.lines().rev().take(15).collect();
+        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        return Err(format!("building the Python guest failed ({}):\n{}", output.status, tail.join("\n")));
+    }
+    String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+fn cache_folder() -> Result<PathBuf, String> {
+    if let Some(folder) = env::var_os("GRISTMILL_BUILD_CACHE") {
+        return Ok(PathBuf::from(folder));
+    }
+    let base = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
+        .ok_or("neither GRISTMILL_BUILD_CACHE, XDG_CACHE_HOME nor HOME is set: set one of them")?;
+    Ok(base.join("gristmill").join("build"))
+}
+
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
+    fs::write(&temporary, bytes)
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|error| format!("{}: {error}", path.display()))
+}

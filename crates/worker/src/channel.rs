@@ -1,0 +1,115 @@
+//! The child's line to the gateway: output, calls and their answers, in plain blocking reads and
+//! writes.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use gristmill_protocol::{
+    CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, Completion, FromWorker, OUTPUT_CHUNK_BYTES_MAX, Stream,
+    ToWorker, recv_frame, send_frame,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// The gateway is gone; there is nobody left to work for.
+#[derive(Debug, thiserror::Error)]
+#[error("the connection to the gateway is lost: {0}")]
+pub struct ChannelGone(String);
+
+/// See the module.
+pub struct Channel {
+    socket: Option<OwnedFd>,
+    next_id: u64,
+    /// Answers that need no gateway: calls that were refused right here.
+    local: VecDeque<Completion>,
+}
+
+impl Channel {
+    /// A line to nobody: what the zygote's warm-up writes is dropped.
+    pub fn unconnected() -> Self {
+        Self { socket: None, next_id: 1, local: VecDeque::new() }
+    }
+
+    /// From here on the gateway hears.
+    pub fn connect(&mut self, socket: OwnedFd) {
+        self.socket = Some(socket);
+    }
+
+    /// Sends one message.
+    pub fn send(&mut self, message: &FromWorker) -> Result<(), ChannelGone> {
+        let Some(socket) = &self.socket else { return Ok(()) };
+        send_frame(socket, message, &[]).map_err(|error| ChannelGone(error.to_string()))
+    }
+
+    /// Sends what the program wrote, at once: a program that is killed leaves all it printed.
+    pub fn output(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), ChannelGone> {
+        for chunk in bytes.chunks(OUTPUT_CHUNK_BYTES_MAX) {
+            self.send(&FromWorker::Output { stream, bytes: chunk.to_vec() })?;
+        }
+        Ok(())
+    }
+
+    /// Starts a call; its answer comes out of [`Channel::wait_any`] under the number returned.
+    pub fn start_call(&mut self, kind: String, payload: String) -> Result<u64, ChannelGone> {
+        let id = self.next_id;
+        self.next_id += 1;
+        if kind.len() > CALL_KIND_BYTES_MAX || payload.len() > CALL_PAYLOAD_BYTES_MAX {
+            self.refuse(id, payload.len());
+            return Ok(id);
+        }
+        self.send(&FromWorker::Call { id, kind, payload })?;
+        Ok(id)
+    }
+
+    /// Tells the gateway that nobody waits for this call any more.
+    pub fn cancel_call(&mut self, id: u64) -> Result<(), ChannelGone> {
+        self.send(&FromWorker::CancelCall { id })
+    }
+
+    /// Waits until at least one call has its answer, or the time is up; then takes all there are.
+    pub fn wait_any(&mut self, timeout: Option<Duration>) -> Result<Vec<Completion>, ChannelGone> {
+        let mut done: Vec<Completion> = self.local.drain(..).collect();
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let wait = match (done.is_empty(), deadline) {
+                (false, _) => Some(Duration::ZERO),
+                (true, Some(deadline)) => Some(deadline.saturating_duration_since(Instant::now())),
+                (true, None) => None,
+            };
+            if !self.readable(wait)? {
+                return Ok(done);
+            }
+            let Some(socket) = &self.socket else { return Ok(done) };
+            match recv_frame(socket, &mut Vec::new()) {
+                Ok(ToWorker::Completed(completion)) => done.push(completion),
+                // A second program in a process that is used once: the gateway would never.
+                Ok(ToWorker::Run(_)) => return Err(ChannelGone("a second program".to_owned())),
+                Err(error) => return Err(ChannelGone(error.to_string())),
+            }
+        }
+    }
+
+    /// Waits for the connection to have something to read. Without a connection: just waits.
+    fn readable(&self, wait: Option<Duration>) -> Result<bool, ChannelGone> {
+        let timeout = wait.map(|wait| Timespec {
+            tv_sec: wait.as_secs().min(i32::MAX as u64) as _,
+            tv_nsec: wait.subsec_nanos() as _,
+        });
+        let Some(socket) = &self.socket else { return Ok(false) };
+        let mut fds = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(ChannelGone(error.to_string())),
+        }
+    }
+
+    fn refuse(&mut self, id: u64, payload_bytes: usize) {
+        let message = format!(
+            "the call's arguments are {payload_bytes} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be sent"
+        );
+        let payload = serde_json::json!({ "kind": "limit", "code": "GM-1204", "message": message });
+        self.local.push_back(Completion { id, ok: false, payload: payload.to_string() });
+    }
+}

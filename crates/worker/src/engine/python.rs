@@ -1,0 +1,102 @@
+//! CPython, as a component: instantiate, warm, run one program.
+
+use gristmill_protocol::{Program, Trap, TrapKind};
+use serde::Serialize;
+use wasmtime::component::{Component, Linker, TypedFunc};
+use wasmtime::{Engine, Store};
+
+use super::{GuestExit, Host, MemoryCap, host_calls};
+use crate::channel::{Channel, ChannelGone};
+use crate::wasi::{self, Wasi};
+
+/// How much one host call may copy out of the guest: the largest payload, and room for the rest.
+const HOSTCALL_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A live interpreter.
+pub struct Python {
+    store: Store<Host>,
+    warm: TypedFunc<(), ()>,
+    run: TypedFunc<(String,), (String,)>,
+}
+
+/// The interpreter could not be brought up.
+#[derive(Debug, thiserror::Error)]
+#[error("the Python engine does not start: {0}")]
+pub struct PythonError(String);
+
+/// What the guest's `run` takes, as JSON.
+#[derive(Serialize)]
+struct Request<'a> {
+    code: &'a str,
+    context: &'a serde_json::value::RawValue,
+    limits: RequestLimits,
+}
+
+#[derive(Serialize)]
+struct RequestLimits {
+    result_bytes: u64,
+    result_depth: u32,
+}
+
+impl Python {
+    /// What doctor and the hello call it.
+    pub const NAME: &'static str = "CPython 3.14 in WebAssembly";
+
+    /// Brings up an interpreter that is not yet connected to anything.
+    pub fn instantiate(engine: &Engine, component: &Component) -> Result<Self, PythonError> {
+        Self::try_instantiate(engine, component).map_err(|error| PythonError(format!("{error:#}")))
+    }
+
+    fn try_instantiate(engine: &Engine, component: &Component) -> wasmtime::Result<Self> {
+        let mut linker = Linker::<Host>::new(engine);
+        wasi::add_to_linker(&mut linker)?;
+        host_calls::add_to_linker(&mut linker)?;
+        wasi::refuse_the_rest(&mut linker, engine, component)?;
+        let host = Host { wasi: Wasi::new(), channel: Channel::unconnected(), memory: MemoryCap::unlimited() };
+        let mut store = Store::new(engine, host);
+        store.limiter(|host| &mut host.memory);
+        store.set_hostcall_fuel(HOSTCALL_BYTES_MAX);
+        let instance = linker.instantiate(&mut store, component)?;
+        let warm = instance.get_typed_func(&mut store, "warm")?;
+        let run = instance.get_typed_func(&mut store, "run")?;
+        Ok(Self { store, warm, run })
+    }
+
+    /// Touches what a run will touch, so that the run itself finds it in memory.
+    pub fn warm(&mut self) -> Result<(), PythonError> {
+        self.warm.call(&mut self.store, ()).map_err(|error| PythonError(format!("{error:#}")))
+    }
+
+    /// What the host functions work on.
+    pub fn host(&mut self) -> &mut Host {
+        self.store.data_mut()
+    }
+
+    /// Runs one program to its end: the guest's answer, or how the interpreter was lost.
+    pub fn run(&mut self, program: &Program) -> Result<String, Trap> {
+        let context = serde_json::from_str(&program.context)
+            .map_err(|error| Trap { kind: TrapKind::Crash, message: format!("context: {error}") })?;
+        let limits = RequestLimits {
+            result_bytes: program.limits.result_bytes,
+            result_depth: program.limits.result_depth,
+        };
+        let request = serde_json::to_string(&Request { code: &program.code, context, limits })
+            .map_err(|error| Trap { kind: TrapKind::Crash, message: error.to_string() })?;
+        match self.run.call(&mut self.store, (request,)) {
+            Ok((outcome,)) => Ok(outcome),
+            Err(error) => Err(trap_from(&error)),
+        }
+    }
+}
+
+fn trap_from(error: &wasmtime::Error) -> Trap {
+    let kind = if error.downcast_ref::<GuestExit>().is_some() || error.downcast_ref::<ChannelGone>().is_some() {
+        TrapKind::Exit
+    } else {
+        match error.downcast_ref::<wasmtime::Trap>() {
+            Some(wasmtime::Trap::StackOverflow) => TrapKind::StackOverflow,
+            Some(_) | None => TrapKind::Crash,
+        }
+    };
+    Trap { kind, message: format!("{error:#}") }
+}

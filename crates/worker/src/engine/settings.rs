@@ -1,0 +1,46 @@
+//! How WebAssembly is compiled and run. Both sides must agree, or the compiled file is refused.
+
+use wasmtime::{Config, Engine, OptLevel};
+
+/// The native stack that a guest may use. CPython's own recursion limits come first; this is
+/// what stands behind them.
+const STACK_BYTES_WANTED: usize = 6 * 1024 * 1024;
+
+/// Left for the host functions below the guest's frames.
+const STACK_BYTES_RESERVED: usize = 1024 * 1024;
+
+/// An engine that only runs what is compiled already: no thread, no compiler at work.
+pub fn runtime() -> wasmtime::Result<Engine> {
+    let mut config = base();
+    let stack = stack_bytes();
+    config.max_wasm_stack(stack);
+    // No such stack is ever made, but the engine insists that it would not be smaller.
+    config.async_stack_size(stack + STACK_BYTES_RESERVED);
+    Engine::new(&config)
+}
+
+/// An engine that compiles, on all cores. Never in a process that forks.
+pub fn compiler() -> wasmtime::Result<Engine> {
+    let mut config = base();
+    config.parallel_compilation(true);
+    Engine::new(&config)
+}
+
+fn base() -> Config {
+    let mut config = Config::new();
+    config.cranelift_opt_level(OptLevel::Speed);
+    // No epochs and no fuel: the deadline kills the process, which nothing can argue with.
+    config.epoch_interruption(false);
+    config.consume_fuel(false);
+    config.wasm_backtrace_max_frames(None);
+    // Without backtraces nobody reads the tables; they would be a third of the file.
+    config.native_unwind_info(false);
+    config
+}
+
+/// As much as the process's own stack permits.
+fn stack_bytes() -> usize {
+    let soft = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    let available = soft.map_or(STACK_BYTES_WANTED * 2, |bytes| bytes as usize);
+    STACK_BYTES_WANTED.min(available.saturating_sub(STACK_BYTES_RESERVED)).max(256 * 1024)
+}

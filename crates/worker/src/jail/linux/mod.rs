@@ -1,0 +1,165 @@
+//! The jail on Linux. Order matters and is spelled out in [`prepare_zygote`] and [`settle_child`].
+
+mod cpu_limit;
+mod landlock_rules;
+mod namespaces;
+mod probe;
+mod rlimits;
+mod system_calls;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use gristmill_protocol::{Wall, WallState, WallStatus};
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use super::JailError;
+use crate::wasi::MountedFolder;
+
+pub use cpu_limit::{cpu_us, limit_cpu};
+pub use namespaces::{NamespacesEntered, fork_into_namespaces};
+
+/// What the zygote worked out once, for all its children.
+pub struct Prepared {
+    system_calls: system_calls::Filter,
+    landlock_abi: i32,
+    walls: Vec<WallStatus>,
+}
+
+/// Raises the walls that the zygote shares with all its children, and tries out the others.
+pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailError> {
+    let mut walls = vec![
+        stands(Wall::Wasm, crate::engine::Python::NAME),
+        stands(Wall::Process, "one for each execution, used once"),
+    ];
+    walls.extend(namespaces::empty_the_root(&namespaces));
+    namespaces::drop_capabilities()?;
+    rustix::thread::set_no_new_privs(true).map_err(|error| JailError::new("no-new-privileges", error))?;
+    walls.push(stands(Wall::NoNewPrivileges, "set"));
+    // Nobody may look into us or our children with ptrace or /proc, not even the same user.
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
+        .map_err(|error| JailError::new("dumpable", error))?;
+    die_with_parent()?;
+    let system_calls = system_calls::Filter::compile()?;
+    let landlock_abi = landlock_rules::abi();
+    let prepared = Prepared { system_calls, landlock_abi, walls };
+    let tried = probe::try_walls(&prepared);
+    Ok(Prepared { walls: [prepared.walls, tried].concat(), ..prepared })
+}
+
+impl Prepared {
+    /// Which walls stand, tried out.
+    pub fn walls(&self) -> Vec<WallStatus> {
+        self.walls.clone()
+    }
+
+    /// From here on, only the system calls on the list. Cannot be undone.
+    pub fn filter_system_calls(&self) -> Result<(), JailError> {
+        self.system_calls.apply()
+    }
+
+    /// From here on, no file outside these folders. Cannot be undone.
+    pub fn confine_to(&self, mounts: &[MountedFolder]) -> Result<(), JailError> {
+        landlock_rules::restrict(self.landlock_abi, mounts)
+    }
+}
+
+/// The first thing in a child: lets go of everything that is the zygote's.
+pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
+    die_with_parent().map_err(|error| io::Error::other(error.to_string()))?;
+    unblock_signals()?;
+    // Input and output lead nowhere; standard input was the control socket.
+    let nowhere = UnixNowhere::open()?;
+    for standard in 0..=2 {
+        // SAFETY: dup2 onto the three standard descriptors, which no Rust object owns.
+        if unsafe { libc::dup2(nowhere.0.as_raw_fd(), standard) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    drop(nowhere);
+    // SAFETY: everything above the socket's new place is closed behind the back of the objects
+    // that own it, which is sound because this process never drops them: it ends by `_exit`.
+    unsafe {
+        if libc::dup2(socket.as_raw_fd(), 3) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if socket.as_raw_fd() == 3 {
+            std::mem::forget(socket);
+        }
+        if libc::syscall(libc::SYS_close_range, 4, libc::c_uint::MAX, 0) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    rlimits::lower()?;
+    // SAFETY: descriptor 3 is the duplicate made above, owned by nothing else in this process.
+    Ok(unsafe { OwnedFd::from_raw_fd(3) })
+}
+
+/// One end of a socket pair whose other end is closed: reads end, writes fail. There may be no
+/// /dev/null where we are.
+struct UnixNowhere(OwnedFd);
+
+impl UnixNowhere {
+    fn open() -> io::Result<Self> {
+        Ok(Self(std::os::unix::net::UnixStream::pair()?.0.into()))
+    }
+}
+
+/// A child's number as a descriptor that can never come to mean another process.
+pub fn process_descriptor(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+fn die_with_parent() -> Result<(), JailError> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| JailError::new("parent-death signal", error))
+}
+
+fn stands(wall: Wall, detail: &str) -> WallStatus {
+    WallStatus { wall, state: WallState::Stands, detail: detail.to_owned() }
+}
+
+/// Tells the zygote that a child ended, as something that can be polled.
+pub struct ChildSignal(OwnedFd);
+
+impl ChildSignal {
+    /// From here on SIGCHLD arrives here only.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: a zeroed set is made a valid one by sigemptyset; the other calls only read it.
+        let fd = unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut set);
+            libc::sigaddset(&mut set, libc::SIGCHLD);
+            if libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::signalfd(-1, &set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
+        };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: a fresh descriptor that nothing else owns.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
+    }
+
+    /// To poll.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// Takes what has been signalled.
+    pub fn clear(&self) {
+        let mut buffer = [0u8; size_of::<libc::signalfd_siginfo>() * 16];
+        while rustix::io::read(&self.0, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
+    }
+}
+
+fn unblock_signals() -> io::Result<()> {
+    // SAFETY: a zeroed set is made a valid one by sigemptyset; sigprocmask only reads it.
+    let outcome = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &set, std::ptr::null_mut())
+    };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,73 @@
+//! Tries the walls that only children have, in a child: a wall is said to stand because something
+//! ran into it, not because a version number promises it.
+
+use std::os::unix::net::UnixStream;
+
+use gristmill_protocol::{Wall, WallState, WallStatus};
+use rustix::process::{WaitOptions, WaitStatus};
+
+use super::{Prepared, settle_child, stands};
+use crate::fork::{Forked, exit_now, fork};
+
+/// What the probe's exit code says.
+const HELD: i32 = 0;
+const DID_NOT_HOLD: i32 = 1;
+
+/// Landlock, seccomp and rlimits, each tried by breaking it.
+pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
+    let landlock = in_a_child(|| {
+        if prepared.confine_to(&[]).is_err() {
+            return DID_NOT_HOLD;
+        }
+        // Even an empty root can be listed, unless landlock refuses.
+        match std::fs::read_dir("/") {
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => HELD,
+            Err(_) | Ok(_) => DID_NOT_HOLD,
+        }
+    });
+    let seccomp = in_a_child(|| {
+        if prepared.filter_system_calls().is_err() {
+            return DID_NOT_HOLD;
+        }
+        let _ = std::net::UdpSocket::bind("127.0.0.1:0");
+        DID_NOT_HOLD
+    });
+    let rlimits = in_a_child(|| match fork() {
+        Err(_) => HELD,
+        Ok(Forked::Child) => exit_now(DID_NOT_HOLD),
+        Ok(Forked::Parent(_)) => DID_NOT_HOLD,
+    });
+    let abi = prepared.landlock_abi;
+    vec![
+        match landlock.as_ref().is_some_and(|status| status.exit_status() == Some(HELD)) {
+            true => stands(Wall::Landlock, &format!("ABI {abi}")),
+            false => unavailable(Wall::Landlock, format!("ABI {abi}, and a forbidden folder could be read")),
+        },
+        match seccomp.and_then(|status| status.terminating_signal()) == Some(libc::SIGSYS) {
+            true => stands(Wall::Seccomp, "allow-list; any other call ends the process"),
+            false => unavailable(Wall::Seccomp, "a forbidden call did not end the process".to_owned()),
+        },
+        match rlimits.as_ref().is_some_and(|status| status.exit_status() == Some(HELD)) {
+            true => stands(Wall::Rlimits, "no processes, no core files, bounded memory, files and CPU"),
+            // Root outside a user namespace may fork past the limit; seccomp still refuses it.
+            false => unavailable(Wall::Rlimits, "a process could be forked".to_owned()),
+        },
+    ]
+}
+
+fn in_a_child(attempt: impl FnOnce() -> i32) -> Option<WaitStatus> {
+    let (_ours, theirs) = UnixStream::pair().ok()?;
+    match fork().ok()? {
+        Forked::Child => exit_now(match settle_child(theirs.into()) {
+            Ok(_) => attempt(),
+            Err(_) => DID_NOT_HOLD,
+        }),
+        Forked::Parent(pid) => {
+            rustix::process::waitpid(Some(pid), WaitOptions::empty()).ok()?.map(|(_, status)| status)
+        }
+    }
+}
+
+fn unavailable(wall: Wall, detail: String) -> WallStatus {
+    WallStatus { wall, state: WallState::Unavailable, detail }
+}

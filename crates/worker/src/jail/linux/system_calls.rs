@@ -1,0 +1,126 @@
+//! Seccomp: the system calls that a child may make, as data. Any other ends it at once.
+//!
+//! A program cannot make a system call at all: WebAssembly has no such instruction. This list is
+//! what is left to someone who has broken out of the engine.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch,
+};
+
+use crate::jail::JailError;
+
+/// Under which condition a call is on the list.
+enum When {
+    Always,
+    /// One argument must have this value.
+    Is(u8, u64),
+    /// One argument must have none of these bits.
+    Without(u8, u64),
+}
+
+use When::{Always, Is, Without};
+
+/// Number, condition, reason.
+#[rustfmt::skip]
+const ALLOWED: &[(i64, When, &str)] = &[
+    // The line to the gateway.
+    (libc::SYS_recvmsg, Always, "answers and, once, the program with its folders"),
+    (libc::SYS_sendmsg, Always, "output, calls, the outcome; the socket has no other end than the gateway"),
+    (libc::SYS_ppoll, Always, "wait for an answer or a moment"),
+    // Files: only beneath the folders that came as descriptors; landlock holds even if this code errs.
+    (libc::SYS_openat2, Always, "open beneath a folder, links and .. refused by the kernel"),
+    (libc::SYS_close, Always, "let go of a file"),
+    (libc::SYS_read, Always, "the allocator of last resort reads nothing; std may"),
+    (libc::SYS_pread64, Always, "read a file"),
+    (libc::SYS_pwrite64, Always, "write a file"),
+    (libc::SYS_fstat, Always, "size and kind of an open file"),
+    (libc::SYS_newfstatat, Always, "size and kind of an entry"),
+    (libc::SYS_statx, Always, "the same, as newer libraries ask"),
+    (libc::SYS_fstatfs, Always, "listing a folder checks what it is on"),
+    (libc::SYS_getdents64, Always, "list a folder"),
+    (libc::SYS_lseek, Always, "rewind a folder's list"),
+    (libc::SYS_ftruncate, Always, "shorten or lengthen an open file"),
+    (libc::SYS_mkdirat, Always, "make a folder"),
+    (libc::SYS_unlinkat, Always, "remove a file or folder"),
+    (libc::SYS_renameat, Always, "rename within a folder"),
+    (libc::SYS_renameat2, Always, "the same, where renameat is gone"),
+    (libc::SYS_readlinkat, Always, "look at a link that was there before"),
+    (libc::SYS_utimensat, Is(1, 0), "set the times of an open file; never by name, which landlock does not cover"),
+    (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
+    (libc::SYS_fcntl, Is(1, libc::F_GETFL as u64), "listing a folder checks how it is open"),
+    // Memory: never executable.
+    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),
+    (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the engine's memory grows by this"),
+    (libc::SYS_munmap, Always, "the allocator"),
+    (libc::SYS_mremap, Always, "the allocator"),
+    (libc::SYS_madvise, Always, "the allocator gives memory back"),
+    (libc::SYS_brk, Always, "the allocator"),
+    // Time and chance.
+    (libc::SYS_clock_gettime, Always, "the time, where the vDSO cannot"),
+    (libc::SYS_clock_nanosleep, Always, "time.sleep"),
+    (libc::SYS_nanosleep, Always, "time.sleep, older libraries"),
+    (libc::SYS_getrandom, Always, "os.urandom"),
+    // The process itself.
+    (libc::SYS_futex, Always, "locks inside std; there is one thread"),
+    (libc::SYS_rt_sigreturn, Always, "after the engine's own signal handler"),
+    (libc::SYS_rt_sigprocmask, Always, "the engine's own signal handler"),
+    (libc::SYS_rt_sigaction, Always, "a crash restores the default handler and then dies of it"),
+    (libc::SYS_sigaltstack, Always, "the stack of that handler"),
+    (libc::SYS_setitimer, Always, "the CPU limit, set once"),
+    (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, which can only go down"),
+    (libc::SYS_landlock_create_ruleset, Always, "confinement to the folders, which can only get tighter"),
+    (libc::SYS_landlock_add_rule, Always, "the same"),
+    (libc::SYS_landlock_restrict_self, Always, "the same"),
+    (libc::SYS_exit_group, Always, "the end"),
+    (libc::SYS_exit, Always, "the end"),
+];
+
+/// Calls that exist on x86_64 only, under their older names.
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+const ALLOWED_HERE: &[(i64, When, &str)] = &[
+    (libc::SYS_poll, Always, "wait for an answer or a moment"),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const ALLOWED_HERE: &[(i64, When, &str)] = &[];
+
+/// The list, compiled.
+pub struct Filter(BpfProgram);
+
+impl Filter {
+    /// Compiles it, once, in the zygote.
+    pub fn compile() -> Result<Self, JailError> {
+        let failed = |error: seccompiler::BackendError| JailError::new("seccomp", error);
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+        for (call, when, _reason) in ALLOWED.iter().chain(ALLOWED_HERE) {
+            let rules = rules.entry(*call).or_default();
+            if let Some(condition) = condition(when).map_err(failed)? {
+                rules.push(SeccompRule::new(vec![condition]).map_err(failed)?);
+            }
+        }
+        let filter = SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture()?)
+            .map_err(failed)?;
+        Ok(Self(filter.try_into().map_err(failed)?))
+    }
+
+    /// Binds this process, and this thread is all of it.
+    pub fn apply(&self) -> Result<(), JailError> {
+        seccompiler::apply_filter(&self.0).map_err(|error| JailError::new("seccomp", error))
+    }
+}
+
+fn condition(when: &When) -> Result<Option<SeccompCondition>, seccompiler::BackendError> {
+    let (argument, operator, value) = match when {
+        Always => return Ok(None),
+        Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
+        Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),
+    };
+    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map(Some)
+}
+
+fn architecture() -> Result<TargetArch, JailError> {
+    std::env::consts::ARCH.try_into().map_err(|error| JailError::new("seccomp", format!("{error:?}")))
+}

@@ -1,0 +1,32 @@
+//! Workers: the processes that hold an engine.
+//!
+//! ```text
+//! gateway ─ spawns ─► keeper ─ forks ─► zygote ─ forks ahead ─► child, child, child …
+//!                     cleans up         one warm interpreter     one program each, then gone
+//! ```
+//!
+//! Walls: this crate is the home of `unsafe`, and the only one that links an engine. It knows
+//! nothing of tools, sessions or secrets. The zygote never sees a program; the child confines
+//! itself before it reads one.
+
+mod artifact;
+mod channel;
+mod child;
+mod component;
+mod engine;
+mod entry;
+mod fork;
+mod jail;
+mod keeper;
+#[cfg(test)]
+mod testing;
+mod wasi;
+mod zygote;
+
+pub use artifact::{Artifact, ArtifactError, CompileProgress};
+pub use component::{component_bytes, component_id};
+pub use entry::{COMPILE_COMMAND, ZYGOTE_COMMAND, run_if_worker};
+pub use gristmill_protocol::{Wall, WallState, WallStatus};
+
+/// What `doctor` and `bench` need of the engine without a gateway.
+pub mod direct;

@@ -1,0 +1,366 @@
+//! The folders of one program, as one tree under `/`: what opening, making, renaming and
+//! removing mean in it.
+//!
+//! The root is ours and holds nothing but the mounts. Links are never made here; those that a
+//! folder already holds are followed only as long as they stay inside it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::error_code::ErrorCode;
+use super::open_file::{OpenFile, inode_of};
+use super::path_beneath;
+use super::quota::Quota;
+use super::types::{DescriptorFlags, DescriptorStat, DescriptorType, OpenFlags};
+
+/// A folder handed to this program.
+pub struct MountedFolder {
+    /// Its name under `/`.
+    pub name: String,
+    /// The folder itself.
+    pub fd: OwnedFd,
+    /// Whether anything in it may change.
+    pub writable: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Folders {
+    mounts: Vec<MountedFolder>,
+    quota: Option<Quota>,
+}
+
+/// What a program holds when it has opened something.
+pub enum Descriptor {
+    /// The root: the list of mounts.
+    Root,
+    /// A folder in a mount.
+    Folder(OpenFolder),
+    /// A file in a mount.
+    File(Arc<OpenFile>),
+}
+
+/// See [`Descriptor::Folder`].
+pub struct OpenFolder {
+    pub fd: OwnedFd,
+    inode: (u64, u64),
+    mount: usize,
+}
+
+/// A place in some mount: a folder to start from and a path beneath it.
+struct Place<'a> {
+    mount: usize,
+    from: BorrowedFd<'a>,
+    path: String,
+}
+
+type Outcome<T> = Result<T, ErrorCode>;
+
+impl Folders {
+    /// Hands the program its folders. Called once, before it runs.
+    pub fn mount(&mut self, mounts: Vec<MountedFolder>, quota: Quota) {
+        self.mounts = mounts;
+        self.quota = Some(quota);
+    }
+
+    /// What is mounted.
+    pub fn mounts(&self) -> &[MountedFolder] {
+        &self.mounts
+    }
+
+    /// What was used and which limits refused something.
+    pub fn quota(&self) -> Option<&Quota> {
+        self.quota.as_ref()
+    }
+
+    pub fn quota_mut(&mut self) -> Outcome<&mut Quota> {
+        self.quota.as_mut().ok_or(ErrorCode::NotPermitted)
+    }
+
+    pub fn open(
+        &mut self,
+        at: &Descriptor,
+        path: &str,
+        follow: bool,
+        how: OpenFlags,
+        access: DescriptorFlags,
+    ) -> Outcome<Descriptor> {
+        let Some(place) = self.place(at, path)? else {
+            return match how.contains(OpenFlags::CREATE) || access.contains(DescriptorFlags::WRITE) {
+                true => Err(ErrorCode::IsDirectory),
+                false => Ok(Descriptor::Root),
+            };
+        };
+        let writes = access.contains(DescriptorFlags::WRITE)
+            || how.contains(OpenFlags::CREATE)
+            || how.contains(OpenFlags::TRUNCATE);
+        let mount = place.mount;
+        let counted = self.mounts[mount].writable;
+        if writes && !counted {
+            return Err(ErrorCode::ReadOnly);
+        }
+        let mut flags = match (access.contains(DescriptorFlags::READ), access.contains(DescriptorFlags::WRITE)) {
+            (_, false) => OFlags::RDONLY,
+            (false, true) => OFlags::WRONLY,
+            (true, true) => OFlags::RDWR,
+        };
+        // NONBLOCK: a fifo that someone left in the folder must not hang us.
+        flags |= OFlags::NOCTTY | OFlags::NONBLOCK;
+        if !follow {
+            flags |= OFlags::NOFOLLOW;
+        }
+        if how.contains(OpenFlags::DIRECTORY) {
+            flags |= OFlags::DIRECTORY;
+        }
+        let (from, path) = (place.from.try_clone_to_owned().map_err(|_| ErrorCode::Io)?, place.path);
+        self.quota_mut()?.admit_open()?;
+        let fd = self.open_or_create(from.as_fd(), &path, flags, how)?;
+        let stat = rustix::fs::fstat(&fd)?;
+        let inode = inode_of(&stat);
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => {
+                self.quota_mut()?.opened(inode);
+                Ok(Descriptor::Folder(OpenFolder { fd, inode, mount }))
+            }
+            FileType::RegularFile => {
+                let file = Arc::new(OpenFile {
+                    fd,
+                    inode,
+                    readable: access.contains(DescriptorFlags::READ),
+                    writable: access.contains(DescriptorFlags::WRITE),
+                    counted,
+                });
+                let quota = self.quota_mut()?;
+                quota.opened(inode);
+                if how.contains(OpenFlags::TRUNCATE)
+                    && stat.st_size > 0
+                    && let Err(error) = file.set_size(0, quota)
+                {
+                    quota.closed(inode);
+                    return Err(error);
+                }
+                Ok(Descriptor::File(file))
+            }
+            // Devices, pipes and sockets are not files to us.
+            _ => Err(ErrorCode::NotPermitted),
+        }
+    }
+
+    /// Gives back what an open file held, when its last holder lets go.
+    pub fn release_file(&mut self, file: Arc<OpenFile>) {
+        let Some(file) = Arc::into_inner(file) else { return };
+        let Some(quota) = self.quota.as_mut() else { return };
+        if !quota.closed(file.inode) || !file.counted {
+            return;
+        }
+        if let Ok(stat) = rustix::fs::fstat(&file.fd)
+            && stat.st_nlink == 0
+        {
+            quota.shrink(stat.st_size as u64);
+        }
+    }
+
+    pub fn release_folder(&mut self, folder: OpenFolder) {
+        if let Some(quota) = self.quota.as_mut() {
+            quota.closed(folder.inode);
+        }
+    }
+
+    pub fn stat(&self, at: &Descriptor) -> Outcome<Option<Stat>> {
+        Ok(match at {
+            Descriptor::Root => None,
+            Descriptor::Folder(folder) => Some(rustix::fs::fstat(&folder.fd)?),
+            Descriptor::File(file) => Some(rustix::fs::fstat(&file.fd)?),
+        })
+    }
+
+    pub fn stat_at(&self, at: &Descriptor, path: &str, follow: bool) -> Outcome<Option<Stat>> {
+        let Some(place) = self.place(at, path)? else { return Ok(None) };
+        if follow || place.path == "." {
+            let fd = path_beneath::open(place.from, &place.path, look_only(), Mode::empty())?;
+            return Ok(Some(rustix::fs::fstat(&fd)?));
+        }
+        let entry = path_beneath::entry(place.from, &place.path)?;
+        Ok(Some(rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    pub fn make_folder(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
+        let place = self.writable_place(at, path)?;
+        let entry = path_beneath::entry(place.from, &place.path)?;
+        // EEXIST before "quota": `os.makedirs(exist_ok=True)` must work in a full workspace.
+        if rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(ErrorCode::Exist);
+        }
+        let (parent, name) = (entry.parent, entry.name.to_owned());
+        let quota = self.quota_mut()?;
+        quota.make_entry()?;
+        rustix::fs::mkdirat(&parent, &*name, Mode::from_raw_mode(0o755)).map_err(|error| {
+            quota.drop_entry();
+            error.into()
+        })
+    }
+
+    pub fn remove_folder(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
+        let place = self.writable_place(at, path)?;
+        let entry = path_beneath::entry(place.from, &place.path)?;
+        rustix::fs::unlinkat(&entry.parent, entry.name, AtFlags::REMOVEDIR)?;
+        self.quota_mut()?.drop_entry();
+        Ok(())
+    }
+
+    pub fn remove_file(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
+        let place = self.writable_place(at, path)?;
+        let entry = path_beneath::entry(place.from, &place.path)?;
+        let stat = rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            return Err(ErrorCode::IsDirectory);
+        }
+        rustix::fs::unlinkat(&entry.parent, entry.name, AtFlags::empty())?;
+        self.quota_mut()?.removed(inode_of(&stat), stat.st_size as u64, stat.st_nlink <= 1);
+        Ok(())
+    }
+
+    pub fn rename(&mut self, from_at: &Descriptor, from: &str, to_at: &Descriptor, to: &str) -> Outcome<()> {
+        let source = self.writable_place(from_at, from)?;
+        let target = self.writable_place(to_at, to)?;
+        if source.mount != target.mount {
+            return Err(ErrorCode::CrossDevice);
+        }
+        let source = path_beneath::entry(source.from, &source.path)?;
+        let target_entry = path_beneath::entry(target.from, &target.path)?;
+        let moved = rustix::fs::statat(&source.parent, source.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let replaced =
+            rustix::fs::statat(&target_entry.parent, target_entry.name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        rustix::fs::renameat(&source.parent, source.name, &target_entry.parent, target_entry.name)?;
+        if let Some(replaced) = replaced
+            && inode_of(&replaced) != inode_of(&moved)
+        {
+            let is_folder = FileType::from_raw_mode(replaced.st_mode) == FileType::Directory;
+            let quota = self.quota_mut()?;
+            match is_folder {
+                true => quota.drop_entry(),
+                false => {
+                    quota.removed(inode_of(&replaced), replaced.st_size as u64, replaced.st_nlink <= 1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub fn read_link(&self, at: &Descriptor, path: &str) -> Outcome<String> {
+        let place = self.place(at, path)?.ok_or(ErrorCode::Invalid)?;
+        let entry = path_beneath::entry(place.from, &place.path)?;
+        let target = rustix::fs::readlinkat(&entry.parent, entry.name, Vec::new())?;
+        let target = target.into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
+        // An absolute target is a path of the host: nothing that a program should learn.
+        match target.starts_with('/') {
+            true => Err(ErrorCode::NotPermitted),
+            false => Ok(target),
+        }
+    }
+
+    /// The entry whose times are to change, opened.
+    pub fn open_for_times(&self, at: &Descriptor, path: &str) -> Outcome<OwnedFd> {
+        let place = self.writable_place(at, path)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(path_beneath::open(place.from, &place.path, flags, Mode::empty())?)
+    }
+
+    /// Whether what `at` stands for may change.
+    pub fn may_change(&self, at: &Descriptor) -> bool {
+        match at {
+            Descriptor::Root => false,
+            Descriptor::Folder(folder) => self.mounts[folder.mount].writable,
+            Descriptor::File(file) => file.counted,
+        }
+    }
+
+    fn open_or_create(
+        &mut self,
+        from: BorrowedFd<'_>,
+        path: &str,
+        flags: OFlags,
+        how: OpenFlags,
+    ) -> Outcome<OwnedFd> {
+        let creates = how.contains(OpenFlags::CREATE);
+        let exclusive = how.contains(OpenFlags::EXCLUSIVE);
+        // Found and created are told apart, so that only what is made is counted.
+        for _ in 0..4 {
+            if !(creates && exclusive) {
+                match path_beneath::open(from, path, flags, Mode::empty()) {
+                    Err(Errno::NOENT) if creates => {}
+                    outcome => return Ok(outcome?),
+                }
+            }
+            let quota = self.quota_mut()?;
+            quota.make_entry()?;
+            let create = flags | OFlags::CREATE | OFlags::EXCL;
+            match path_beneath::open(from, path, create, Mode::from_raw_mode(0o644)) {
+                Ok(fd) => return Ok(fd),
+                Err(error) => {
+                    quota.drop_entry();
+                    if error != Errno::EXIST || exclusive {
+                        return Err(error.into());
+                    }
+                }
+            }
+        }
+        // It is there but cannot be opened: a link to nothing.
+        Err(ErrorCode::NoEntry)
+    }
+
+    fn place<'a>(&'a self, at: &'a Descriptor, path: &str) -> Outcome<Option<Place<'a>>> {
+        path_beneath::check(path)?;
+        match at {
+            Descriptor::File(_) => Err(ErrorCode::NotDirectory),
+            Descriptor::Folder(folder) => {
+                Ok(Some(Place { mount: folder.mount, from: folder.fd.as_fd(), path: path.to_owned() }))
+            }
+            Descriptor::Root => {
+                let Some((name, rest)) = path_beneath::split_root(path) else { return Ok(None) };
+                let mount =
+                    self.mounts.iter().position(|mount| mount.name == name).ok_or(ErrorCode::NoEntry)?;
+                Ok(Some(Place { mount, from: self.mounts[mount].fd.as_fd(), path: rest }))
+            }
+        }
+    }
+
+    fn writable_place<'a>(&'a self, at: &'a Descriptor, path: &str) -> Outcome<Place<'a>> {
+        let place = match self.place(at, path) {
+            Ok(Some(place)) => place,
+            Ok(None) => return Err(ErrorCode::Exist),
+            // Making something beside the mounts: the root is not a folder to write in.
+            Err(ErrorCode::NoEntry) => return Err(ErrorCode::ReadOnly),
+            Err(error) => return Err(error),
+        };
+        match self.mounts[place.mount].writable {
+            true => Ok(place),
+            false => Err(ErrorCode::ReadOnly),
+        }
+    }
+}
+
+/// How the root itself looks.
+pub fn root_stat() -> DescriptorStat {
+    DescriptorStat {
+        kind: DescriptorType::Directory,
+        link_count: 1,
+        size: 0,
+        accessed: None,
+        modified: None,
+        changed: None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn look_only() -> OFlags {
+    OFlags::PATH
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look_only() -> OFlags {
+    OFlags::RDONLY | OFlags::NONBLOCK
+}

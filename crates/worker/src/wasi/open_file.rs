@@ -1,0 +1,126 @@
+//! A file that a program has open: reads and writes that are counted.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
+
+use super::error_code::ErrorCode;
+use super::quota::{Inode, Quota};
+use super::types::{Datetime, DescriptorStat, DescriptorType};
+
+/// One read gives at most this much, whatever was asked for: it is host memory.
+const READ_BYTES_MAX: u64 = 1024 * 1024;
+
+/// See the module.
+pub struct OpenFile {
+    pub fd: OwnedFd,
+    pub inode: Inode,
+    pub readable: bool,
+    pub writable: bool,
+    /// Whether it lies in a folder whose bytes count.
+    pub counted: bool,
+}
+
+impl OpenFile {
+    /// Bytes at `offset`; none at the end of the file.
+    pub fn read_at(&self, offset: u64, length: u64) -> Result<Vec<u8>, ErrorCode> {
+        if !self.readable {
+            return Err(ErrorCode::BadDescriptor);
+        }
+        let size = rustix::fs::fstat(&self.fd)?.st_size as u64;
+        let length = length.min(READ_BYTES_MAX).min(size.saturating_sub(offset).max(1));
+        let mut bytes = vec![0; length as usize];
+        let count = retry(|| rustix::io::pread(&self.fd, &mut bytes[..], offset))?;
+        bytes.truncate(count);
+        Ok(bytes)
+    }
+
+    /// Writes all of `bytes` at `offset`, within the quota.
+    pub fn write_at(&self, offset: u64, mut bytes: &[u8], quota: &mut Quota) -> Result<(), ErrorCode> {
+        if !self.writable {
+            return Err(ErrorCode::BadDescriptor);
+        }
+        let size = self.size()?;
+        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
+        quota.grow(size, end)?;
+        let mut at = offset;
+        while !bytes.is_empty() {
+            match retry(|| rustix::io::pwrite(&self.fd, bytes, at)) {
+                Ok(count) => {
+                    bytes = &bytes[count..];
+                    at += count as u64;
+                }
+                Err(error) => {
+                    let reached = self.size().unwrap_or(size).max(size);
+                    quota.shrink(end.max(size).saturating_sub(reached));
+                    return Err(error.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the file exactly `size` bytes long, within the quota.
+    pub fn set_size(&self, size: u64, quota: &mut Quota) -> Result<(), ErrorCode> {
+        if !self.writable {
+            return Err(ErrorCode::BadDescriptor);
+        }
+        let before = self.size()?;
+        quota.grow(before, size)?;
+        if let Err(error) = rustix::fs::ftruncate(&self.fd, size) {
+            quota.shrink(size.saturating_sub(before));
+            return Err(error.into());
+        }
+        quota.shrink(before.saturating_sub(size));
+        Ok(())
+    }
+
+    /// How long the file is.
+    pub fn size(&self) -> Result<u64, ErrorCode> {
+        Ok(rustix::fs::fstat(&self.fd)?.st_size as u64)
+    }
+}
+
+/// The file behind a stat.
+pub fn inode_of(stat: &Stat) -> Inode {
+    (stat.st_dev as u64, stat.st_ino as u64)
+}
+
+/// A stat in WASI's words.
+pub fn describe(stat: &Stat) -> DescriptorStat {
+    let time = |seconds: i64, nanoseconds: i64| {
+        Some(Datetime { seconds: u64::try_from(seconds).unwrap_or(0), nanoseconds: nanoseconds as u32 })
+    };
+    DescriptorStat {
+        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+        link_count: stat.st_nlink as u64,
+        size: stat.st_size as u64,
+        accessed: time(stat.st_atime as i64, stat.st_atime_nsec as i64),
+        modified: time(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        changed: time(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+    }
+}
+
+/// A file type in WASI's words.
+pub fn kind_of(kind: FileType) -> DescriptorType {
+    match kind {
+        FileType::RegularFile => DescriptorType::RegularFile,
+        FileType::Directory => DescriptorType::Directory,
+        FileType::Symlink => DescriptorType::SymbolicLink,
+        FileType::Fifo => DescriptorType::Fifo,
+        FileType::Socket => DescriptorType::Socket,
+        FileType::CharacterDevice => DescriptorType::CharacterDevice,
+        FileType::BlockDevice => DescriptorType::BlockDevice,
+        FileType::Unknown => DescriptorType::Unknown,
+    }
+}
+
+fn retry(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+"""The component's entry points. Importing this module is the build's pre-initialisation."""
+
+from gristmill_guest import stdlib
+
+stdlib.pack_and_install()
+
+import wit_world  # noqa: E402  the packed importer must be in place first
+
+from gristmill_guest import image, program  # noqa: E402
+
+
+class WitWorld(wit_world.WitWorld):
+    def warm(self) -> None:
+        program.warm()
+
+    def run(self, request: str) -> str:
+        return program.run(request)
+
+
+image.settle()

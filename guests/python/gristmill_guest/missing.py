@@ -1,0 +1,96 @@
+"""What to say when a module cannot be imported: why, what instead, what is close by."""
+
+import difflib
+import sys
+
+_NETWORK = "there is no network in the sandbox; call a tool with callMCPTool"
+_TABLES = "use csv, sqlite3, statistics, collections and itertools for tables and numbers"
+_PROCESSES = "there are no processes in the sandbox; use asyncio.gather for parallel tool calls"
+_MARKUP = "use html.parser or xml.etree.ElementTree"
+_MODELS = "use dataclasses, or plain dicts"
+_DISPLAY = "there is no display; return the data as the result"
+_CLOUD = "there are no credentials or network in the sandbox; call a tool with callMCPTool"
+
+ADVICE = {
+    **dict.fromkeys(
+        "requests httpx aiohttp urllib3 websockets websocket pycurl paramiko grpc zmq ssl _ssl redis pymongo "
+        "psycopg psycopg2 pymysql mysql asyncpg sqlalchemy selenium playwright scrapy".split(),
+        _NETWORK,
+    ),
+    **dict.fromkeys("numpy pandas scipy polars pyarrow sklearn statsmodels duckdb numba dask sympy torch".split(), _TABLES),
+    **dict.fromkeys("bs4 lxml html5lib pyquery parsel".split(), _MARKUP),
+    **dict.fromkeys("pydantic attrs attr marshmallow cattrs msgspec".split(), _MODELS),
+    **dict.fromkeys("matplotlib seaborn plotly PIL cv2 tkinter turtle curses _curses _tkinter".split(), _DISPLAY),
+    **dict.fromkeys("boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe mcp".split(), _CLOUD),
+    **dict.fromkeys("_posixsubprocess _multiprocessing _posixshmem psutil pexpect sh".split(), _PROCESSES),
+    **dict.fromkeys("openpyxl xlsxwriter xlrd docx pypdf PyPDF2 reportlab".split(), "write CSV, JSON or text instead"),
+    **dict.fromkeys("orjson ujson simplejson rapidjson".split(), "use json"),
+    **dict.fromkeys("toml tomli".split(), "use tomllib"),
+    **dict.fromkeys("pytz arrow pendulum".split(), "use datetime, zoneinfo or dateutil"),
+    **dict.fromkeys("ruamel oyaml".split(), "use yaml"),
+    **dict.fromkeys("regex re2".split(), "use re"),
+    **dict.fromkeys("bz2 _bz2 lzma _lzma zstandard compression".split(), "use zlib, gzip or zipfile"),
+    **dict.fromkeys("ctypes _ctypes cffi mmap fcntl pwd grp resource termios readline syslog".split(), "this sandbox has no operating system behind it"),
+    **dict.fromkeys("rich colorama termcolor tqdm click typer".split(), "use print; there is no terminal"),
+    **dict.fromkeys("jmespath jsonpath".split(), "use jsonpath_ng"),
+    **dict.fromkeys("nest_asyncio uvloop anyio trio".split(), "use asyncio; asyncio.run also works inside a running program"),
+    "dotenv": "there is no environment to load; pass values as context variables",
+    "multiprocessing": _PROCESSES,
+    "subprocess": _PROCESSES,
+    "pip": "nothing can be installed in the sandbox",
+}
+
+BUNDLED = ("dateutil", "jsonpath_ng", "sortedcontainers", "tabulate", "tzdata", "yaml")
+IMPORT_NAMES = {"pyyaml": "yaml", "python_dateutil": "dateutil", "jsonpath-ng": "jsonpath_ng", "PyYAML": "yaml"}
+
+
+class ExplainingFinder:
+    """Last on sys.meta_path: turns "No module named x" into something to act on."""
+
+    def __init__(self, known_modules):
+        self._known = known_modules
+
+    def find_spec(self, fullname, path=None, target=None):
+        if _only_asking(sys._getframe(1)):
+            return None
+        raise ModuleNotFoundError(self.message(fullname), name=fullname)
+
+    def invalidate_caches(self):
+        pass
+
+    def message(self, fullname):
+        top, _, rest = fullname.partition(".")
+        text = f"No module named '{fullname}'"
+        advice = ADVICE.get(fullname) or ADVICE.get(top)
+        if advice and not (rest and top in self._known):
+            return f"{text}: {advice}"
+        close = self._close(fullname)
+        if close:
+            return f"{text}; did you mean {close}?"
+        if rest:
+            return text
+        return f"{text}; the sandbox has the standard library and {', '.join(BUNDLED)}"
+
+    def _close(self, fullname):
+        if fullname in IMPORT_NAMES:
+            return f"'{IMPORT_NAMES[fullname]}'"
+        depth = fullname.count(".")
+        names = [n for n in self._known if n.count(".") == depth and not n.startswith("_")]
+        near = difflib.get_close_matches(fullname, names, 1, 0.8)
+        if not near:
+            near = [n for n in names if n.casefold() == fullname.casefold()]
+        return f"'{near[0]}'" if near else None
+
+
+def _only_asking(frame):
+    """Whether importlib.util.find_spec or pkgutil asks, who want None for an answer."""
+    for _ in range(6):
+        if frame is None:
+            return False
+        name = frame.f_code.co_filename
+        if frame.f_code.co_name == "find_spec" and name.endswith("importlib/util.py"):
+            return True
+        if name.endswith("pkgutil.py") or name == "<frozen importlib.util>":
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,69 @@
+"""What a program finds in its globals, and which context names may be added."""
+
+import asyncio
+import builtins
+import json
+import keyword
+import linecache
+import sys
+import types
+
+from gristmill_guest import files, tools
+
+HELPERS = {
+    "callMCPTool": tools.callMCPTool,
+    "call_mcp_tool": tools.callMCPTool,
+    "ToolError": tools.ToolError,
+    "list_directory": files.list_directory,
+    "read_file": files.read_file,
+    "write_file": files.write_file,
+}
+MODULES = {"asyncio": asyncio, "json": json}
+
+
+class ContextError(Exception):
+    """A context variable that cannot become a global."""
+
+
+def make_module(context, filename):
+    """A fresh __main__ with the helpers and the context variables in it."""
+    module = types.ModuleType("__main__")
+    names = module.__dict__
+    names["__builtins__"] = builtins
+    names["__file__"] = filename
+    names.update(MODULES)
+    names.update(HELPERS)
+    for name, value in context.items():
+        _check_name(name)
+        names[name] = value
+    sys.modules["__main__"] = module
+    return module
+
+
+def _check_name(name):
+    if not name.isidentifier():
+        raise ContextError(f'the context name "{name[:80]}" is not a Python identifier')
+    if keyword.iskeyword(name):
+        raise ContextError(f'the context name "{name}" is a Python keyword')
+    if name.startswith("__") and name.endswith("__"):
+        raise ContextError(f'the context name "{name[:80]}" is reserved: names with double underscores are Python\'s own')
+    if name in HELPERS or name in MODULES:
+        raise ContextError(f'the context name "{name}" would hide a built-in helper; choose another')
+
+
+def make_importable():
+    """`from gristmill import callMCPTool` works too. Done when the image is built."""
+    module = types.ModuleType("gristmill", "The helpers that every program in the sandbox has.")
+    module.__dict__.update(HELPERS)
+    module.__all__ = list(HELPERS)
+    sys.modules["gristmill"] = module
+
+
+def show_source(text, filename):
+    """Lets tracebacks and inspect.getsource find the program's lines."""
+    lines = [line + "\n" for line in text.split("\n")]
+    linecache.cache[filename] = (len(text), None, lines, filename)
+
+
+def forget_source(filename):
+    linecache.cache.pop(filename, None)

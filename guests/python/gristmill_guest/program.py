@@ -1,0 +1,363 @@
+"""One run: request in, outcome out, in visible stages.
+
+read the request -> prepare a fresh interpreter state -> compile -> execute -> settle
+loose ends -> convert the result -> write the outcome. Each stage returns what the next
+one needs; a failure anywhere becomes an `error` in the outcome, never an exception.
+"""
+
+import gc
+import inspect
+import sys
+import types
+import warnings
+
+from gristmill_guest import (
+    encoding,
+    environment,
+    errors,
+    loop,
+    namespace,
+    notes,
+    result,
+    source,
+    stdio,
+    tools,
+    tracebacks,
+)
+
+DEFAULT_FILENAME = "program.py"
+RESULT_BYTES_DEFAULT = 1_000_000
+RESULT_DEPTH_DEFAULT = 50
+UNFINISHED_ROUNDS_MAX = 3
+WAITING_STEPS_MAX = 200
+
+_live = None
+_warmed = False
+_warn_unawaited_coroutine = warnings._warn_unawaited_coroutine
+
+
+class Request:
+    __slots__ = ("code", "context", "bytes_max", "depth_max", "filename")
+
+    def __init__(self, text):
+        data = encoding.from_json(text)
+        limits = data.get("limits") or {}
+        self.code = data["code"]
+        self.context = data.get("context") or {}
+        self.bytes_max = limits.get("result_bytes") or RESULT_BYTES_DEFAULT
+        self.depth_max = limits.get("result_depth") or RESULT_DEPTH_DEFAULT
+        self.filename = data.get("filename") or DEFAULT_FILENAME
+
+
+class Outcome:
+    """What is told about a run: gathered stage by stage, written once."""
+
+    def __init__(self):
+        self.error = None
+        self.result_json = None
+        self.notes = notes.Notes()
+
+    def to_json(self):
+        told = {
+            "ok": self.error is None,
+            "result": encoding.Raw(self.result_json if self.result_json is not None else "null"),
+            "has_result": self.result_json is not None,
+            "notes": self.notes.texts(),
+        }
+        if self.error is not None:
+            told["error"] = self.error
+        return encoding.to_json(told)
+
+
+def run(request_text):
+    """Runs one program. Always returns an outcome as strict JSON."""
+    global _live
+    if _live is None:
+        _live = stdio.live()
+    return _run(request_text, _live, in_workspace=True)
+
+
+def _run(request_text, streams, in_workspace):
+    outcome = Outcome()
+    try:
+        request = Request(request_text)
+        _carry_out(request, outcome, streams, in_workspace)
+    except BaseException as error:
+        outcome.error = errors.guest_failure(error)
+    finally:
+        streams.flush()
+    try:
+        return outcome.to_json()
+    except BaseException as error:
+        outcome = Outcome()
+        outcome.error = errors.guest_failure(error)
+        return outcome.to_json()
+
+
+def _carry_out(request, outcome, streams, in_workspace):
+    state = _prepare(request, outcome, streams, in_workspace)
+    try:
+        compiled, text = _compile(request, outcome)
+        module = namespace.make_module(request.context, request.filename)
+    except BaseException as error:
+        outcome.error = errors.describe(error, request.filename)
+        return
+    namespace.show_source(text, request.filename)
+    last, failure = _execute(compiled, module, state)
+    _settle_loose_ends(module, state, outcome, request.filename)
+    if failure is not None:
+        outcome.error = _error_of(failure, request.filename)
+    _convert_result(request, module, last, outcome)
+    _report_unsent_calls(outcome)
+
+
+def _prepare(request, outcome, streams, in_workspace):
+    state = loop.RunState(outcome.notes)
+    state.background_error = lambda error, message: _note_background_error(outcome, error, request.filename)
+    loop.begin(state)
+    tools.begin_run(request.filename)
+    environment.refresh(request.filename)
+    streams.put_in_place()
+    if in_workspace:
+        environment.enter_workspace()
+    sys.set_coroutine_origin_tracking_depth(1)
+    warnings._warn_unawaited_coroutine = lambda coroutine: _note_coroutine(outcome, coroutine)
+    return state
+
+
+def _compile(request, outcome):
+    if type(request.code) is not str:
+        raise TypeError("the code must be text")
+    program = source.read(request.code, request.filename)
+    for note in program.notes:
+        outcome.notes.add(note)
+    try:
+        return source.compile_program(program.text, request.filename), program.text
+    except SyntaxError as error:
+        source.show_line(error, program.text)
+        raise
+
+
+# Execution.
+
+
+class _Last:
+    """The value of the program's last expression, once it has one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self):
+        self.value = None
+
+
+def _execute(compiled, module, state):
+    """Runs the code; returns the last expression's value and the failure, one of them None."""
+    last = _Last()
+    try:
+        if compiled.is_async:
+            _run_in_loop(_awaiting(compiled, module, last))
+        else:
+            for code in compiled.codes:
+                exec(code, module.__dict__)
+            last.value = module.__dict__.pop(source.LAST_EXPRESSION, None)
+            if _is_awaitable(last.value):
+                _run_in_loop(_await_last(last))
+    except BaseException as error:
+        return last, error
+    return last, None
+
+
+async def _awaiting(compiled, module, last):
+    for code in compiled.codes:
+        if source.is_coroutine(code):
+            await eval(code, module.__dict__)
+        else:
+            exec(code, module.__dict__)
+    last.value = module.__dict__.pop(source.LAST_EXPRESSION, None)
+    if _is_awaitable(last.value):
+        await _await_last(last)
+
+
+async def _await_last(last):
+    last.value = await last.value
+
+
+def _run_in_loop(coroutine):
+    main_loop = loop.SandboxLoop()
+    task = main_loop.create_task(coroutine, name="main")
+    try:
+        main_loop.run_until_complete(task)
+    except loop.Deadlock as error:
+        raise _with_waiting_line(error, task) from None
+
+
+def _with_waiting_line(error, task):
+    """Adds the innermost line of the program that the main task is waiting on."""
+    step = task.get_coro()
+    for _ in range(WAITING_STEPS_MAX):
+        frame = getattr(step, "cr_frame", None) or getattr(step, "gi_frame", None)
+        if frame is None:
+            break
+        if frame.f_code.co_filename in tools.PROGRAM_FILENAMES:
+            error.line = frame.f_lineno
+        step = getattr(step, "cr_await", None) or getattr(step, "gi_yieldfrom", None)
+    return error
+
+
+def _is_awaitable(value):
+    kind = type(value)
+    if kind is types.CoroutineType or kind is tools.ToolCall:
+        return True
+    return hasattr(kind, "__await__") and not isinstance(value, type)
+
+
+# Loose ends.
+
+
+def _settle_loose_ends(module, state, outcome, filename):
+    """Cancels what still runs, and notes what the program forgot."""
+    tools.finish_run()
+    try:
+        unfinished = _cancel_unfinished(state)
+        for task in unfinished:
+            _note_unfinished(outcome, task)
+        for task in list(state.tasks):
+            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
+                _note_background_error(outcome, task.exception(), filename)
+        for value in list(module.__dict__.values()):
+            if type(value) is types.CoroutineType and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
+                _note_coroutine(outcome, value)
+                value.close()
+    except BaseException as error:
+        outcome.notes.add(f"tidying up after the program failed: {type(error).__name__}")
+
+
+def _cancel_unfinished(state):
+    unfinished = [task for task in list(state.tasks) if not task.done() and task.get_name() != "main"]
+    for main_loop in list(state.loops):
+        if main_loop.is_closed() or main_loop.is_running():
+            continue
+        pending = [task for task in list(state.tasks) if not task.done() and task.get_loop() is main_loop]
+        for _ in range(UNFINISHED_ROUNDS_MAX):
+            if not pending:
+                break
+            for task in pending:
+                task.cancel()
+            main_loop.call_soon(main_loop.stop)
+            main_loop.run_forever()
+            pending = [task for task in pending if not task.done()]
+    return unfinished
+
+
+def _note_unfinished(outcome, task):
+    name = getattr(task.get_coro(), "__qualname__", None) or "a task"
+    call = task.get_coro()
+    where = f" (line {call.line})" if type(call) is tools.ToolCall and call.line else ""
+    if type(call) is tools.ToolCall and not call.sent:
+        return
+    outcome.notes.add(f"the background task {name}{where} was still running at the end and was cancelled; await it")
+
+
+def _note_background_error(outcome, error, filename):
+    line = tracebacks.line_of(error, filename)
+    where = f" on line {line}" if line else ""
+    outcome.notes.add(f"a background task failed{where}: {type(error).__name__}: {tracebacks.message_of(error)}")
+
+
+def _note_coroutine(outcome, coroutine):
+    origin = getattr(coroutine, "cr_origin", None)
+    if origin and origin[0][0].startswith("<"):
+        return
+    where = f" on line {origin[0][1]}" if origin else ""
+    name = getattr(coroutine, "__qualname__", "coroutine")
+    outcome.notes.add(f"{name}(){where} was never awaited, so it did not run; write: await {name}(...)")
+
+
+# The end.
+
+
+def _error_of(failure, filename):
+    if isinstance(failure, SystemExit) and _is_success(failure.code):
+        return None
+    return errors.describe(failure, filename)
+
+
+def _is_success(code):
+    return code is None or (type(code) is int and code == 0) or code is False
+
+
+def _convert_result(request, module, last, outcome):
+    names = module.__dict__
+    value = last.value
+    if "result" in names and not ("result" in request.context and names["result"] is request.context["result"]):
+        value = names["result"]
+    if value is None or (type(value) is tools.ToolCall and not value.sent):
+        return
+    try:
+        outcome.result_json = result.to_json(value, outcome.notes, request.bytes_max, request.depth_max)
+    except BaseException as error:
+        if outcome.error is None:
+            outcome.error = errors.describe(error, request.filename)
+        else:
+            outcome.notes.add(f"the result could not be included: {tracebacks.message_of(error)}")
+
+
+def _report_unsent_calls(outcome):
+    calls = tools.unsent_calls()
+    if not calls:
+        return
+    if outcome.error is None:
+        outcome.error = errors.unawaited_call(calls[0])
+        calls = calls[1:]
+    for call in calls:
+        outcome.notes.add(errors.unawaited_call(call)["message"])
+
+
+# Warming.
+
+_WARM_PROGRAM = '''
+import asyncio, json, random
+async def _one(n):
+    await asyncio.sleep(0)
+    return {"n": n, "text": json.dumps({"a": [1, 2.5, None, "x"]})}
+rows = await asyncio.gather(*(_one(n) for n in range(3)))
+print("warm", len(rows), f"{random.random():.3f}")
+try:
+    callMCPTool("warm", {"a": [1, "b"]}).close()
+    {}["missing"]
+except KeyError as error:
+    kept = str(error)
+result = {"rows": [json.loads(row["text"]) for row in rows], "kept": kept}
+'''
+_WARM_FAILURE = "def f(n):\n    return g(n) / 0\ndef g(n):\n    return n\nf(1)\n"
+
+
+def warm():
+    """Runs small programs through the very path of `run`, and leaves no trace of them."""
+    global _warmed
+    streams = stdio.nowhere()
+    kept = _keep_state()
+    for code in (_WARM_PROGRAM, _WARM_FAILURE):
+        request = {"code": code, "context": {"given": [1]}, "limits": {"result_bytes": 10_000, "result_depth": 20}}
+        _run(encoding.to_json(request), streams, in_workspace=False)
+    _restore_state(kept)
+    if not _warmed:
+        _warmed = True
+        gc.collect()
+        gc.freeze()
+
+
+def _keep_state():
+    return sys.stdout, sys.stderr, sys.stdin, sys.argv, sys.modules.get("__main__")
+
+
+def _restore_state(kept):
+    sys.stdout, sys.stderr, sys.stdin, sys.argv, main = kept
+    sys.__stdout__, sys.__stderr__, sys.__stdin__ = sys.stdout, sys.stderr, sys.stdin
+    if main is not None:
+        sys.modules["__main__"] = main
+    namespace.forget_source(DEFAULT_FILENAME)
+    sys.set_coroutine_origin_tracking_depth(0)
+    warnings._warn_unawaited_coroutine = _warn_unawaited_coroutine
+    tools.begin_run(DEFAULT_FILENAME)
+    loop.begin(None)

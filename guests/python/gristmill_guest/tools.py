@@ -1,0 +1,183 @@
+"""Tool calls as awaitables.
+
+A `ToolCall` is lazy: it is sent when awaited or wrapped in a task. It behaves like a
+coroutine (create_task, gather and wait_for take it) but may be awaited again for the
+same answer. A call that is never sent is remembered with its line, since a program
+that forgets `await` must hear of it.
+"""
+
+import asyncio
+import collections.abc
+import sys
+
+from gristmill_guest import encoding, loop
+
+PROGRAM_FILENAMES = {"program.py"}
+
+
+class ToolError(Exception):
+    """A tool call that failed. `tool` and `code` say which and how; `kind` names the cause."""
+
+    def __init__(self, message="", tool=None, code=None, kind=None):
+        super().__init__(message)
+        self.message = message
+        self.tool = tool
+        self.code = code
+        self.kind = kind
+
+    # Where the program made the call: a call that runs as its own task leaves no frame.
+    line = None
+
+    def __reduce__(self):
+        return (type(self), (self.message, self.tool, self.code, self.kind))
+
+
+ToolError.__module__ = "gristmill"
+
+
+class ToolCall(collections.abc.Coroutine):
+    """One call of a tool, sent when first awaited."""
+
+    def __init__(self, name, arguments, line):
+        self.tool = name
+        self.line = line
+        # asyncio shows these in the repr of a task.
+        self.__name__ = "callMCPTool"
+        self.__qualname__ = f'callMCPTool("{name}")'
+        self._payload = encoding.to_json({"name": name, "arguments": arguments, "line": line})
+        self._future = None
+        self._steps = None
+        _unsent[id(self)] = self
+
+    def __await__(self):
+        if self._future is None:
+            self._begin()
+        ok, payload = yield from self._future
+        if ok:
+            return encoding.from_json(payload)
+        error = _error_from(payload, self.tool)
+        error.line = self.line
+        raise error
+
+    def _begin(self):
+        if self._payload is None:
+            raise RuntimeError("cannot await a tool call that was closed or cancelled before it was sent")
+        running = asyncio.get_running_loop()
+        self._future = running.create_future()
+        _unsent.pop(id(self), None)
+        payload, self._payload = self._payload, None
+        try:
+            loop.current().calls.start("tool", payload, self._future)
+        except BaseException:
+            self._future.cancel()
+            raise
+
+    # The coroutine protocol, so that create_task and TaskGroup accept a call as it is.
+
+    def send(self, value):
+        if self._steps is None:
+            self._steps = self.__await__()
+        return self._steps.send(value)
+
+    def throw(self, *error):
+        if self._steps is None:
+            self.close()
+            raise error[1] if len(error) > 1 and error[1] is not None else error[0]
+        return self._steps.throw(*error)
+
+    def close(self):
+        if self._steps is not None:
+            self._steps.close()
+        elif self._future is None and not _finishing:
+            self._payload = None
+            _unsent.pop(id(self), None)
+
+    @property
+    def sent(self):
+        return self._future is not None
+
+    def __repr__(self):
+        state = "sent" if self.sent else "not awaited"
+        return f'<callMCPTool("{self.tool}") on line {self.line}, {state}>'
+
+    def _misused(self, *_args):
+        raise TypeError(f'this is a tool call that was not awaited: write (await callMCPTool("{self.tool}", ...))')
+
+    __getitem__ = __iter__ = __len__ = __contains__ = _misused
+
+    def __bool__(self):
+        return True
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name in ("cr_code", "gi_code", "cr_frame", "gi_frame", "ag_frame", "cr_await"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f'a tool call has no attribute "{name}" before it is awaited: write (await callMCPTool("{self.tool}", ...))'
+        )
+
+
+_unsent = {}
+_finishing = False
+
+
+def callMCPTool(name, arguments=None, /, **kwargs):
+    """Calls a tool: `await callMCPTool("server.tool", {"key": value})` or with keywords.
+
+    Returns the tool's value; raises ToolError when the tool reports an error.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"callMCPTool takes the tool's name as a string, not {type(name).__name__}")
+    if not name.strip():
+        raise TypeError("callMCPTool needs the tool's name")
+    if arguments is None:
+        arguments = kwargs
+    elif not isinstance(arguments, collections.abc.Mapping):
+        raise TypeError(f"the arguments of a tool are a dict, not {type(arguments).__name__}")
+    elif kwargs:
+        arguments = {**arguments, **kwargs}
+    return ToolCall(str(name), encoding.plain_arguments(arguments), program_line())
+
+
+def program_line():
+    """The line of the program that is being executed, or None."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename in PROGRAM_FILENAMES:
+            return frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def _error_from(payload, tool):
+    try:
+        details = encoding.from_json(payload)
+    except ValueError:
+        details = {"message": payload}
+    if not isinstance(details, dict):
+        details = {"message": payload}
+    message = details.get("message")
+    return ToolError(
+        message if isinstance(message, str) and message else "the tool failed without a message",
+        tool=details.get("tool") or tool,
+        code=details.get("code"),
+        kind=details.get("kind"),
+    )
+
+
+def begin_run(filename):
+    """Forgets the calls of an earlier run."""
+    global _finishing
+    _finishing = False
+    _unsent.clear()
+    PROGRAM_FILENAMES.clear()
+    PROGRAM_FILENAMES.add(filename)
+
+
+def finish_run():
+    """From here on a call that is thrown away unsent counts as forgotten."""
+    global _finishing
+    _finishing = True
+
+
+def unsent_calls():
+    return sorted(_unsent.values(), key=lambda call: call.line or 0)

@@ -1,0 +1,91 @@
+"""A host in the same process: answers calls from a script, on a clock that never sleeps."""
+
+import heapq
+import itertools
+import json
+import time
+
+from gristmill_guest import environment, host, loop, program, stdio
+
+
+class Completion:
+    def __init__(self, call_id, ok, payload):
+        self.id = call_id
+        self.ok = ok
+        self.payload = payload
+
+
+class FakeHost:
+    """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them."""
+
+    def __init__(self, **tools):
+        self._tools = tools
+        self._ids = itertools.count(1)
+        self._due = []
+        self.now = time.monotonic()
+        self.started = []
+        self.cancelled = []
+
+    def start_call(self, kind, payload):
+        request = json.loads(payload)
+        call_id = next(self._ids)
+        self.started.append((kind, request))
+        delay = request["arguments"].get("delay_ms", 0) / 1000
+        try:
+            ok, answer = True, self._tools[request["name"]](request["arguments"])
+        except Exception as error:
+            ok, answer = False, {"message": str(error), "code": -32000, "tool": request["name"], "kind": "tool"}
+        heapq.heappush(self._due, (self.now + delay, call_id, ok, json.dumps(answer)))
+        return call_id
+
+    def wait_any(self, timeout_us):
+        until = float("inf") if timeout_us is None else self.now + timeout_us / 1e6
+        if self._due and self._due[0][0] <= until:
+            self.now = max(self.now, self._due[0][0])
+        else:
+            assert until != float("inf"), "the guest waits for ever although no call is under way"
+            self.now = until
+        done = []
+        while self._due and self._due[0][0] <= self.now:
+            _, call_id, ok, payload = heapq.heappop(self._due)
+            done.append(Completion(call_id, ok, payload))
+        return done
+
+    def cancel_call(self, call_id):
+        self.cancelled.append(call_id)
+        self._due = [entry for entry in self._due if entry[1] != call_id]
+        heapq.heapify(self._due)
+
+
+def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
+    """Runs a program as the component would, with captured streams; returns the outcome."""
+    fake = fake or FakeHost()
+    request = {
+        "code": code,
+        "context": context or {},
+        "limits": {"result_bytes": result_bytes, "result_depth": result_depth},
+    }
+    kept = program._keep_state()
+    previous = host.use(fake)
+    loop.SandboxLoop.time = lambda self: fake.now
+    try:
+        return json.loads(program._run(json.dumps(request), stdio.nowhere(), in_workspace=False), parse_constant=_strict)
+    finally:
+        host.use(previous)
+        program._restore_state(kept)
+
+
+def _strict(constant):
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def set_up_once():
+    """What the image does at build time, as far as ordinary Python allows."""
+    # The tests must not empty the environment of the process they run in.
+    environment.set_variables = lambda: None
+    environment.RECURSION_LIMIT = 1000
+    loop.install()
+
+
+set_up_once()
+__all__ = ["FakeHost", "run"]
