@@ -6,12 +6,12 @@ stdlib.pack_and_install()
 
 import wit_world  # noqa: E402  the packed importer must be in place first
 
-from gristmill_guest import image, program  # noqa: E402
+from gristmill_guest import image, program, warm  # noqa: E402
 
 
 class WitWorld(wit_world.WitWorld):
     def warm(self) -> None:
-        program.warm()
+        warm.warm()
 
     def run(self, request: str) -> str:
         return program.run(request)

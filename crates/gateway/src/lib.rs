@@ -1,1 +1,37 @@
-//! x
+//! The gateway: takes programs, runs each in a jailed process that is used once, and answers every
+//! call that the program makes.
+//!
+//! ```no_run
+//! use gristmill_gateway::{ExecuteRequest, Gateway, WorkerCommand};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let gateway = Gateway::builder(WorkerCommand::new("/usr/local/bin/gristmill")).build().await?;
+//! let report = gateway.execute(ExecuteRequest::python("sum(range(10))")).finish().await;
+//! assert_eq!(report.result, Some(serde_json::json!(45)));
+//! gateway.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The worker command is a `gristmill` binary, or your own if its `main` begins with
+//! `gristmill_worker::run_if_worker()`.
+//!
+//! Walls: no engine is linked here, and no `unsafe`. Whatever a worker says is hostile. What comes
+//! from outside comes through [`ports`].
+
+#![forbid(unsafe_code)]
+
+mod builder;
+pub mod execute;
+mod folders;
+mod pool;
+pub mod ports;
+
+pub use builder::{BuildError, Gateway, GatewayBuilder};
+pub use execute::{
+    ErrorReport, Event, ExecuteRequest, Execution, LimitHit, Report, ToolCalled, WorkspaceChoice,
+};
+pub use folders::{FolderError, Folders};
+pub use gristmill_domain as domain;
+pub use gristmill_protocol::{Stream, Wall, WallState, WallStatus};
+pub use pool::{PoolSettings, WorkerCommand, required_walls};

@@ -71,6 +71,12 @@ impl Artifact {
         self.find().map(|(path, _)| path)
     }
 
+    /// Whether the compiled file is there, is ours, has its hash and loads.
+    pub fn verify(&self) -> Result<bool, ArtifactError> {
+        let engine = engine::runtime().map_err(|error| ArtifactError::Load(format!("{error:#}")))?;
+        Ok(self.load(&engine)?.is_some())
+    }
+
     /// Loads the compiled engine. `None` when it is missing or not what its name says.
     pub fn load(&self, engine: &Engine) -> Result<Option<Component>, ArtifactError> {
         let Some((path, expected)) = self.find() else { return Ok(None) };
@@ -103,8 +109,7 @@ impl Artifact {
             progress(CompileProgress { elapsed: started.elapsed() });
             std::thread::sleep(Duration::from_millis(100));
         }
-        let engine = engine::runtime().map_err(|error| ArtifactError::Load(format!("{error:#}")))?;
-        if self.load(&engine)?.is_some() {
+        if self.verify()? {
             return Ok(());
         }
         let mut compiler = Command::new(executable);

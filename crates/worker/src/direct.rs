@@ -19,6 +19,7 @@ pub struct DirectEngine {
 impl DirectEngine {
     /// Loads what [`Artifact::prepare`] made.
     pub fn load(cache: &Path) -> Result<Self, String> {
+        engine::raise_stack_limit();
         let engine = engine::runtime().map_err(|error| format!("{error:#}"))?;
         let artifact = Artifact::in_cache(cache).map_err(|error| error.to_string())?;
         let component = artifact

@@ -62,6 +62,7 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
 
 fn bring_up(control: BorrowedFd<'_>, cache: &Path) -> Result<Python, String> {
     let text = |error: crate::ArtifactError| error.to_string();
+    engine::raise_stack_limit();
     let artifact = Artifact::in_cache(cache).map_err(text)?;
     let engine = engine::runtime().map_err(|error| format!("{error:#}"))?;
     let component = match artifact.load(&engine).map_err(text)? {

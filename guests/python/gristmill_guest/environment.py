@@ -13,7 +13,7 @@ import time
 import uuid
 import warnings
 
-RECURSION_LIMIT = 800
+RECURSION_LIMIT = 1000
 ENVIRONMENT = {"HOME": "/workspace", "LANG": "C.UTF-8", "PWD": "/workspace", "TMPDIR": "/tmp"}
 
 _seed = random.seed

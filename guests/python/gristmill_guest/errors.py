@@ -4,7 +4,6 @@ import sys
 
 from gristmill_guest import loop, namespace, result, tools, tracebacks
 
-
 # Names that programs use without importing them.
 COMMON_IMPORTS = {
     **dict.fromkeys("dataclass field asdict".split(), "dataclasses"),
@@ -35,7 +34,7 @@ def describe(error, filename):
         "type": _type_name(error),
         "message": tracebacks.message_of(error),
         "line": tracebacks.line_of(error, filename),
-        "traceback": tracebacks.render(error, filename),
+        "traceback": tracebacks.render(error),
         "hint": None,
         "limit": None,
     }

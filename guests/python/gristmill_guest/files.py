@@ -10,7 +10,6 @@ import importlib
 import io
 import os
 
-WORKSPACE = "/workspace"
 TREES = ("servers", "skills", "results")
 SUGGESTIONS_MAX = 5
 
@@ -57,9 +56,7 @@ def write_file(path, content):
     elif isinstance(content, (bytes, bytearray, memoryview)):
         data = bytes(content)
     else:
-        raise TypeError(
-            f"write_file takes text or bytes, not {type(content).__name__}; for data use json.dumps(...)"
-        )
+        raise TypeError(f"write_file takes text or bytes, not {type(content).__name__}; for data use json.dumps(...)")
     target = _given(path)
     parent = os.path.dirname(target)
     if parent:

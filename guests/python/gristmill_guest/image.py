@@ -24,6 +24,9 @@ PREIMPORTED = """
     encodings.utf_8_sig encodings.cp1252 encodings.unicode_escape
 """.split()
 
+# Never suggested to a program.
+GUEST_ONLY = ("gristmill_guest", "wit_world", "componentize_py", "poll_loop")
+
 
 def settle():
     """The last step of the build: nothing of the build machine stays, the heap is compact."""
@@ -52,7 +55,7 @@ def _forget_the_build(archive):
     sys.dont_write_bytecode = True
     sysconfig._PREFIX = sysconfig._EXEC_PREFIX = sysconfig._BASE_PREFIX = sysconfig._BASE_EXEC_PREFIX = "/usr"
     _hide_build_variables()
-    known = set(archive.modules) | set(sys.builtin_module_names) if archive else set()
+    known = {name for name in archive.modules if not name.startswith(GUEST_ONLY)} | set(sys.builtin_module_names)
     # Tool and skill trees come before files of the same name; the explanation comes last.
     sys.meta_path.insert(len(sys.meta_path) - 1, trees.TreeFinder())
     sys.meta_path.append(missing.ExplainingFinder(known))

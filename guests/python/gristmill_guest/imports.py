@@ -7,7 +7,6 @@ files of the workspace, and last the finder that explains what is missing.
 
 import builtins
 import importlib.machinery
-import io
 import marshal
 import sys
 

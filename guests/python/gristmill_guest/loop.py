@@ -96,8 +96,7 @@ class _HostSelector:
         if timeout is None:
             if not calls.under_way():
                 raise Deadlock(
-                    "the program waits for something that can never happen: "
-                    "no tool call and no timer is under way"
+                    "the program waits for something that can never happen: no tool call and no timer is under way"
                 )
             calls.wait(None)
         elif timeout > 0 or calls.under_way():
@@ -199,7 +198,7 @@ class SandboxLoop(asyncio.base_events.BaseEventLoop):
             return
         error = context.get("exception")
         if error is not None and self.state.background_error is not None:
-            self.state.background_error(error, context.get("message") or "")
+            self.state.background_error(error)
 
     async def getaddrinfo(self, *args, **kwargs):
         raise OSError("no network in the sandbox; call a tool with callMCPTool")

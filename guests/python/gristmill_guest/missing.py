@@ -17,11 +17,15 @@ ADVICE = {
         "psycopg psycopg2 pymysql mysql asyncpg sqlalchemy selenium playwright scrapy".split(),
         _NETWORK,
     ),
-    **dict.fromkeys("numpy pandas scipy polars pyarrow sklearn statsmodels duckdb numba dask sympy torch".split(), _TABLES),
+    **dict.fromkeys(
+        "numpy pandas scipy polars pyarrow sklearn statsmodels duckdb numba dask sympy torch".split(), _TABLES
+    ),
     **dict.fromkeys("bs4 lxml html5lib pyquery parsel".split(), _MARKUP),
     **dict.fromkeys("pydantic attrs attr marshmallow cattrs msgspec".split(), _MODELS),
     **dict.fromkeys("matplotlib seaborn plotly PIL cv2 tkinter turtle curses _curses _tkinter".split(), _DISPLAY),
-    **dict.fromkeys("boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe mcp".split(), _CLOUD),
+    **dict.fromkeys(
+        "boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe mcp".split(), _CLOUD
+    ),
     **dict.fromkeys("_posixsubprocess _multiprocessing _posixshmem psutil pexpect sh".split(), _PROCESSES),
     **dict.fromkeys("openpyxl xlsxwriter xlrd docx pypdf PyPDF2 reportlab".split(), "write CSV, JSON or text instead"),
     **dict.fromkeys("orjson ujson simplejson rapidjson".split(), "use json"),
@@ -30,10 +34,15 @@ ADVICE = {
     **dict.fromkeys("ruamel oyaml".split(), "use yaml"),
     **dict.fromkeys("regex re2".split(), "use re"),
     **dict.fromkeys("bz2 _bz2 lzma _lzma zstandard compression".split(), "use zlib, gzip or zipfile"),
-    **dict.fromkeys("ctypes _ctypes cffi mmap fcntl pwd grp resource termios readline syslog".split(), "this sandbox has no operating system behind it"),
+    **dict.fromkeys(
+        "ctypes _ctypes cffi mmap fcntl pwd grp resource termios readline syslog".split(),
+        "this sandbox has no operating system behind it",
+    ),
     **dict.fromkeys("rich colorama termcolor tqdm click typer".split(), "use print; there is no terminal"),
     **dict.fromkeys("jmespath jsonpath".split(), "use jsonpath_ng"),
-    **dict.fromkeys("nest_asyncio uvloop anyio trio".split(), "use asyncio; asyncio.run also works inside a running program"),
+    **dict.fromkeys(
+        "nest_asyncio uvloop anyio trio".split(), "use asyncio; asyncio.run also works inside a running program"
+    ),
     "dotenv": "there is no environment to load; pass values as context variables",
     "multiprocessing": _PROCESSES,
     "subprocess": _PROCESSES,

@@ -46,7 +46,9 @@ def _check_name(name):
     if keyword.iskeyword(name):
         raise ContextError(f'the context name "{name}" is a Python keyword')
     if name.startswith("__") and name.endswith("__"):
-        raise ContextError(f'the context name "{name[:80]}" is reserved: names with double underscores are Python\'s own')
+        raise ContextError(
+            f'the context name "{name[:80]}" is reserved: names with double underscores are Python\'s own'
+        )
     if name in HELPERS or name in MODULES:
         raise ContextError(f'the context name "{name}" would hide a built-in helper; choose another')
 

@@ -5,8 +5,6 @@ loose ends -> convert the result -> write the outcome. Each stage returns what t
 one needs; a failure anywhere becomes an `error` in the outcome, never an exception.
 """
 
-import gc
-import inspect
 import sys
 import types
 import warnings
@@ -16,6 +14,7 @@ from gristmill_guest import (
     environment,
     errors,
     loop,
+    loose_ends,
     namespace,
     notes,
     result,
@@ -28,12 +27,9 @@ from gristmill_guest import (
 DEFAULT_FILENAME = "program.py"
 RESULT_BYTES_DEFAULT = 1_000_000
 RESULT_DEPTH_DEFAULT = 50
-UNFINISHED_ROUNDS_MAX = 3
 WAITING_STEPS_MAX = 200
 
 _live = None
-_warmed = False
-_warn_unawaited_coroutine = warnings._warn_unawaited_coroutine
 
 
 class Request:
@@ -74,10 +70,11 @@ def run(request_text):
     global _live
     if _live is None:
         _live = stdio.live()
-    return _run(request_text, _live, in_workspace=True)
+    return run_with(request_text, _live, in_workspace=True)
 
 
-def _run(request_text, streams, in_workspace):
+def run_with(request_text, streams, in_workspace):
+    """The same with given streams; a warm-up stays out of the file system."""
     outcome = Outcome()
     try:
         request = Request(request_text)
@@ -89,9 +86,36 @@ def _run(request_text, streams, in_workspace):
     try:
         return outcome.to_json()
     except BaseException as error:
+        return _last_resort(error)
+
+
+def _last_resort(error):
+    try:
         outcome = Outcome()
         outcome.error = errors.guest_failure(error)
         return outcome.to_json()
+    except BaseException:
+        return _NO_REPORT
+
+
+# Made at build time: needs no memory when there is none.
+_NO_REPORT = encoding.to_json(
+    {
+        "ok": False,
+        "result": None,
+        "has_result": False,
+        "notes": [],
+        "error": {
+            "kind": "memory",
+            "type": "MemoryError",
+            "message": "the program left no memory to report with",
+            "line": None,
+            "traceback": "",
+            "hint": "work on smaller pieces: generators, slices, or files in the workspace",
+            "limit": None,
+        },
+    }
+)
 
 
 def _carry_out(request, outcome, streams, in_workspace):
@@ -103,8 +127,8 @@ def _carry_out(request, outcome, streams, in_workspace):
         outcome.error = errors.describe(error, request.filename)
         return
     namespace.show_source(text, request.filename)
-    last, failure = _execute(compiled, module, state)
-    _settle_loose_ends(module, state, outcome, request.filename)
+    last, failure = _execute(compiled, module)
+    loose_ends.settle(module, state, outcome.notes, request.filename)
     if failure is not None:
         outcome.error = _error_of(failure, request.filename)
     _convert_result(request, module, last, outcome)
@@ -113,7 +137,7 @@ def _carry_out(request, outcome, streams, in_workspace):
 
 def _prepare(request, outcome, streams, in_workspace):
     state = loop.RunState(outcome.notes)
-    state.background_error = lambda error, message: _note_background_error(outcome, error, request.filename)
+    state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, request.filename)
     loop.begin(state)
     tools.begin_run(request.filename)
     environment.refresh(request.filename)
@@ -121,7 +145,7 @@ def _prepare(request, outcome, streams, in_workspace):
     if in_workspace:
         environment.enter_workspace()
     sys.set_coroutine_origin_tracking_depth(1)
-    warnings._warn_unawaited_coroutine = lambda coroutine: _note_coroutine(outcome, coroutine)
+    warnings._warn_unawaited_coroutine = lambda coroutine: loose_ends.note_coroutine(outcome.notes, coroutine)
     return state
 
 
@@ -150,7 +174,7 @@ class _Last:
         self.value = None
 
 
-def _execute(compiled, module, state):
+def _execute(compiled, module):
     """Runs the code; returns the last expression's value and the failure, one of them None."""
     last = _Last()
     try:
@@ -211,68 +235,6 @@ def _is_awaitable(value):
     return hasattr(kind, "__await__") and not isinstance(value, type)
 
 
-# Loose ends.
-
-
-def _settle_loose_ends(module, state, outcome, filename):
-    """Cancels what still runs, and notes what the program forgot."""
-    tools.finish_run()
-    try:
-        unfinished = _cancel_unfinished(state)
-        for task in unfinished:
-            _note_unfinished(outcome, task)
-        for task in list(state.tasks):
-            if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
-                _note_background_error(outcome, task.exception(), filename)
-        for value in list(module.__dict__.values()):
-            if type(value) is types.CoroutineType and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
-                _note_coroutine(outcome, value)
-                value.close()
-    except BaseException as error:
-        outcome.notes.add(f"tidying up after the program failed: {type(error).__name__}")
-
-
-def _cancel_unfinished(state):
-    unfinished = [task for task in list(state.tasks) if not task.done() and task.get_name() != "main"]
-    for main_loop in list(state.loops):
-        if main_loop.is_closed() or main_loop.is_running():
-            continue
-        pending = [task for task in list(state.tasks) if not task.done() and task.get_loop() is main_loop]
-        for _ in range(UNFINISHED_ROUNDS_MAX):
-            if not pending:
-                break
-            for task in pending:
-                task.cancel()
-            main_loop.call_soon(main_loop.stop)
-            main_loop.run_forever()
-            pending = [task for task in pending if not task.done()]
-    return unfinished
-
-
-def _note_unfinished(outcome, task):
-    name = getattr(task.get_coro(), "__qualname__", None) or "a task"
-    call = task.get_coro()
-    where = f" (line {call.line})" if type(call) is tools.ToolCall and call.line else ""
-    if type(call) is tools.ToolCall and not call.sent:
-        return
-    outcome.notes.add(f"the background task {name}{where} was still running at the end and was cancelled; await it")
-
-
-def _note_background_error(outcome, error, filename):
-    line = tracebacks.line_of(error, filename)
-    where = f" on line {line}" if line else ""
-    outcome.notes.add(f"a background task failed{where}: {type(error).__name__}: {tracebacks.message_of(error)}")
-
-
-def _note_coroutine(outcome, coroutine):
-    origin = getattr(coroutine, "cr_origin", None)
-    if origin and origin[0][0].startswith("<"):
-        return
-    where = f" on line {origin[0][1]}" if origin else ""
-    name = getattr(coroutine, "__qualname__", "coroutine")
-    outcome.notes.add(f"{name}(){where} was never awaited, so it did not run; write: await {name}(...)")
-
-
 # The end.
 
 
@@ -311,53 +273,3 @@ def _report_unsent_calls(outcome):
         calls = calls[1:]
     for call in calls:
         outcome.notes.add(errors.unawaited_call(call)["message"])
-
-
-# Warming.
-
-_WARM_PROGRAM = '''
-import asyncio, json, random
-async def _one(n):
-    await asyncio.sleep(0)
-    return {"n": n, "text": json.dumps({"a": [1, 2.5, None, "x"]})}
-rows = await asyncio.gather(*(_one(n) for n in range(3)))
-print("warm", len(rows), f"{random.random():.3f}")
-try:
-    callMCPTool("warm", {"a": [1, "b"]}).close()
-    {}["missing"]
-except KeyError as error:
-    kept = str(error)
-result = {"rows": [json.loads(row["text"]) for row in rows], "kept": kept}
-'''
-_WARM_FAILURE = "def f(n):\n    return g(n) / 0\ndef g(n):\n    return n\nf(1)\n"
-
-
-def warm():
-    """Runs small programs through the very path of `run`, and leaves no trace of them."""
-    global _warmed
-    streams = stdio.nowhere()
-    kept = _keep_state()
-    for code in (_WARM_PROGRAM, _WARM_FAILURE):
-        request = {"code": code, "context": {"given": [1]}, "limits": {"result_bytes": 10_000, "result_depth": 20}}
-        _run(encoding.to_json(request), streams, in_workspace=False)
-    _restore_state(kept)
-    if not _warmed:
-        _warmed = True
-        gc.collect()
-        gc.freeze()
-
-
-def _keep_state():
-    return sys.stdout, sys.stderr, sys.stdin, sys.argv, sys.modules.get("__main__")
-
-
-def _restore_state(kept):
-    sys.stdout, sys.stderr, sys.stdin, sys.argv, main = kept
-    sys.__stdout__, sys.__stderr__, sys.__stdin__ = sys.stdout, sys.stderr, sys.stdin
-    if main is not None:
-        sys.modules["__main__"] = main
-    namespace.forget_source(DEFAULT_FILENAME)
-    sys.set_coroutine_origin_tracking_depth(0)
-    warnings._warn_unawaited_coroutine = _warn_unawaited_coroutine
-    tools.begin_run(DEFAULT_FILENAME)
-    loop.begin(None)

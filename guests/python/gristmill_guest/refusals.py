@@ -19,7 +19,18 @@ NO_NETWORK = "no network in the sandbox; call a tool with callMCPTool"
 def install():
     """Patches what is loaded, and leaves hooks for what is loaded later."""
     threading.Thread.start = _no_thread
-    for name in ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "execv", "execve", "execvp", "spawnv"):
+    for name in (
+        "fork",
+        "forkpty",
+        "posix_spawn",
+        "posix_spawnp",
+        "system",
+        "popen",
+        "execv",
+        "execve",
+        "execvp",
+        "spawnv",
+    ):
         setattr(os, name, _no_process)
     for name, hook in _HOOKS.items():
         imports.after_import[name] = hook

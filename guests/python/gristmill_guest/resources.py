@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.resources.abc
 import io
+import pathlib
 import re
 
 
@@ -30,7 +31,8 @@ class _MemoryDistribution(importlib.metadata.Distribution):
         return self._files.get(filename)
 
     def locate_file(self, path):
-        raise FileNotFoundError(2, "bundled packages have no files on disk", str(path))
+        # Bundled packages have no files on disk: a path that never exists.
+        return pathlib.Path("/bundled", path)
 
 
 class _Reader(importlib.resources.abc.TraversableResources):

@@ -7,19 +7,15 @@ program's own code (`__repr__`, iterators, mappings) is guarded and its output c
 """
 
 import base64
-import collections
-import collections.abc
-import dataclasses
 import datetime
 import decimal
 import enum
 import fractions
-import itertools
 import pathlib
 import types
 import uuid
 
-from gristmill_guest import encoding
+from gristmill_guest import encoding, foreign
 
 GENERATOR_ITEMS_MAX = 10_000
 REPR_CHARS_MAX = 500
@@ -34,6 +30,9 @@ _quote = encoding.quote
 _int_repr = int.__repr__
 _float_repr = float.__repr__
 _infinity = float("inf")
+
+
+_LEAF_TYPES = frozenset((int, float, bool, type(None)))
 
 
 class ResultLimit(Exception):
@@ -68,17 +67,17 @@ class _Writer:
     def _put(self, text):
         self._bytes_left -= len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
         if self._bytes_left < 0:
-            raise ResultLimit(
-                "result_bytes",
-                self._bytes_max,
-                f"the result is larger than {self._bytes_max} bytes of JSON (it stopped at {self._where()})",
-            )
+            raise self._too_large()
         self.parts.append(text)
+
+    def _too_large(self):
+        said = f"the result is larger than {self._bytes_max} bytes of JSON (it stopped at {self._where()})"
+        return ResultLimit("result_bytes", self._bytes_max, said)
 
     def _put_text(self, text):
         # A string takes at least one byte for each character: do not escape a giant first.
         if len(text) > self._bytes_left:
-            self._put(text)
+            raise self._too_large()
         self._put(_quote(text))
 
     def _where(self, steps=None):
@@ -116,32 +115,31 @@ class _Writer:
                 write(self, value)
                 return
         if issubclass(kind, enum.Enum):
-            self.write(_enum_value(value), depth)
+            self.write(foreign.enum_value(value), depth)
         elif issubclass(kind, dict):
-            items = collections.OrderedDict.items if issubclass(kind, collections.OrderedDict) else dict.items
-            self._container(value, depth, self._mapping, items(value))
-        elif issubclass(kind, tuple) and _field_names(kind):
-            pairs = zip(_field_names(kind), tuple.__iter__(value))
+            self._container(value, depth, self._mapping, foreign.dict_items(value, kind))
+        elif issubclass(kind, tuple) and foreign.field_names(kind):
+            pairs = zip(foreign.field_names(kind), tuple.__iter__(value))
             self._container(value, depth, self._mapping, pairs)
-        elif (reader := _sequence_reader(kind)) is not None:
+        elif (reader := foreign.sequence_reader(kind)) is not None:
             self._container(value, depth, self._sequence, reader(value))
         elif issubclass(kind, (set, frozenset)):
-            self._container(value, depth, self._sequence, _ordered(value))
-        elif _is_dataclass(kind):
-            self._container(value, depth, self._mapping, _dataclass_items(value, kind))
+            self._container(value, depth, self._sequence, foreign.ordered(value))
+        elif foreign.is_dataclass(kind):
+            self._container(value, depth, self._mapping, foreign.dataclass_items(value, kind))
         elif issubclass(kind, types.GeneratorType):
             self._container(value, depth, self._sequence, self._generator_items(value))
         elif issubclass(kind, BaseException):
-            self._put_text(_cut(f"{kind.__name__}: {_safe(str, value)}", 2000))
-        elif _is_iterator(kind):
+            self._put_text(foreign.cut(f"{kind.__name__}: {foreign.safe_text(str, value)}", 2000))
+        elif foreign.is_iterator(kind):
             self._container(value, depth, self._sequence, self._generator_items(value))
-        elif (pairs := _foreign_mapping_items(value, kind)) is not None:
+        elif (pairs := foreign.mapping_items(value, kind)) is not None:
             self._container(value, depth, self._mapping, pairs)
-        elif (items := _foreign_sequence_items(value, kind)) is not None:
+        elif (items := foreign.sequence_items(value, kind)) is not None:
             self._container(value, depth, self._sequence, items)
         else:
-            self._note(f"{self._where()} is of type {_type_name(kind)}; its repr is shown")
-            self._put_text(_cut(_safe(repr, value), REPR_CHARS_MAX))
+            self._note(f"{self._where()} is of type {foreign.type_name(kind)}; its repr is shown")
+            self._put_text(foreign.cut(foreign.safe_text(repr, value), REPR_CHARS_MAX))
 
     # Scalars.
 
@@ -168,21 +166,21 @@ class _Writer:
     def _bytes(self, value):
         data = bytes(memoryview(value))
         if len(data) > self._bytes_left:
-            self._put("?" * (self._bytes_left + 1))
+            raise self._too_large()
         try:
             self._put_text(data.decode("utf-8"))
         except UnicodeDecodeError:
             self._put('{"base64": "' + base64.b64encode(data).decode("ascii") + '"}')
 
     def _iso(self, value):
-        self._put_text(_safe(_plain_iso, value))
+        self._put_text(foreign.safe_text(foreign.plain_iso, value))
 
     def _timedelta(self, value):
         seconds = datetime.timedelta.total_seconds(value)
         self._float(seconds) if seconds % 1 else self._int(int(seconds))
 
     def _as_text(self, value):
-        self._put_text(_cut(_safe(str, value), 10_000))
+        self._put_text(foreign.cut(foreign.safe_text(str, value), 10_000))
 
     # Containers.
 
@@ -198,9 +196,42 @@ class _Writer:
                 self._depth_max,
                 f"the result is nested deeper than {self._depth_max} levels (at {self._where()})",
             )
+        leaf = self._leaf(value)
+        if leaf is not None:
+            self._put(leaf)
+            return
         self._open[id(value)] = len(self._path)
         write_members(members, depth)
         del self._open[id(value)]
+
+    def _leaf(self, value):
+        """The text of a list or dict of plain scalars, made at C speed; None for anything else.
+
+        Most of a large result is rows like that. What might not fit is left to the slow
+        way, which stops at the limit.
+        """
+        kind = type(value)
+        if kind is not list and kind is not dict:
+            return None
+        size = 2 * len(value)
+        if size > self._bytes_left:
+            return None
+        members = value
+        if kind is dict:
+            for key in value:
+                if type(key) is not str:
+                    return None
+                size += len(key)
+            members = value.values()
+        for member in members:
+            kind = type(member)
+            if kind is str:
+                size += len(member)
+            elif kind not in _LEAF_TYPES:
+                return None
+        if size > self._bytes_left:
+            return None
+        return encoding.plain_text(value)
 
     def _mapping(self, pairs, depth):
         self._put("{")
@@ -208,14 +239,14 @@ class _Writer:
         seen = set()
         path = self._path
         path.append("")
-        for key, item in _guarded(pairs, self._broken):
+        for key, item in foreign.members_of(pairs, self._broken):
             text = key if type(key) is str else self._key(key)
             if text in seen:
-                self._note(f'{self._where(steps=-1)} has two keys that are both "{_cut(text, 40)}" in JSON')
+                self._note(f'{self._where(steps=-1)} has two keys that are both "{foreign.cut(text, 40)}" in JSON')
             seen.add(text)
             path[-1] = text
             if len(text) > self._bytes_left:
-                self._put(text)
+                raise self._too_large()
             self._put(f"{separator}{_quote(text)}: ")
             self.write(item, depth + 1)
             separator = ", "
@@ -227,7 +258,7 @@ class _Writer:
         index = 0
         path = self._path
         path.append(0)
-        for item in _guarded(items, self._broken):
+        for item in foreign.members_of(items, self._broken):
             if index:
                 self._put(", ")
                 path[-1] = index
@@ -245,7 +276,11 @@ class _Writer:
         if kind is bool:
             return "true" if key else "false"
         if issubclass(kind, enum.Enum):
-            return self._key(_enum_value(key)) if not issubclass(type(_enum_value(key)), enum.Enum) else _safe(str, key)
+            return (
+                self._key(foreign.enum_value(key))
+                if not issubclass(type(foreign.enum_value(key)), enum.Enum)
+                else foreign.safe_text(str, key)
+            )
         if issubclass(kind, str):
             return str.__str__(key)
         if issubclass(kind, int):
@@ -255,20 +290,23 @@ class _Writer:
         if issubclass(kind, float):
             return _float_repr(float.__float__(key))
         if issubclass(kind, (datetime.date, datetime.time)):
-            return _safe(_plain_iso, key)
-        return _cut(_safe(str, key), REPR_CHARS_MAX)
+            return foreign.safe_text(foreign.plain_iso, key)
+        return foreign.cut(foreign.safe_text(str, key), REPR_CHARS_MAX)
 
     def _generator_items(self, value):
         count = 0
         for item in value:
             if count >= GENERATOR_ITEMS_MAX:
-                self._note(f"{self._where(steps=-1)} is an iterator; only its first {GENERATOR_ITEMS_MAX} items are shown")
+                self._note(
+                    f"{self._where(steps=-1)} is an iterator; only its first {GENERATOR_ITEMS_MAX} items are shown"
+                )
                 return
             count += 1
             yield item
 
     def _broken(self, error):
-        self._note(f"{self._where(steps=-1)} could not be read to its end: {type(error).__name__}: {_cut(_safe(str, error), 100)}")
+        message = foreign.cut(foreign.safe_text(str, error), 100)
+        self._note(f"{self._where(steps=-1)} could not be read to its end: {type(error).__name__}: {message}")
 
 
 _SCALARS = (
@@ -281,77 +319,6 @@ _SCALARS = (
     ((decimal.Decimal, fractions.Fraction, uuid.UUID, pathlib.PurePath), _Writer._as_text),
 )
 
-_READERS = (
-    (list, list.__iter__),
-    (tuple, tuple.__iter__),
-    (collections.deque, collections.deque.__iter__),
-    (range, range.__iter__),
-    (type({}.keys()), iter),
-    (type({}.values()), iter),
-    (type({}.items()), iter),
-    (type(collections.OrderedDict().keys()), iter),
-    (type(collections.OrderedDict().values()), iter),
-    (type(collections.OrderedDict().items()), iter),
-)
-
-
-_DICT_ITEMS = type({}.items())
-
-
-def _sequence_reader(kind):
-    for known, reader in _READERS:
-        if issubclass(kind, known):
-            return reader
-    return None
-
-
-def _guarded(members, broken):
-    """The members up to the first error that the program's own code raises while iterating."""
-    kind = type(members)
-    # Copied at C speed, and safe from a repr that changes the container it is in.
-    if kind is list or kind is _DICT_ITEMS:
-        return list(members)
-    return _guarded_steps(members, broken)
-
-
-def _guarded_steps(members, broken):
-    try:
-        iterator = iter(members)
-    except Exception as error:
-        broken(error)
-        return
-    while True:
-        try:
-            member = next(iterator)
-        except StopIteration:
-            return
-        except Exception as error:
-            broken(error)
-            return
-        yield member
-
-
-def _ordered(values):
-    reader = set.__iter__ if issubclass(type(values), set) else frozenset.__iter__
-    items = list(reader(values))
-    try:
-        return sorted(items)
-    except Exception:
-        pass
-    try:
-        return sorted(items, key=lambda item: (type(item).__name__, _cut(_safe(repr, item), 100)))
-    except Exception:
-        return items
-
-
-def _field_names(kind):
-    names = kind.__dict__.get("_fields")
-    for base in kind.__mro__:
-        names = base.__dict__.get("_fields") if names is None else names
-    if type(names) is tuple and names and all(type(name) is str for name in names):
-        return names
-    return None
-
 
 def _digits(number, bits):
     if bits > INT_BITS_MAX:
@@ -362,74 +329,7 @@ def _digits(number, bits):
         return None
 
 
-def _is_dataclass(kind):
-    return any(type(base.__dict__.get("__dataclass_fields__")) is dict for base in kind.__mro__)
-
-
-def _dataclass_items(value, kind):
-    for field in dataclasses.fields(kind):
-        try:
-            yield field.name, getattr(value, field.name)
-        except AttributeError:
-            continue
-
-
-def _enum_value(value):
-    try:
-        return object.__getattribute__(value, "_value_")
-    except AttributeError:
-        return None
-
-
-def _is_iterator(kind):
-    return isinstance(kind.__dict__.get("__next__"), (types.WrapperDescriptorType, types.FunctionType)) and any(
-        "__iter__" in base.__dict__ for base in kind.__mro__
-    )
-
-
-def _foreign_mapping_items(value, kind):
-    try:
-        if not issubclass(kind, collections.abc.Mapping):
-            return None
-    except Exception:
-        return None
-    return ((key, value[key]) for key in itertools.islice(value, 1_000_000))
-
-
-def _foreign_sequence_items(value, kind):
-    try:
-        if not issubclass(kind, (collections.abc.Sequence, collections.abc.Set)):
-            return None
-    except Exception:
-        return None
-    return itertools.islice(value, 1_000_000)
-
-
 def _step(step):
     if type(step) is int:
         return f"[{step}]"
-    return f".{step}" if step.isidentifier() else f"[{_cut(step, 40)!r}]"
-
-
-def _plain_iso(value):
-    for base in (datetime.datetime, datetime.date, datetime.time):
-        if issubclass(type(value), base):
-            return base.isoformat(value)
-    raise TypeError("not a date")
-
-
-def _type_name(kind):
-    return _cut(_safe(lambda: str.__str__(type.__dict__["__name__"].__get__(kind))), 60)
-
-
-def _safe(function, *args):
-    """Text from the program's own code, or a stand-in when that code fails."""
-    try:
-        text = function(*args)
-        return str.__str__(text) if issubclass(type(text), str) else "<not text>"
-    except Exception as error:
-        return f"<unprintable: {type(error).__name__}>"
-
-
-def _cut(text, chars_max):
-    return text if len(text) <= chars_max else text[: chars_max - 1] + "\u2026"
+    return f".{step}" if step.isidentifier() else f"[{foreign.cut(step, 40)!r}]"

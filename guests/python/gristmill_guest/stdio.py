@@ -9,7 +9,11 @@ INPUT_HINT = "there is no keyboard input in the sandbox; pass values as context 
 
 def _stream(raw):
     return io.TextIOWrapper(
-        io.BufferedWriter(raw, 64 * 1024), encoding="utf-8", errors="backslashreplace", newline="\n", line_buffering=True
+        io.BufferedWriter(raw, 64 * 1024),
+        encoding="utf-8",
+        errors="backslashreplace",
+        newline="\n",
+        line_buffering=True,
     )
 
 

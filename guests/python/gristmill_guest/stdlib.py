@@ -27,6 +27,7 @@ DROPPED = frozenset(
     """.split()
 )
 OWN_PACKAGE = "gristmill_guest"
+ENTRY_MODULE = "app"
 # help() and doctest use these parts of the interactive prompt.
 PROMPT_PARTS_KEPT = ("__init__", "pager", "utils", "types", "trace")
 
@@ -91,7 +92,7 @@ def _pack_directory(archive, root, label, prefix):
     for name in names:
         path = root + "/" + name
         stem = name[:-3] if name.endswith(".py") else name
-        if not prefix and stem in DROPPED:
+        if not prefix and (stem in DROPPED or stem == ENTRY_MODULE):
             continue
         if prefix == "_pyrepl." and stem not in PROMPT_PARTS_KEPT:
             continue
@@ -119,7 +120,7 @@ def _pack_module(archive, path, label, prefix, stem):
     filename = _label_for(path, label, prefix)
     with open(path, "rb") as file:
         source = file.read()
-    if prefix.startswith(OWN_PACKAGE) or path.startswith(("/world", "/bundled")) or stem == "app":
+    if prefix.startswith(OWN_PACKAGE) or path.startswith(("/world", "/bundled")):
         filename = filename.replace("<bundled>", "<guest>")
     try:
         # Docstrings stay: programs ask for help(), and argparse and docopt-like code reads them.

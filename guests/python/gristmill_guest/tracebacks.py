@@ -10,6 +10,7 @@ import traceback
 TEXT_CHARS_MAX = 8 * 1024
 MESSAGE_CHARS_MAX = 2000
 CHAIN_MAX = 6
+FRAMES_MAX = 400
 GROUP_MEMBERS_MAX = 5
 REPEATS_SHOWN = 3
 
@@ -20,11 +21,14 @@ _LIBRARY = ("<stdlib>/", "<bundled>/")
 _GUEST = ("<guest>/", "<check>")
 
 
-def render(error, filename):
+def render(error):
     """The whole traceback text, at most TEXT_CHARS_MAX characters."""
     try:
-        summary = traceback.TracebackException(type(error), error, error.__traceback__, compact=True, limit=-400)
-        text = "\n".join(_chain(summary, filename, 0))
+        # Lines are looked up when shown: the library's files exist nowhere.
+        summary = traceback.TracebackException(
+            type(error), error, error.__traceback__, compact=True, limit=-FRAMES_MAX, lookup_lines=False
+        )
+        text = "\n".join(_chain(summary, 0))
     except BaseException:
         text = f"{type(error).__name__}: {message_of(error)}"
     return _bounded(text)
@@ -42,7 +46,9 @@ def message_of(error):
 def suggestion_of(error):
     """Python's own "Did you mean" for the error, or None."""
     try:
-        summary = traceback.TracebackException(type(error), error, error.__traceback__, compact=True, limit=-1)
+        summary = traceback.TracebackException(
+            type(error), error, error.__traceback__, compact=True, limit=-1, lookup_lines=False
+        )
         full = str(summary)
     except BaseException:
         return None
@@ -72,14 +78,14 @@ def line_of(error, filename):
     return line
 
 
-def _chain(summary, filename, depth):
+def _chain(summary, depth):
     lines = []
     if depth < CHAIN_MAX:
         if summary.__cause__ is not None:
-            lines += [*_chain(summary.__cause__, filename, depth + 1), "", CAUSE, ""]
-        elif summary.__context__ is not None and not summary.__suppress_context__:
-            lines += [*_chain(summary.__context__, filename, depth + 1), "", CONTEXT, ""]
-    frames = _frames(summary.stack, filename)
+            lines += [*_chain(summary.__cause__, depth + 1), "", CAUSE, ""]
+        elif _context_is_news(summary):
+            lines += [*_chain(summary.__context__, depth + 1), "", CONTEXT, ""]
+    frames = _frames(summary.stack)
     if frames:
         lines.append("Traceback (most recent call last):")
         lines += frames
@@ -89,13 +95,24 @@ def _chain(summary, filename, depth):
     if members and depth < CHAIN_MAX:
         for number, member in enumerate(members[:GROUP_MEMBERS_MAX], 1):
             lines.append(f"  +-- {number} of {len(members)}")
-            lines += ["  | " + line for line in _chain(member, filename, depth + 1)]
+            lines += ["  | " + line for line in _chain(member, depth + 1)]
         if len(members) > GROUP_MEMBERS_MAX:
             lines.append(f"  +-- and {len(members) - GROUP_MEMBERS_MAX} more")
     return lines
 
 
-def _frames(stack, filename):
+def _context_is_news(summary):
+    """Whether the program itself was handling an error; the library's own detours are not told."""
+    if summary.__context__ is None or summary.__suppress_context__:
+        return False
+    return any(_is_own(frame) for frame in summary.__context__.stack)
+
+
+def _is_own(frame):
+    return _library_name(frame.filename) is None and not frame.filename.startswith(_GUEST)
+
+
+def _frames(stack):
     blocks = []
     folded_file, folded_count = None, 0
 
@@ -111,7 +128,7 @@ def _frames(stack, filename):
             continue
         fold()
         folded_file, folded_count = (label, 1) if label is not None else (None, 0)
-        if label is None and not frame.filename.startswith(_GUEST):
+        if _is_own(frame):
             blocks.append(_own_frame(frame, stack))
     fold()
     # How the program came to run is no news: start at its own first frame.
@@ -136,8 +153,6 @@ def _library_name(filename):
             return filename[len(label) :]
     if filename.startswith("<frozen "):
         return filename[8:-1].replace(".", "/") + ".py"
-    if filename.startswith("<string>") or filename.startswith("<@"):
-        return None
     return None
 
 

@@ -5,7 +5,7 @@ import itertools
 import json
 import time
 
-from gristmill_guest import environment, host, loop, program, stdio
+from gristmill_guest import environment, host, loop, program, stdio, warm
 
 
 class Completion:
@@ -65,14 +65,16 @@ def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
         "context": context or {},
         "limits": {"result_bytes": result_bytes, "result_depth": result_depth},
     }
-    kept = program._keep_state()
+    kept = warm.keep_state()
     previous = host.use(fake)
     loop.SandboxLoop.time = lambda self: fake.now
     try:
-        return json.loads(program._run(json.dumps(request), stdio.nowhere(), in_workspace=False), parse_constant=_strict)
+        return json.loads(
+            program.run_with(json.dumps(request), stdio.nowhere(), in_workspace=False), parse_constant=_strict
+        )
     finally:
         host.use(previous)
-        program._restore_state(kept)
+        warm.restore_state(kept)
 
 
 def _strict(constant):

@@ -97,7 +97,12 @@ class ToolCalls(World):
 
     def test_a_time_out_cancels_the_call(self):
         self.check(
-            'try:\n    await asyncio.wait_for(callMCPTool("echo", delay_ms=5000), 0.01)\nexcept TimeoutError:\n    result = "late"',
+            """
+            try:
+                await asyncio.wait_for(callMCPTool("echo", delay_ms=5000), 0.01)
+            except TimeoutError:
+                result = "late"
+            """,
             ok("late"),
         )
         self.assertEqual(self.host.cancelled, [1])
@@ -197,7 +202,9 @@ class Errors(World):
         self.assertEqual((error["line"], error["type"]), (2, "JSONDecodeError"))
 
     def test_chains_are_kept(self):
-        shown = self.error('try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError("bad") from e')["traceback"]
+        shown = self.error('try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError("bad") from e')[
+            "traceback"
+        ]
         self.assertIn("ZeroDivisionError: division by zero", shown)
         self.assertIn("direct cause", shown)
 

@@ -41,7 +41,7 @@ class ValuesBecomeJson(unittest.TestCase):
         self.assertEqual(convert(value), (expected, list(expected_notes)))
 
     def test_json_values_stay_as_they_are(self):
-        value = {"a": [1, 2.5, None, True, "é\n\"\\"], "b": {}}
+        value = {"a": [1, 2.5, None, True, 'é\n"\\'], "b": {}}
         self.check(value, value)
 
     def test_containers_become_lists(self):
@@ -54,6 +54,8 @@ class ValuesBecomeJson(unittest.TestCase):
         ordered.move_to_end("a")
         self.assertEqual(list(convert(ordered)[0]), ["b", "a"])
         self.check(collections.ChainMap({"a": 1}), {"a": 1})
+        backwards = type("Backwards", (dict,), {"__iter__": lambda self: reversed(list(dict.keys(self)))})
+        self.assertEqual(list(convert(backwards(a=1, b=2))[0]), ["b", "a"])
         self.check(Point(1, 2), {"x": 1, "y": 2})
         self.check(Row("n", {3}), {"name": "n", "tags": [3]})
 
@@ -79,9 +81,17 @@ class ValuesBecomeJson(unittest.TestCase):
                 self.check(value, expected)
 
     def test_keys_follow_json_dumps(self):
-        self.check({None: 1, True: 2, 3: 3, 1.5: 4, Colour.RED: 5, (1, 2): 6}, {
-            "null": 1, "true": 2, "3": 3, "1.5": 4, "red": 5, "(1, 2)": 6,
-        })
+        self.check(
+            {None: 1, True: 2, 3: 3, 1.5: 4, Colour.RED: 5, (1, 2): 6},
+            {
+                "null": 1,
+                "true": 2,
+                "3": 3,
+                "1.5": 4,
+                "red": 5,
+                "(1, 2)": 6,
+            },
+        )
 
     def test_numbers_that_json_lacks_become_text_with_one_note(self):
         self.check(
@@ -98,6 +108,12 @@ class ValuesBecomeJson(unittest.TestCase):
         value = {"a": []}
         value["a"].append(value)
         self.check(value, {"a": ["<cycle>"]}, "result.a[0] refers back to result; the cycle is cut")
+
+    def test_rows_of_plain_values_take_the_fast_way_with_the_same_answer(self):
+        rows = [{"id": n, "name": f"n{n}é", "ok": n % 2 == 0, "v": n / 3, "none": None} for n in range(50)]
+        self.check(rows, rows)
+        self.check([{"a": math.inf}], [{"a": "Infinity"}], "NaN and Infinity are not JSON; they are written as text")
+        self.check([{"a": "\udc00"}], [{"a": "\ufffd"}])
 
     def test_the_same_object_twice_is_no_cycle(self):
         shared = [1]
@@ -137,6 +153,11 @@ class LimitsHold(unittest.TestCase):
         self.check((0 for _ in iter(int, 1)), "result_bytes", 100, bytes_max=100)
         self.check("x" * 10_000_000, "result_bytes", 100, bytes_max=100)
         self.check(bytes(10_000_000), "result_bytes", 100, bytes_max=100)
+        self.check(["x" * 1_000_000] * 1_000_000, "result_bytes", 100, bytes_max=100)
+        laughs = ["ha"]
+        for _ in range(40):
+            laughs = [laughs, laughs]
+        self.check(laughs, "result_bytes", 10_000, bytes_max=10_000)
 
 
 class HostileObjectsDoNoHarm(unittest.TestCase):
@@ -144,7 +165,9 @@ class HostileObjectsDoNoHarm(unittest.TestCase):
         def refuse(*_):
             raise RuntimeError("no")
 
-        members = dict.fromkeys("items keys __iter__ __str__ __repr__ __len__ isoformat __format__ encode".split(), refuse)
+        members = dict.fromkeys(
+            "items keys __iter__ __str__ __repr__ __len__ isoformat __format__ encode".split(), refuse
+        )
         for base, args, expected in (
             (dict, ({"a": 1},), {"a": 1}),
             (list, ([1],), [1]),
@@ -177,9 +200,7 @@ class HostileObjectsDoNoHarm(unittest.TestCase):
             yield 1
             raise KeyError("x")
 
-        self.assertEqual(
-            convert(broken()), ([1], ["result could not be read to its end: KeyError: 'x'"])
-        )
+        self.assertEqual(convert(broken()), ([1], ["result could not be read to its end: KeyError: 'x'"]))
 
     def test_a_set_that_cannot_be_sorted_still_converts(self):
         self.assertEqual(sorted(map(str, convert({1, "a", None})[0])), ["1", "None", "a"])

@@ -9,7 +9,7 @@ mod settings;
 
 pub use memory_cap::MemoryCap;
 pub use python::Python;
-pub use settings::{compiler, runtime};
+pub use settings::{compiler, raise_stack_limit, runtime};
 
 use crate::channel::Channel;
 use crate::wasi::Wasi;

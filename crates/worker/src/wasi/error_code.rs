@@ -6,6 +6,7 @@ use wasmtime::component::{ComponentType, Lift, Lower};
 #[derive(ComponentType, Lift, Lower, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(enum)]
 #[repr(u8)]
+#[expect(dead_code, reason = "the interface fixes the whole list")]
 pub enum ErrorCode {
     #[component(name = "access")]
     Access,

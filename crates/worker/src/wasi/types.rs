@@ -107,6 +107,7 @@ pub struct DirectoryEntry {
 #[derive(ComponentType, Lift, Lower, Clone, Copy, Debug)]
 #[component(enum)]
 #[repr(u8)]
+#[expect(dead_code, reason = "only the guest makes these")]
 pub enum Advice {
     #[component(name = "normal")]
     Normal,

@@ -1,0 +1,34 @@
+//! The commands, one file each.
+
+pub mod bench;
+pub mod demo;
+pub mod doctor;
+pub mod run;
+pub mod setup;
+
+use std::process::ExitCode;
+
+use crate::exit_codes;
+
+/// A command that could not do its work, said on stderr.
+pub enum Failure {
+    /// The command line or a file it names is wrong.
+    Usage(anyhow::Error),
+    /// Something of ours, or of this machine.
+    Ours(anyhow::Error),
+}
+
+impl Failure {
+    /// Says it and gives the exit code.
+    pub fn tell(self) -> ExitCode {
+        let (error, code) = match self {
+            Failure::Usage(error) => (error, exit_codes::usage()),
+            Failure::Ours(error) => (error, exit_codes::ours()),
+        };
+        eprintln!("error: {error:#}");
+        code
+    }
+}
+
+/// What every command gives.
+pub type Outcome = Result<ExitCode, Failure>;

@@ -1,0 +1,197 @@
+//! `gristmill run`: one program, its output live, its result last.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::{
+    Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand, WorkspaceChoice,
+};
+use serde_json::{Map, Value};
+
+use super::{Failure, Outcome};
+use crate::arguments::Run;
+use crate::example_tools::ExampleTools;
+use crate::terminal::Printable;
+use crate::{engine_progress, exit_codes};
+
+/// No program is larger; what is piped in beyond this is a mistake.
+const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
+
+pub async fn run(arguments: Run) -> Outcome {
+    let limits = arguments.limits.resolve().map_err(Failure::Usage)?;
+    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    engine_progress::prepare().map_err(Failure::Ours)?;
+    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
+    // One program is all there will be: no others are kept waiting behind it.
+    let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
+    let mut builder = Gateway::builder(worker).limits(limits).pool(pool);
+    if arguments.example_tools {
+        let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
+        let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
+        builder = builder.tools(Arc::new(tools));
+    }
+    let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
+    let execution = gateway.execute(request);
+    let report = follow(execution, !arguments.json).await;
+    gateway.shutdown().await;
+    let printed = match arguments.json {
+        true => print_json(&report),
+        false => print_end(&report),
+    };
+    match printed {
+        Ok(()) => Ok(exit_codes::of(&report)),
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
+        Err(error) => Err(Failure::Ours(error.into())),
+    }
+}
+
+/// Shows what happens until nothing more does. Ctrl-C cancels the program, and its report follows.
+async fn follow(mut execution: Execution, live: bool) -> Report {
+    let mut interrupted = false;
+    loop {
+        tokio::select! {
+            event = execution.next_event() => match event {
+                Some(Event::Output { stream, bytes }) if live => {
+                    if write_output(stream, &bytes).is_err() {
+                        execution.cancel();
+                    }
+                }
+                Some(Event::Output { .. } | Event::ToolStarted { .. } | Event::ToolFinished(_)) => {}
+                None => return execution.finish().await,
+            },
+            _ = tokio::signal::ctrl_c(), if !interrupted => {
+                interrupted = true;
+                execution.cancel();
+            }
+        }
+    }
+}
+
+fn write_output(stream: Stream, bytes: &[u8]) -> io::Result<()> {
+    match stream {
+        Stream::Stdout => write_flushed(&mut io::stdout().lock(), bytes, io::stdout().is_terminal()),
+        Stream::Stderr => write_flushed(&mut io::stderr().lock(), bytes, io::stderr().is_terminal()),
+    }
+}
+
+fn write_flushed(to: &mut impl Write, bytes: &[u8], terminal: bool) -> io::Result<()> {
+    match terminal {
+        // A program must not drive the terminal of the person who looks at it.
+        true => to.write_all(Printable(bytes).to_vec().as_slice())?,
+        false => to.write_all(bytes)?,
+    }
+    to.flush()
+}
+
+fn print_json(report: &Report) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut stdout, report)?;
+    writeln!(stdout)
+}
+
+fn print_end(report: &Report) -> io::Result<()> {
+    if let Some(result) = &report.result {
+        let text = match result {
+            Value::String(text) => text.clone(),
+            value => serde_json::to_string_pretty(value)?,
+        };
+        let mut stdout = io::stdout().lock();
+        if !report.stdout.is_empty() && !report.stdout.ends_with('\n') {
+            writeln!(stdout)?;
+        }
+        write_flushed(&mut stdout, text.as_bytes(), io::stdout().is_terminal())?;
+        writeln!(stdout)?;
+    }
+    let mut stderr = io::stderr().lock();
+    let terminal = io::stderr().is_terminal();
+    if let Some(error) = &report.error {
+        let mut text = String::new();
+        if let Some(traceback) = error.traceback.as_deref().filter(|traceback| !traceback.is_empty()) {
+            text.push_str(traceback.trim_end());
+            text.push('\n');
+        }
+        text.push_str(&format!("error[{}]: {}\n", error.code, error.message));
+        if let Some(hint) = &error.hint {
+            text.push_str(&format!("hint: {hint}\n"));
+        }
+        if !report.tools_called.is_empty() {
+            let done: Vec<&str> =
+                report.tools_called.iter().filter(|call| call.ok).map(|call| call.name.as_str()).collect();
+            text.push_str(&format!("note: {} of {} tool calls had been answered\n", done.len(), report.tools_called.len()));
+        }
+        write_flushed(&mut stderr, text.as_bytes(), terminal)?;
+    } else {
+        for hit in &report.limits_hit {
+            write_flushed(&mut stderr, format!("note: {}\n", hit.message).as_bytes(), terminal)?;
+        }
+    }
+    for note in &report.notes {
+        write_flushed(&mut stderr, format!("note: {note}\n").as_bytes(), terminal)?;
+    }
+    Ok(())
+}
+
+fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
+    let code = match (&arguments.code, &arguments.script) {
+        (Some(code), _) => code.clone(),
+        (None, Some(path)) if path.as_os_str() == "-" => read_text(io::stdin().lock(), "standard input")?,
+        (None, Some(path)) => {
+            let shown = path.display();
+            let file = std::fs::File::open(path)
+                .with_context(|| format!("the program {shown} cannot be opened; name a Python file, or use -c 'CODE'"))?;
+            read_text(file, &shown.to_string())?
+        }
+        (None, None) => bail!("name a program: a file, `-` for standard input, or -c 'CODE'"),
+    };
+    let workspace = match &arguments.workspace {
+        Some(path) => WorkspaceChoice::Kept(kept_workspace(path)?),
+        None => WorkspaceChoice::ThrowAway,
+    };
+    Ok(ExecuteRequest { context: context_from(arguments)?, workspace, ..ExecuteRequest::python(code) })
+}
+
+fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
+    if bytes.len() as u64 > SCRIPT_BYTES_MAX {
+        bail!("{name} is larger than {SCRIPT_BYTES_MAX} bytes, which no program is; pass data with --context-json or --workspace");
+    }
+    String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text; save the program as UTF-8"))
+}
+
+/// The folder is made if only its last part is missing.
+fn kept_workspace(path: &Path) -> anyhow::Result<std::path::PathBuf> {
+    match std::fs::create_dir(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => {
+            return Err(error).with_context(|| format!("the workspace {} cannot be made", path.display()));
+        }
+    }
+    if !path.is_dir() {
+        bail!("the workspace {} is not a folder", path.display());
+    }
+    Ok(path.to_owned())
+}
+
+fn context_from(arguments: &Run) -> anyhow::Result<Map<String, Value>> {
+    let mut context = Map::new();
+    if let Some(path) = &arguments.context_json {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?;
+        match serde_json::from_str(&text).with_context(|| format!("{shown} is not JSON"))? {
+            Value::Object(object) => context = object,
+            _ => bail!("{shown} must hold a JSON object: its keys become variables"),
+        }
+    }
+    for setting in &arguments.context {
+        let (name, value) =
+            setting.split_once('=').ok_or_else(|| anyhow!("`--context {setting}` must be NAME=VALUE"))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        context.insert(name.trim().to_owned(), value);
+    }
+    Ok(context)
+}

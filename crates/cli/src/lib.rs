@@ -1,0 +1,45 @@
+//! `gristmill`: arguments, commands, wiring. A library only so that tests can share the example
+//! tools.
+
+mod arguments;
+mod commands;
+mod engine_progress;
+pub mod example_tools;
+mod exit_codes;
+mod terminal;
+mod tokens;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+/// The whole of `gristmill`.
+pub fn main() -> ExitCode {
+    // Before anything else: as a worker this process must have one thread and no runtime.
+    if let Some(code) = gristmill_worker::run_if_worker() {
+        return code;
+    }
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: no runtime: {error}");
+            return exit_codes::ours();
+        }
+    };
+    let outcome = runtime.block_on(async {
+        match arguments.command {
+            Command::Run(run) => commands::run::run(run).await,
+            Command::Demo(demo) => commands::demo::demo(demo).await,
+            Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
+            Command::Setup(setup) => commands::setup::setup(setup),
+            Command::Bench(bench) => commands::bench::bench(bench).await,
+        }
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => failure.tell(),
+    }
+}

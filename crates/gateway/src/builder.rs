@@ -1,0 +1,211 @@
+//! The gateway as a library: built once, used by many.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use gristmill_domain::{Level, Limits};
+use tokio::sync::Semaphore;
+
+use crate::execute::{self, ExecuteRequest, Execution};
+use crate::folders::{FolderError, Folders};
+use crate::pool::{
+    Pool, PoolSettings, Scratch, ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
+};
+use crate::ports::{NoTools, Tools};
+use gristmill_protocol::WallStatus;
+
+/// The gateway could not be built. Nothing was started.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No place for caches.
+    #[error(transparent)]
+    Folders(#[from] FolderError),
+    /// No place for throw-away workspaces.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
+
+/// Limits of the gateway as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub concurrent_executions: usize,
+    pub queued_executions: usize,
+    pub queue_timeout: Duration,
+    pub waiting_workers: usize,
+}
+
+/// What every execution shares.
+pub(crate) struct Core {
+    pub pool: Pool,
+    pub tools: Arc<dyn Tools>,
+    pub limits: Limits,
+    pub settings: Settings,
+    pub places: Arc<Semaphore>,
+    pub queued: AtomicUsize,
+    scratch: Arc<ScratchFolders>,
+}
+
+impl Core {
+    pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
+        self.scratch.take()
+    }
+
+    /// Makes folders for the executions to come, where nobody waits for it.
+    pub(crate) fn make_scratch_ahead(&self) {
+        let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
+        tokio::task::spawn_blocking(move || scratch.make_ahead(count));
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.scratch.remove();
+    }
+}
+
+/// Runs programs. Cheap to clone; the workers end with the last clone.
+#[derive(Clone)]
+pub struct Gateway {
+    core: Arc<Core>,
+}
+
+impl Gateway {
+    /// A gateway whose workers are started by `worker`.
+    pub fn builder(worker: WorkerCommand) -> GatewayBuilder {
+        GatewayBuilder {
+            worker,
+            limits: Limits::of(Level::default()),
+            tools: Arc::new(NoTools),
+            folders: None,
+            pool: PoolSettings::default(),
+            concurrent_executions: None,
+            queued_executions: 256,
+            queue_timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Starts a program. Must be called within a tokio runtime.
+    pub fn execute(&self, request: ExecuteRequest) -> Execution {
+        execute::start(Arc::clone(&self.core), request)
+    }
+
+    /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
+    pub async fn ready(&self) -> Result<Vec<WallStatus>, String> {
+        let mut status = self.core.pool.status();
+        let settled = status
+            .wait_for(|status| matches!(status, ZygoteStatus::Ready { .. } | ZygoteStatus::Failed(_)))
+            .await;
+        match settled.as_deref() {
+            Ok(ZygoteStatus::Ready { walls, .. }) => Ok(walls.clone()),
+            Ok(ZygoteStatus::Failed(reason)) => Err(reason.clone()),
+            Ok(ZygoteStatus::Starting | ZygoteStatus::Preparing(_)) | Err(_) => {
+                Err("the gateway is closing".to_owned())
+            }
+        }
+    }
+
+    /// The limits that a program gets if it does not bring its own.
+    pub fn limits(&self) -> &Limits {
+        &self.core.limits
+    }
+
+    /// The worker pool, for measuring and watching.
+    pub fn pool(&self) -> &Pool {
+        &self.core.pool
+    }
+
+    /// Ends every worker and removes every throw-away folder, and waits until that is done.
+    pub async fn shutdown(self) {
+        self.core.places.close();
+        self.core.pool.close().await;
+        self.core.scratch.remove();
+    }
+}
+
+/// Puts a [`Gateway`] together.
+pub struct GatewayBuilder {
+    worker: WorkerCommand,
+    limits: Limits,
+    tools: Arc<dyn Tools>,
+    folders: Option<Folders>,
+    pool: PoolSettings,
+    concurrent_executions: Option<usize>,
+    queued_executions: usize,
+    queue_timeout: Duration,
+}
+
+impl GatewayBuilder {
+    /// The limits of programs that bring none, and with them the level. Default: production.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// What programs can call. Default: nothing.
+    pub fn tools(mut self, tools: Arc<dyn Tools>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Where caches and scratch space are. Default: the platform's convention.
+    pub fn folders(mut self, folders: Folders) -> Self {
+        self.folders = Some(folders);
+        self
+    }
+
+    /// How many workers wait, and how long a checkout may take.
+    pub fn pool(mut self, settings: PoolSettings) -> Self {
+        self.pool = settings;
+        self
+    }
+
+    /// How many programs run at once. Default: four for each core, at least 16.
+    pub fn concurrent_executions(mut self, count: usize) -> Self {
+        self.concurrent_executions = Some(count.max(1));
+        self
+    }
+
+    /// How many more may wait for a place, and for how long. Default: 256, 30 s.
+    pub fn queue(mut self, count: usize, timeout: Duration) -> Self {
+        self.queued_executions = count;
+        self.queue_timeout = timeout;
+        self
+    }
+
+    /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
+    pub async fn build(self) -> Result<Gateway, BuildError> {
+        let folders = match self.folders {
+            Some(folders) => folders,
+            None => Folders::from_environment()?,
+        };
+        let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        let concurrent_executions = self.concurrent_executions.unwrap_or((cores * 4).max(16));
+        let settings = Settings {
+            concurrent_executions,
+            queued_executions: self.queued_executions,
+            queue_timeout: self.queue_timeout,
+            waiting_workers: self.pool.waiting,
+        };
+        let required = required_walls(self.limits.level());
+        let pool = Pool::start(
+            self.worker,
+            folders.cache.join("engines"),
+            scratch.folder().to_owned(),
+            required,
+            self.pool,
+        );
+        let core = Core {
+            pool,
+            tools: self.tools,
+            limits: self.limits,
+            settings,
+            places: Arc::new(Semaphore::new(concurrent_executions)),
+            queued: AtomicUsize::new(0),
+            scratch,
+        };
+        core.make_scratch_ahead();
+        Ok(Gateway { core: Arc::new(core) })
+    }
+}

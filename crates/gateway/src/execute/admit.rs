@@ -1,0 +1,106 @@
+//! Admit: is the request possible, and is there a place for it?
+
+use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, JSON_DEPTH_MAX, JsonCaps};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{ExecuteRequest, Refusal, WorkspaceChoice};
+use crate::builder::Core;
+
+/// A request that may run.
+pub(super) struct Admitted {
+    pub code: String,
+    /// The context, as JSON.
+    pub context: String,
+    pub limits: Limits,
+    pub workspace: WorkspaceChoice,
+    /// The place among the running; given back when the execution ends.
+    pub place: OwnedSemaphorePermit,
+}
+
+pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitted, Refusal> {
+    let limits = request.limits.unwrap_or_else(|| core.limits.clone());
+    if limits.level() != core.limits.level() {
+        return Err(Refusal::new(
+            Code::BadRequest,
+            format!("this gateway runs at level {}, not {}", core.limits.level(), limits.level()),
+            "start a gateway of that level: its workers stand behind other walls",
+        ));
+    }
+    if request.code.len() > CODE_BYTES_MAX {
+        return Err(Refusal::new(
+            Code::BadRequest,
+            format!("the program is {} bytes long; at most {CODE_BYTES_MAX} are taken", request.code.len()),
+            "pass data through the context or a file in the workspace instead of the program's text",
+        ));
+    }
+    let context = serde_json::to_string(&request.context).map_err(|error| {
+        Refusal::new(Code::BadRequest, format!("the context is not JSON: {error}"), "pass plain values")
+    })?;
+    let caps =
+        JsonCaps { bytes_max: CONTEXT_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: CONTEXT_BYTES_MAX };
+    caps.check(context.as_bytes()).map_err(|error| {
+        Refusal::new(
+            Code::BadRequest,
+            format!("the context: {error}"),
+            "put large data into a file in the workspace",
+        )
+    })?;
+    let place = core.take_place().await?;
+    Ok(Admitted { code: request.code, context, limits, workspace: request.workspace, place })
+}
+
+impl Core {
+    /// Waits for a place among the running executions, but never in an endless queue.
+    async fn take_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        use std::sync::atomic::Ordering;
+        if let Ok(place) = std::sync::Arc::clone(&self.places).try_acquire_owned() {
+            return Ok(place);
+        }
+        let busy = |why: String| {
+            Refusal::new(Code::Busy, why, "try again in a moment, or raise `concurrent_executions`")
+        };
+        let ahead = self.queued.fetch_add(1, Ordering::Relaxed);
+        let _leave = Leave(&self.queued);
+        if ahead >= self.settings.queued_executions {
+            return Err(busy(format!(
+                "{} programs are running and {ahead} are waiting, which is as many as may",
+                self.settings.concurrent_executions
+            )));
+        }
+        let wait = std::sync::Arc::clone(&self.places).acquire_owned();
+        match tokio::time::timeout(self.settings.queue_timeout, wait).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) => Err(busy("the gateway is closing".to_owned())),
+            Err(_) => Err(busy(format!(
+                "{} programs are running, and none ended within {} s",
+                self.settings.concurrent_executions,
+                self.settings.queue_timeout.as_secs()
+            ))),
+        }
+    }
+}
+
+struct Leave<'a>(&'a std::sync::atomic::AtomicUsize);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// The part of the limits that the worker keeps.
+pub(super) fn worker_limits(limits: &Limits, bytes_used: u64, files_used: u64) -> gristmill_protocol::ProgramLimits {
+    gristmill_protocol::ProgramLimits {
+        memory_bytes: limits.get(LimitName::Memory),
+        cpu_ms: limits.get(LimitName::CpuTime),
+        result_bytes: limits.get(LimitName::ResultBytes),
+        result_depth: limits.get(LimitName::ResultDepth) as u32,
+        open_files: limits.get(LimitName::OpenFiles) as u32,
+        file_bytes: limits.get(LimitName::FileBytes),
+        workspace_bytes: limits.get(LimitName::WorkspaceBytes),
+        workspace_files: limits.get(LimitName::WorkspaceFiles),
+        workspace_bytes_used: bytes_used,
+        workspace_files_used: files_used,
+    }
+}

@@ -1,0 +1,306 @@
+//! Drive: one loop over everything that can happen to a running program.
+//!
+//! The worker is hostile here: it may flood, stall, lie or vanish. Each of its messages is met by
+//! one arm of a closed match; everything it can make us hold has a bound.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use futures_util::future::{AbortHandle, Abortable};
+use futures_util::stream::FuturesUnordered;
+use gristmill_domain::{LimitName, Limits};
+use gristmill_protocol::{ChildExit, Completion, FromWorker, Outcome, RunStats, Stream, ToWorker, encode_frame};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::report::ToolCalled;
+use super::tool_call::{Answered, Call, answer, failure, understand};
+use super::{Event, Ready};
+use crate::builder::Core;
+use crate::pool::{Attention, LineError, LineEvent, Worker};
+use gristmill_domain::Code;
+
+/// Answers that the worker has not read. Beyond this no further call is begun.
+const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Calls that wait for their turn. Beyond this the worker is not listened to.
+const UNBEGUN_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// How a program came to its end.
+pub(super) enum Ending {
+    /// The worker said so.
+    Done(Outcome),
+    /// A limit that the gateway keeps.
+    Limit(LimitName),
+    /// The caller took it back.
+    Cancelled,
+    /// The worker is gone.
+    Lost(Option<ChildExit>),
+    /// The worker broke the protocol.
+    Misbehaved(String),
+}
+
+/// Everything that is known of a program that ended.
+pub(super) struct Finished {
+    pub ending: Ending,
+    pub limits: Limits,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub stats: RunStats,
+    pub tools_called: Vec<ToolCalled>,
+    pub ran_for: Duration,
+    pub took: Duration,
+}
+
+type Calls = FuturesUnordered<Pin<Box<dyn Future<Output = Option<Answered>> + Send>>>;
+
+/// A call under way.
+struct Begun {
+    abort: AbortHandle,
+    /// Its place in the list of calls.
+    place: usize,
+    at: Instant,
+}
+
+struct Drive<'a> {
+    core: &'a Core,
+    limits: &'a Limits,
+    events: mpsc::UnboundedSender<Event>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    stats: RunStats,
+    calls_begun: u64,
+    unbegun: VecDeque<Call>,
+    unbegun_bytes: usize,
+    running: Calls,
+    begun: HashMap<u64, Begun>,
+    outgoing: VecDeque<Vec<u8>>,
+    outgoing_used: usize,
+    outgoing_bytes: usize,
+    tools_called: Vec<ToolCalled>,
+}
+
+pub(super) async fn drive(
+    core: &Core,
+    ready: Ready,
+    events: mpsc::UnboundedSender<Event>,
+    cancelled: CancellationToken,
+    asked: Instant,
+) -> Finished {
+    let Ready { prepared, mut worker } = ready;
+    let mut drive = Drive::new(core, &prepared.limits, events);
+    let started = Instant::now();
+    let deadline = tokio::time::sleep(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
+    let ending = {
+        let folders: Vec<_> = prepared.folders.iter().map(std::os::fd::AsFd::as_fd).collect();
+        let run = async {
+            match worker.send(&prepared.frame, &folders).await {
+                Ok(()) => drive.listen(&mut worker).await,
+                Err(error) => ending_of(error),
+            }
+        };
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => Ending::Cancelled,
+            ending = run => ending,
+            () = deadline => Ending::Limit(LimitName::WallTime),
+        }
+    };
+    let ran_for = started.elapsed();
+    worker.kill();
+    let ending = match ending {
+        Ending::Lost(_) => Ending::Lost(worker.exit().await),
+        ending => ending,
+    };
+    let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
+    let limits = prepared.limits;
+    drop(worker);
+    // The folders go only now: the worker that could write into them is gone.
+    drop(prepared.folders);
+    drop(prepared.scratch);
+    core.make_scratch_ahead();
+    drop(prepared.place);
+    Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took: asked.elapsed() }
+}
+
+impl<'a> Drive<'a> {
+    fn new(core: &'a Core, limits: &'a Limits, events: mpsc::UnboundedSender<Event>) -> Self {
+        Self {
+            core,
+            limits,
+            events,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            stats: RunStats::default(),
+            calls_begun: 0,
+            unbegun: VecDeque::new(),
+            unbegun_bytes: 0,
+            running: FuturesUnordered::new(),
+            begun: HashMap::new(),
+            outgoing: VecDeque::new(),
+            outgoing_used: 0,
+            outgoing_bytes: 0,
+            tools_called: Vec::new(),
+        }
+    }
+
+    async fn listen(&mut self, worker: &mut Worker) -> Ending {
+        loop {
+            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX;
+            if let Some(front) = self.outgoing.front() {
+                // Most answers go out at once; only a worker that does not read makes us wait.
+                match worker.try_send(&front[self.outgoing_used..]) {
+                    Ok(0) => {}
+                    Ok(count) => {
+                        self.sent(count);
+                        continue;
+                    }
+                    Err(error) => return ending_of(error),
+                }
+            }
+            let attention = Attention { to_messages: may_listen, to_room: !self.outgoing.is_empty() };
+            tokio::select! {
+                biased;
+                event = worker.next(attention) => match event {
+                    Ok(LineEvent::Message(message)) => {
+                        if let Some(ending) = self.heard(message) {
+                            return ending;
+                        }
+                    }
+                    Ok(LineEvent::Room) => {}
+                    Err(error) => return ending_of(error),
+                },
+                Some(answered) = self.running.next() => {
+                    if let Some(answered) = answered {
+                        self.answered(answered);
+                    }
+                }
+            }
+            self.begin_calls();
+        }
+    }
+
+    fn heard(&mut self, message: FromWorker) -> Option<Ending> {
+        match message {
+            FromWorker::Output { stream, bytes } => self.printed(stream, bytes),
+            FromWorker::Call { id, kind, payload } => self.called(id, &kind, &payload),
+            FromWorker::CancelCall { id } => {
+                self.cancel(id);
+                None
+            }
+            FromWorker::Done { outcome, stats } => {
+                self.stats = stats;
+                Some(Ending::Done(outcome))
+            }
+            FromWorker::Hello { .. } => Some(Ending::Misbehaved("a second hello".to_owned())),
+        }
+    }
+
+    fn printed(&mut self, stream: Stream, mut bytes: Vec<u8>) -> Option<Ending> {
+        let room = self.limits.get(LimitName::OutputBytes) as usize - self.stdout.len() - self.stderr.len();
+        let over = bytes.len() > room;
+        bytes.truncate(room);
+        match stream {
+            Stream::Stdout => self.stdout.extend_from_slice(&bytes),
+            Stream::Stderr => self.stderr.extend_from_slice(&bytes),
+        }
+        if !bytes.is_empty() {
+            let _ = self.events.send(Event::Output { stream, bytes });
+        }
+        over.then_some(Ending::Limit(LimitName::OutputBytes))
+    }
+
+    fn called(&mut self, id: u64, kind: &str, payload: &str) -> Option<Ending> {
+        self.calls_begun += 1;
+        if self.calls_begun > self.limits.get(LimitName::ToolCalls) {
+            return Some(Ending::Limit(LimitName::ToolCalls));
+        }
+        match understand(id, kind, payload) {
+            Ok(call) => {
+                self.unbegun_bytes += payload.len();
+                self.unbegun.push_back(call);
+            }
+            Err(refusal) => self.send_back(refusal),
+        }
+        None
+    }
+
+    /// Begins as many waiting calls as may run at once.
+    fn begin_calls(&mut self) {
+        let parallel = self.limits.get(LimitName::ParallelCalls) as usize;
+        while self.running.len() < parallel && self.outgoing_bytes < UNREAD_BYTES_MAX {
+            let Some(call) = self.unbegun.pop_front() else {
+                self.unbegun_bytes = 0;
+                return;
+            };
+            let _ = self.events.send(Event::ToolStarted { name: call.call.name.clone() });
+            let (abort, registration) = AbortHandle::new_pair();
+            let place = self.tools_called.len();
+            self.tools_called.push(ToolCalled::unanswered(&call.call.name, call.line));
+            self.begun.insert(call.id, Begun { abort, place, at: Instant::now() });
+            let call = answer(Arc::clone(&self.core.tools), call);
+            self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
+        }
+    }
+
+    fn answered(&mut self, answered: Answered) {
+        let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
+        let _ = self.events.send(Event::ToolFinished(answered.called.clone()));
+        self.tools_called[begun.place] = answered.called;
+        self.send_back(answered.completion);
+    }
+
+    fn send_back(&mut self, completion: Completion) {
+        let id = completion.id;
+        let frame = encode_frame(&ToWorker::Completed(completion)).or_else(|error| {
+            let refusal = failure(id, "limit", Code::CallBytes, &error.to_string(), "");
+            encode_frame(&ToWorker::Completed(refusal))
+        });
+        if let Ok(frame) = frame {
+            self.outgoing_bytes += frame.len();
+            self.outgoing.push_back(frame);
+        }
+    }
+
+    fn sent(&mut self, count: usize) {
+        self.outgoing_used += count;
+        self.outgoing_bytes -= count;
+        if self.outgoing.front().is_some_and(|front| front.len() == self.outgoing_used) {
+            self.outgoing.pop_front();
+            self.outgoing_used = 0;
+        }
+    }
+
+    fn cancel(&mut self, id: u64) {
+        if let Some(begun) = self.begun.remove(&id) {
+            self.end_unanswered(&begun);
+        }
+        self.unbegun.retain(|call| call.id != id);
+    }
+
+    fn end_unanswered(&mut self, begun: &Begun) {
+        begun.abort.abort();
+        self.tools_called[begun.place].time_ms = begun.at.elapsed().as_secs_f64() * 1000.0;
+    }
+
+    /// Drops every call that is still under way, which cancels it.
+    fn give_up(mut self) -> Self {
+        for begun in std::mem::take(&mut self.begun).into_values() {
+            self.end_unanswered(&begun);
+        }
+        self.running.clear();
+        self.unbegun.clear();
+        self
+    }
+}
+
+fn ending_of(error: LineError) -> Ending {
+    match error {
+        LineError::Gone => Ending::Lost(None),
+        LineError::Frame(error) => Ending::Misbehaved(error.to_string()),
+        LineError::OutOfTurn(what) => Ending::Misbehaved(what.to_owned()),
+    }
+}

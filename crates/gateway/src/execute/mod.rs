@@ -1,0 +1,166 @@
+//! The way of one program, stage by stage. Each stage takes what the one before returns, so that
+//! none can be left out:
+//!
+//! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) →
+//! [`checkout`] (a waiting worker) → [`drive`] (one loop over the worker's messages) → [`shape`]
+//! (the report).
+
+mod admit;
+mod drive;
+mod prepare;
+mod report;
+mod request;
+mod shape;
+mod tool_call;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gristmill_domain::Code;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+pub use report::{ErrorReport, LimitHit, Report, ToolCalled};
+pub use request::{ExecuteRequest, WorkspaceChoice};
+
+use crate::builder::Core;
+use crate::pool::{CheckoutError, Worker};
+use prepare::Prepared;
+
+/// Something that happens while a program runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The program printed something.
+    Output {
+        /// Where to.
+        stream: gristmill_protocol::Stream,
+        /// What, as it was written; a character may be split over two events.
+        bytes: Vec<u8>,
+    },
+    /// The program called a tool.
+    ToolStarted {
+        /// Its name.
+        name: String,
+    },
+    /// A tool answered.
+    ToolFinished(ToolCalled),
+}
+
+/// A program under way. Dropping it cancels it.
+pub struct Execution {
+    events: mpsc::UnboundedReceiver<Event>,
+    report: oneshot::Receiver<Report>,
+    cancel: CancellationToken,
+}
+
+impl Execution {
+    /// The next thing that happens; `None` when nothing more will.
+    pub async fn next_event(&mut self) -> Option<Event> {
+        self.events.recv().await
+    }
+
+    /// Ends the program at once. The report says what had been done.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// How it ended. Events that were not taken are dropped; the report has them all.
+    pub async fn finish(mut self) -> Report {
+        self.events.close();
+        match (&mut self.report).await {
+            Ok(report) => report,
+            Err(_) => Report::failed_by_us("the execution's task ended without a report"),
+        }
+    }
+}
+
+impl Drop for Execution {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+/// Starts a program on a task of its own.
+pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
+    let (events, event_receiver) = mpsc::unbounded_channel();
+    let (report_sender, report) = oneshot::channel();
+    let cancel = CancellationToken::new();
+    let cancelled = cancel.clone();
+    tokio::spawn(async move {
+        let report = run(&core, request, events, cancelled).await;
+        // Nobody waits any more: the work is done all the same.
+        let _ = report_sender.send(report);
+    });
+    Execution { events: event_receiver, report, cancel }
+}
+
+async fn run(
+    core: &Core,
+    request: ExecuteRequest,
+    events: mpsc::UnboundedSender<Event>,
+    cancelled: CancellationToken,
+) -> Report {
+    let asked = Instant::now();
+    let outcome = tokio::select! {
+        biased;
+        () = cancelled.cancelled() => Err(Refusal::cancelled()),
+        outcome = bring_to_start(core, request) => outcome,
+    };
+    let ready = match outcome {
+        Ok(ready) => ready,
+        Err(refusal) => return refusal.report(asked),
+    };
+    let finished = drive::drive(core, ready, events, cancelled, asked).await;
+    shape::shape(finished)
+}
+
+/// Everything before the first instruction. Nothing has run if this fails.
+async fn bring_to_start(core: &Core, request: ExecuteRequest) -> Result<Ready, Refusal> {
+    let admitted = admit::admit(core, request).await?;
+    let prepared = prepare::prepare(core, admitted).await?;
+    checkout(core, prepared).await
+}
+
+async fn checkout(core: &Core, prepared: Prepared) -> Result<Ready, Refusal> {
+    let worker = core.pool.checkout().await.map_err(|error| match &error {
+        CheckoutError::Unavailable(_) => Refusal::new(
+            Code::WorkerUnavailable,
+            format!("no worker can be started: {error}"),
+            "run `gristmill doctor` to see what this machine lacks",
+        ),
+        CheckoutError::TimedOut(_) => Refusal::new(
+            Code::WorkerUnavailable,
+            error.to_string(),
+            "try again; `gristmill doctor` shows what the workers are doing",
+        ),
+    })?;
+    Ok(Ready { prepared, worker })
+}
+
+/// A program, its folders and a worker that waits for them.
+pub(crate) struct Ready {
+    prepared: Prepared,
+    worker: Worker,
+}
+
+/// Nothing ran, and why.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    code: Code,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    fn cancelled() -> Self {
+        Self { code: Code::Cancelled, message: "cancelled before it began; nothing ran".to_owned(), hint: None }
+    }
+
+    fn report(self, asked: Instant) -> Report {
+        Report::refused(self.code, self.message, self.hint, asked.elapsed())
+    }
+}

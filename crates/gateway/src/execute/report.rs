@@ -1,0 +1,155 @@
+//! What a caller gets back.
+
+use std::time::Duration;
+
+use gristmill_domain::{Code, LimitName, Limits};
+use serde::Serialize;
+use serde_json::Value;
+
+/// How one program ended. As JSON, this is what `gristmill run --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Whether the program ran to its end without an error or a limit.
+    pub success: bool,
+    /// Its result: the variable `result`, or the value of its last expression.
+    pub result: Option<Value>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed as errors.
+    pub stderr: String,
+    /// Why it failed.
+    pub error: Option<ErrorReport>,
+    /// From the program's first instruction to its last.
+    pub execution_time_ms: f64,
+    /// From the request to the report: with waiting for a worker and everything else.
+    pub total_time_ms: f64,
+    /// Every tool call, in the order in which they began.
+    pub tools_called: Vec<ToolCalled>,
+    /// Limits that refused something, the fatal one first.
+    pub limits_hit: Vec<LimitHit>,
+    /// Things worth knowing that are not errors.
+    pub notes: Vec<String>,
+    /// The most memory that the interpreter had.
+    pub memory_peak_bytes: u64,
+    /// What it computed.
+    pub cpu_time_ms: f64,
+}
+
+/// Why a program failed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorReport {
+    /// Stable; see docs/errors.md.
+    pub code: Code,
+    /// In one word: `exception`, `syntax`, `limit`, `crash` …
+    pub kind: String,
+    /// In one sentence or two.
+    pub message: String,
+    /// The program's line.
+    pub line: Option<u64>,
+    /// The program's own frames.
+    pub traceback: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+/// One call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolCalled {
+    /// As the program named it.
+    pub name: String,
+    /// The program's line, as far as it told.
+    pub line: Option<u64>,
+    /// Whether the tool answered with a value.
+    pub ok: bool,
+    /// How long it took.
+    pub time_ms: f64,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// One limit that was reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LimitHit {
+    /// Its name in settings and flags.
+    pub name: &'static str,
+    /// Its value, in its unit (ms, bytes, or a count).
+    pub value: u64,
+    /// What it means and how to raise it.
+    pub message: String,
+}
+
+impl ToolCalled {
+    /// What stands in the list until the answer comes.
+    pub(crate) fn unanswered(name: &str, line: Option<u64>) -> Self {
+        let error = "no answer before the program ended or gave up; it may have been carried out";
+        Self { name: name.to_owned(), line, ok: false, time_ms: 0.0, error: Some(error.to_owned()) }
+    }
+}
+
+impl LimitHit {
+    /// `name`, as it stands in `limits`.
+    pub fn new(name: LimitName, limits: &Limits) -> Self {
+        Self { name: name.as_str(), value: limits.get(name), message: limits.hit_message(name) }
+    }
+}
+
+impl Report {
+    /// Nothing ran.
+    pub(crate) fn refused(code: Code, message: String, hint: Option<String>, took: Duration) -> Self {
+        Self {
+            success: false,
+            result: None,
+            stdout: String::new(),
+            stderr: String::new(),
+            error: Some(ErrorReport {
+                code,
+                kind: kind_of(code).to_owned(),
+                message,
+                line: None,
+                traceback: None,
+                hint,
+            }),
+            execution_time_ms: 0.0,
+            total_time_ms: took.as_secs_f64() * 1000.0,
+            tools_called: Vec::new(),
+            limits_hit: Vec::new(),
+            notes: Vec::new(),
+            memory_peak_bytes: 0,
+            cpu_time_ms: 0.0,
+        }
+    }
+
+    pub(crate) fn failed_by_us(message: &str) -> Self {
+        Self::refused(Code::WorkerLost, message.to_owned(), None, Duration::ZERO)
+    }
+}
+
+/// The word that goes with a code.
+pub(crate) fn kind_of(code: Code) -> &'static str {
+    match code {
+        Code::Syntax => "syntax",
+        Code::Exception => "exception",
+        Code::MissingModule => "missing_module",
+        Code::Tool => "tool",
+        Code::UnawaitedCall => "unawaited_call",
+        Code::Exit => "exit",
+        Code::Recursion => "recursion",
+        Code::WallTime
+        | Code::CpuTime
+        | Code::Memory
+        | Code::OutputBytes
+        | Code::ResultBytes
+        | Code::ResultDepth
+        | Code::ToolCalls
+        | Code::CallBytes => "limit",
+        Code::EngineCrash => "crash",
+        Code::UnknownTool | Code::BadCall => "tool",
+        Code::Busy => "busy",
+        Code::BadRequest => "bad_request",
+        Code::Cancelled => "cancelled",
+        Code::Workspace => "workspace",
+        Code::WorkerUnavailable => "worker_unavailable",
+        Code::WorkerLost => "worker_lost",
+        Code::WorkerMisbehaved => "worker_misbehaved",
+    }
+}

@@ -1,0 +1,36 @@
+//! What a caller asks for.
+
+use std::path::PathBuf;
+
+use gristmill_domain::Limits;
+use serde_json::{Map, Value};
+
+/// One program to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExecuteRequest {
+    /// Its text.
+    pub code: String,
+    /// Variables that it finds defined.
+    pub context: Map<String, Value>,
+    /// Its limits; `None` takes the gateway's.
+    pub limits: Option<Limits>,
+    /// Its working folder.
+    pub workspace: WorkspaceChoice,
+}
+
+/// Where `/workspace` is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum WorkspaceChoice {
+    /// An empty folder that is removed afterwards.
+    #[default]
+    ThrowAway,
+    /// A folder that exists and is kept.
+    Kept(PathBuf),
+}
+
+impl ExecuteRequest {
+    /// A Python program with no context, the gateway's limits and a throw-away workspace.
+    pub fn python(code: impl Into<String>) -> Self {
+        Self { code: code.into(), context: Map::new(), limits: None, workspace: WorkspaceChoice::ThrowAway }
+    }
+}

@@ -1,0 +1,242 @@
+//! Shape: from how a program ended to what its caller reads.
+
+use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_protocol::{ChildExit, JSON_DEPTH_MAX, JsonCaps, Outcome, Trap, TrapKind};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::drive::{Ending, Finished};
+use super::report::{ErrorReport, LimitHit, Report, kind_of};
+
+/// Above what any setting permits for the result, with room for the envelope.
+const TOLD_BYTES_MAX: usize = 18 * 1024 * 1024;
+
+/// What the guest tells. It shares an interpreter with the program, so this is the program's word.
+#[derive(Deserialize)]
+struct Told {
+    ok: bool,
+    #[serde(default)]
+    result: Value,
+    #[serde(default)]
+    has_result: bool,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    error: Option<ToldError>,
+}
+
+#[derive(Deserialize)]
+struct ToldError {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    line: Option<u64>,
+    #[serde(default)]
+    traceback: Option<String>,
+    #[serde(default)]
+    hint: Option<String>,
+    #[serde(default)]
+    limit: Option<ToldLimit>,
+}
+
+#[derive(Deserialize)]
+struct ToldLimit {
+    name: String,
+}
+
+/// The end of a program in parts, before it is put together.
+#[derive(Default)]
+struct Verdict {
+    result: Option<Value>,
+    error: Option<ErrorReport>,
+    /// The limit that ended it.
+    fatal: Option<LimitName>,
+    notes: Vec<String>,
+}
+
+pub(super) fn shape(finished: Finished) -> Report {
+    let Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took } = finished;
+    let verdict = match ending {
+        Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
+        Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
+        Ending::Done(Outcome::Refused(why)) => ours(
+            Code::WorkerUnavailable,
+            format!("the worker refused to begin: {why}; nothing ran"),
+            "run `gristmill doctor` to see what this machine lacks",
+        ),
+        Ending::Limit(name) => from_limit(name, &limits),
+        Ending::Cancelled => failed(Code::Cancelled, "cancelled by the caller".to_owned(), None),
+        Ending::Lost(exit) => from_exit(exit, &limits),
+        Ending::Misbehaved(how) => ours(
+            Code::WorkerMisbehaved,
+            format!("the worker was ended because it broke the protocol: {how}"),
+            "if the program did nothing unusual, please report this",
+        ),
+    };
+    let mut limits_hit: Vec<LimitHit> = verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
+    for name in stats.limits_hit.iter().filter_map(|name| worker_limit(name)) {
+        if Some(name) != verdict.fatal && limits_hit.len() < LimitName::ALL.len() {
+            limits_hit.push(LimitHit::new(name, &limits));
+        }
+    }
+    Report {
+        success: verdict.error.is_none(),
+        result: verdict.result,
+        stdout: text(stdout),
+        stderr: text(stderr),
+        error: verdict.error,
+        execution_time_ms: ran_for.as_secs_f64() * 1000.0,
+        total_time_ms: took.as_secs_f64() * 1000.0,
+        tools_called,
+        limits_hit,
+        notes: verdict.notes,
+        memory_peak_bytes: stats.memory_peak_bytes,
+        cpu_time_ms: stats.cpu_us as f64 / 1000.0,
+    }
+}
+
+fn from_told(told: &str, limits: &Limits) -> Verdict {
+    let caps =
+        JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
+    let told: Told = match caps.check(told.as_bytes()).map_err(|error| error.to_string()).and_then(|()| {
+        serde_json::from_str(told).map_err(|error| error.to_string())
+    }) {
+        Ok(told) => told,
+        Err(error) => {
+            let message = format!("the interpreter's last words cannot be read: {error}");
+            let hint = "the program seems to have damaged the interpreter it runs in";
+            return failed(Code::EngineCrash, message, Some(hint));
+        }
+    };
+    let result = told.has_result.then_some(told.result);
+    let error = match (told.ok, told.error) {
+        (true, _) => None,
+        (false, Some(error)) => Some(error),
+        (false, None) => return failed(Code::EngineCrash, "the interpreter failed without a reason".to_owned(), None),
+    };
+    let fatal = error.as_ref().and_then(|error| match error.kind.as_str() {
+        "memory" => Some(LimitName::Memory),
+        "result_limit" => match error.limit.as_ref()?.name.as_str() {
+            "result_depth" => Some(LimitName::ResultDepth),
+            _ => Some(LimitName::ResultBytes),
+        },
+        _ => None,
+    });
+    let error = error.map(|told| {
+        let code = fatal.and_then(LimitName::code).unwrap_or_else(|| code_of(&told.kind));
+        let hint = fatal.map(|name| limits.hit_message(name)).or(told.hint);
+        ErrorReport {
+            code,
+            kind: kind_of(code).to_owned(),
+            message: told.message,
+            line: told.line,
+            traceback: told.traceback,
+            hint,
+        }
+    });
+    Verdict { result, error, fatal, notes: told.notes }
+}
+
+fn from_trap(trap: &Trap) -> Verdict {
+    let (message, hint) = match trap.kind {
+        TrapKind::StackOverflow => (
+            "the interpreter's stack ran out: the program, or something it called, recursed too deep".to_owned(),
+            "use a loop or an explicit stack, and leave sys.setrecursionlimit alone",
+        ),
+        TrapKind::Exit => (
+            "the program ended the interpreter (os._exit or abort), so there is no result".to_owned(),
+            "end with sys.exit(), or by reaching the last line",
+        ),
+        TrapKind::Crash => (
+            format!("the interpreter crashed: {}", trap.message),
+            "files in the workspace are kept; if the program did nothing unusual, please report this",
+        ),
+    };
+    failed(Code::EngineCrash, message, Some(hint))
+}
+
+fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
+    let code = name.code().unwrap_or(Code::WallTime);
+    let message = format!("stopped: {}", limits.hit_message(name));
+    let hint = "what it printed and the tools it called are listed; files in the workspace are kept";
+    Verdict { fatal: Some(name), ..failed(code, message, Some(hint)) }
+}
+
+fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
+    match exit {
+        Some(ChildExit::Signal(signal)) if signal == SIGPROF || signal == SIGXCPU => {
+            from_limit(LimitName::CpuTime, limits)
+        }
+        Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
+            Code::WorkerMisbehaved,
+            "the worker made a system call that is not on its list, and was ended by the kernel".to_owned(),
+            "if the program did nothing unusual, please report this",
+        ),
+        Some(ChildExit::Signal(signal)) => ours(
+            Code::WorkerLost,
+            format!("the worker was ended from outside (signal {signal})"),
+            "if the machine ran out of memory, lower `memory` or `concurrent_executions`; tools that were called are listed",
+        ),
+        Some(ChildExit::Code(code)) => ours(
+            Code::WorkerLost,
+            format!("the worker ended by itself with code {code}"),
+            "please report this; tools that were called are listed",
+        ),
+        None => ours(
+            Code::WorkerLost,
+            "the worker was lost together with its zygote".to_owned(),
+            "run the program again; tools that were called are listed, so that nothing is done twice",
+        ),
+    }
+}
+
+const SIGSYS: i32 = rustix::process::Signal::SYS.as_raw();
+const SIGPROF: i32 = rustix::process::Signal::PROF.as_raw();
+const SIGXCPU: i32 = rustix::process::Signal::XCPU.as_raw();
+
+fn failed(code: Code, message: String, hint: Option<&str>) -> Verdict {
+    let error = ErrorReport {
+        code,
+        kind: kind_of(code).to_owned(),
+        message,
+        line: None,
+        traceback: None,
+        hint: hint.map(str::to_owned),
+    };
+    Verdict { error: Some(error), ..Verdict::default() }
+}
+
+fn ours(code: Code, message: String, hint: &str) -> Verdict {
+    failed(code, message, Some(hint))
+}
+
+fn code_of(kind: &str) -> Code {
+    match kind {
+        "syntax" => Code::Syntax,
+        "missing_module" => Code::MissingModule,
+        "tool" => Code::Tool,
+        "unawaited_call" => Code::UnawaitedCall,
+        "exit" => Code::Exit,
+        "recursion" => Code::Recursion,
+        "context" => Code::BadRequest,
+        _ => Code::Exception,
+    }
+}
+
+/// The worker's names of its own limits.
+fn worker_limit(name: &str) -> Option<LimitName> {
+    match name {
+        "memory_bytes" => Some(LimitName::Memory),
+        name => LimitName::from_name(name),
+    }
+}
+
+/// Programs may print any bytes; what is not UTF-8 shows as U+FFFD.
+fn text(bytes: Vec<u8>) -> String {
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    }
+}

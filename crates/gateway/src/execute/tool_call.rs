@@ -1,0 +1,151 @@
+//! One call of a program, from its JSON to the tool and back. The only place where a program's
+//! request meets the outside.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gristmill_domain::Code;
+use gristmill_protocol::{CALL_PAYLOAD_BYTES_MAX, Completion, JSON_DEPTH_MAX, JsonCaps};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::report::ToolCalled;
+use crate::ports::{ToolCall, ToolFailure, Tools};
+
+/// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
+const CALL_VALUES_MAX: usize = 1_000_000;
+
+/// A name longer than this is not one.
+const TOOL_NAME_BYTES_MAX: usize = 256;
+
+/// A call that is understood.
+pub(super) struct Call {
+    pub id: u64,
+    pub line: Option<u64>,
+    pub call: ToolCall,
+}
+
+/// A call that ended: what goes back, and what is remembered.
+pub(super) struct Answered {
+    pub completion: Completion,
+    pub called: ToolCalled,
+}
+
+/// What the guest writes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
+/// What the guest reads when a call failed.
+#[derive(Serialize)]
+struct Failed<'a> {
+    kind: &'a str,
+    code: Code,
+    message: &'a str,
+    tool: &'a str,
+}
+
+/// Understands a call, or says why not.
+pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Completion> {
+    let refuse = |message: String| failure(id, "bad_call", Code::BadCall, &message, "");
+    if kind != "tool" {
+        return Err(refuse(format!("there is no call of kind `{}`", kind.escape_debug())));
+    }
+    let caps = JsonCaps {
+        bytes_max: CALL_PAYLOAD_BYTES_MAX,
+        depth_max: JSON_DEPTH_MAX,
+        values_max: CALL_VALUES_MAX,
+    };
+    caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
+    let written: Written =
+        serde_json::from_str(payload).map_err(|error| refuse(format!("the call cannot be read: {error}")))?;
+    if written.name.len() > TOOL_NAME_BYTES_MAX {
+        return Err(refuse("the tool's name is too long to be one".to_owned()));
+    }
+    let call = ToolCall { name: written.name, arguments: written.arguments };
+    Ok(Call { id, line: written.line, call })
+}
+
+/// Sends it, waits, and words the answer.
+pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
+    let Call { id, line, call } = call;
+    let name = call.name.clone();
+    let started = Instant::now();
+    let outcome = tools.call(call).await;
+    let time_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let (completion, error) = match outcome {
+        Ok(value) => match serde_json::to_string(&value) {
+            Ok(payload) if payload.len() <= CALL_PAYLOAD_BYTES_MAX => {
+                (Completion { id, ok: true, payload }, None)
+            }
+            Ok(payload) => {
+                let message = format!(
+                    "the answer of `{name}` is {} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be taken; ask the tool for less",
+                    payload.len()
+                );
+                (failure(id, "limit", Code::CallBytes, &message, &name), Some(message))
+            }
+            Err(error) => {
+                let message = error.to_string();
+                (failure(id, "tool", Code::Tool, &message, &name), Some(message))
+            }
+        },
+        Err(error) => {
+            let message = error.to_string();
+            let (kind, code) = match error {
+                ToolFailure::Unknown { .. } => ("unknown_tool", Code::UnknownTool),
+                ToolFailure::BadArguments(_) => ("bad_arguments", Code::BadCall),
+                ToolFailure::Said(_) => ("tool", Code::Tool),
+            };
+            (failure(id, kind, code, &message, &name), Some(message))
+        }
+    };
+    let called = ToolCalled { name, line, ok: completion.ok, time_ms, error };
+    Answered { completion, called }
+}
+
+/// A failed call, in the guest's words.
+pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str) -> Completion {
+    let failed = Failed { kind, code, message, tool };
+    let payload = serde_json::to_string(&failed).unwrap_or_else(|_| "{}".to_owned());
+    Completion { id, ok: false, payload }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(kind: &str, payload: &str) -> String {
+        match understand(7, kind, payload) {
+            Ok(_) => panic!("understood {payload}"),
+            Err(completion) => {
+                assert_eq!((completion.id, completion.ok), (7, false));
+                completion.payload
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_understood() {
+        let call = understand(1, "tool", r#"{"name":"a.b","arguments":{"x":1},"line":3}"#);
+        let call = call.ok().expect("a call");
+        assert_eq!((call.line, call.call.name.as_str()), (Some(3), "a.b"));
+        assert_eq!(Value::Object(call.call.arguments), serde_json::json!({"x": 1}));
+    }
+
+    #[test]
+    fn forged_calls_are_answered_with_a_reason() {
+        assert!(refused("admin", "{}").contains("no call of kind `admin`"));
+        assert!(refused("tool", "not json").contains("cannot be read"));
+        assert!(refused("tool", r#"{"name":"x","as":"root"}"#).contains("unknown field `as`"));
+        assert!(refused("tool", &"[".repeat(100_000)).contains("nested deeper"));
+        let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(1000));
+        assert!(refused("tool", &long).contains("too long"));
+    }
+}

@@ -1,0 +1,343 @@
+//! Workers, waiting ahead of need.
+//!
+//! The pool keeps a number of warm children waiting, asks for another whenever one is taken, and
+//! starts the zygote again when it is lost. A checkout waits a bounded time and then says so.
+
+mod scratch;
+mod worker;
+mod zygote_link;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use gristmill_domain::Level;
+use gristmill_protocol::{Wall, WallStatus};
+use tokio::sync::{Notify, watch};
+
+pub use scratch::{Scratch, ScratchError, ScratchFolders, open_folder};
+pub use worker::{Attention, LineError, LineEvent, Worker};
+
+use zygote_link::ZygoteLink;
+
+/// How to start workers: a program and the arguments before our own.
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    pub(crate) program: PathBuf,
+}
+
+impl WorkerCommand {
+    /// A binary that answers to `worker-zygote`: `gristmill`, or one of yours.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
+
+    /// The running binary itself.
+    pub fn this_executable() -> std::io::Result<Self> {
+        Ok(Self::new(std::env::current_exe()?))
+    }
+}
+
+/// How many, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSettings {
+    /// Children kept waiting. None means that each is forked on demand.
+    pub waiting: usize,
+    /// How long a checkout may take, the zygote's start and an engine's first compilation included.
+    pub checkout_timeout: Duration,
+}
+
+impl Default for PoolSettings {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self { waiting: (cores * 2).clamp(2, 32), checkout_timeout: Duration::from_secs(120) }
+    }
+}
+
+/// The walls without which a level refuses to run.
+pub fn required_walls(level: Level) -> &'static [Wall] {
+    const DEVELOPMENT: &[Wall] = &[Wall::Wasm, Wall::Process];
+    #[cfg(target_os = "linux")]
+    const PRODUCTION: &[Wall] =
+        &[Wall::Wasm, Wall::Process, Wall::Seccomp, Wall::Landlock, Wall::NoNewPrivileges];
+    // There is nothing more to ask for; doctor says what is missing.
+    #[cfg(not(target_os = "linux"))]
+    const PRODUCTION: &[Wall] = DEVELOPMENT;
+    const HARDENED: &[Wall] = &[
+        Wall::Wasm,
+        Wall::Process,
+        Wall::Seccomp,
+        Wall::Landlock,
+        Wall::NoNewPrivileges,
+        Wall::Rlimits,
+        Wall::UserNamespace,
+        Wall::NetworkNamespace,
+        Wall::MountNamespace,
+        Wall::PidNamespace,
+    ];
+    match level {
+        Level::Development => DEVELOPMENT,
+        Level::Production => PRODUCTION,
+        Level::Hardened => HARDENED,
+    }
+}
+
+/// Why there is no worker.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CheckoutError {
+    /// Nothing ran. The zygote says why; a later try starts it again.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Nothing ran. The machine is too busy, or the engine's first compilation takes longer.
+    #[error("no worker was ready within {0:?}")]
+    TimedOut(Duration),
+}
+
+/// See the module.
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    command: WorkerCommand,
+    cache: PathBuf,
+    scratch: PathBuf,
+    required: &'static [Wall],
+    settings: PoolSettings,
+    state: Mutex<State>,
+    arrived: Notify,
+    status: watch::Sender<ZygoteStatus>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Worker>,
+    /// Forks that were asked for and have not arrived.
+    asked: usize,
+    /// Checkouts that wait now.
+    wanting: usize,
+    link: Option<Arc<ZygoteLink>>,
+    failures_in_a_row: u32,
+    failure: Option<String>,
+    closed: bool,
+}
+
+/// What is known of the zygote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ZygoteStatus {
+    /// Not up yet.
+    #[default]
+    Starting,
+    /// Up only when this is done.
+    Preparing(String),
+    /// Up.
+    Ready {
+        /// What the engine calls itself.
+        engine: String,
+        /// Its children's walls.
+        walls: Vec<WallStatus>,
+    },
+    /// It does not come up; why.
+    Failed(String),
+}
+
+impl Pool {
+    /// Starts a zygote behind a pool.
+    pub(crate) fn start(
+        command: WorkerCommand,
+        cache: PathBuf,
+        scratch: PathBuf,
+        required: &'static [Wall],
+        settings: PoolSettings,
+    ) -> Self {
+        let shared = Arc::new(Shared {
+            command,
+            cache,
+            scratch,
+            required,
+            settings,
+            state: Mutex::default(),
+            arrived: Notify::new(),
+            status: watch::Sender::default(),
+        });
+        tokio::spawn(zygote_link::keep_running(Arc::downgrade(&shared)));
+        Self { shared }
+    }
+
+    /// What is known of the zygote, as it changes.
+    pub fn status(&self) -> watch::Receiver<ZygoteStatus> {
+        self.shared.status.subscribe()
+    }
+
+    /// A warm child. Asks for another to take its place.
+    pub async fn checkout(&self) -> Result<Worker, CheckoutError> {
+        let timeout = self.shared.settings.checkout_timeout;
+        match tokio::time::timeout(timeout, self.take()).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(CheckoutError::TimedOut(timeout)),
+        }
+    }
+
+    async fn take(&self) -> Result<Worker, CheckoutError> {
+        let _wanting = Wanting::new(&self.shared);
+        loop {
+            let arrived = self.shared.arrived.notified();
+            let candidate = {
+                let mut state = self.shared.lock();
+                let candidate = state.waiting.pop_front();
+                if candidate.is_none()
+                    && let Some(failure) = &state.failure
+                {
+                    return Err(CheckoutError::Unavailable(failure.clone()));
+                }
+                self.shared.refill(&mut state, candidate.is_some());
+                candidate
+            };
+            match candidate {
+                // A child that died while it waited shows here, and another takes its turn.
+                Some(mut worker) => {
+                    if worker.greet().await.is_ok() {
+                        return Ok(worker);
+                    }
+                }
+                None => arrived.await,
+            }
+        }
+    }
+
+    /// How many wait now.
+    pub fn waiting(&self) -> usize {
+        self.shared.lock().waiting.len()
+    }
+
+    /// Process numbers of the children that wait now, as the zygote sees them.
+    pub fn waiting_descriptors(&self) -> Vec<i32> {
+        self.shared.lock().waiting.iter().map(Worker::pid).collect()
+    }
+
+    /// The keeper's process number.
+    pub fn keeper_pid(&self) -> Option<u32> {
+        self.shared.lock().link.as_ref().and_then(|link| link.keeper_pid())
+    }
+
+    /// Lets go of every child and waits for the zygote to end.
+    pub async fn close(&self) {
+        let link = {
+            let mut state = self.shared.lock();
+            state.closed = true;
+            state.waiting.clear();
+            state.link.take()
+        };
+        self.shared.arrived.notify_waiters();
+        if let Some(link) = link {
+            link.hang_up().await;
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let link = {
+            let mut state = self.shared.lock();
+            state.closed = true;
+            state.waiting.clear();
+            state.link.take()
+        };
+        if let Some(link) = link {
+            link.hang_up_now();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held cannot leave the state half-changed: every change is one
+        // assignment. Going on is sound.
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Asks for as many forks as are missing.
+    fn refill(&self, state: &mut State, taking: bool) {
+        let wanted = self.settings.waiting + state.wanting.saturating_sub(usize::from(taking));
+        let coming = state.waiting.len() + state.asked;
+        let Some(link) = &state.link else { return };
+        for _ in coming..wanted {
+            if link.ask_for_fork() {
+                state.asked += 1;
+            }
+        }
+    }
+
+    fn child_arrived(&self, worker: Worker) {
+        {
+            let mut state = self.lock();
+            state.asked = state.asked.saturating_sub(1);
+            if state.closed {
+                return;
+            }
+            state.waiting.push_back(worker);
+        }
+        self.arrived.notify_one();
+    }
+
+    fn fork_failed(&self) {
+        let mut state = self.lock();
+        state.asked = state.asked.saturating_sub(1);
+    }
+
+    fn child_exited(&self, id: u64) {
+        let mut state = self.lock();
+        let before = state.waiting.len();
+        state.waiting.retain(|worker| worker.id() != id);
+        if state.waiting.len() < before {
+            self.refill(&mut state, false);
+        }
+    }
+
+    fn zygote_ready(&self, link: Arc<ZygoteLink>, engine: String, walls: Vec<WallStatus>) {
+        {
+            let mut state = self.lock();
+            state.failure = None;
+            state.link = Some(link);
+            self.refill(&mut state, false);
+        }
+        self.status.send_replace(ZygoteStatus::Ready { engine, walls });
+    }
+
+    fn zygote_lost(&self, reason: &str, was_ready: bool) -> u32 {
+        let failures = {
+            let mut state = self.lock();
+            state.link = None;
+            state.waiting.clear();
+            state.asked = 0;
+            state.failures_in_a_row = if was_ready { 0 } else { state.failures_in_a_row + 1 };
+            if !was_ready {
+                state.failure = Some(reason.to_owned());
+            }
+            state.failures_in_a_row
+        };
+        if !was_ready {
+            self.status.send_replace(ZygoteStatus::Failed(reason.to_owned()));
+        }
+        self.arrived.notify_waiters();
+        failures
+    }
+}
+
+/// Counts a waiting checkout for as long as it waits, however it ends.
+struct Wanting<'a>(&'a Shared);
+
+impl<'a> Wanting<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.lock().wanting += 1;
+        Self(shared)
+    }
+}
+
+impl Drop for Wanting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.wanting = state.wanting.saturating_sub(1);
+    }
+}

@@ -1,0 +1,157 @@
+//! Throw-away folders: one workspace and one `/tmp` for each execution, made ahead of need and
+//! removed behind it.
+//!
+//! All of a gateway's live in one folder that it holds a lock on. When a gateway is gone without
+//! having cleaned up, its keeper does; and when that is gone too, the next gateway to start does.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+/// The scratch folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the scratch folder {} cannot be used: {reason}; set GRISTMILL_SCRATCH_DIR to a folder of yours", .folder.display())]
+pub struct ScratchError {
+    folder: PathBuf,
+    reason: String,
+}
+
+/// One execution's folders. Removed when this value is dropped.
+pub struct Scratch {
+    /// The folder itself.
+    path: PathBuf,
+    /// Its `workspace`.
+    pub workspace: OwnedFd,
+    /// Its `tmp`.
+    pub tmp: OwnedFd,
+}
+
+/// See the module.
+pub struct ScratchFolders {
+    folder: PathBuf,
+    ready: Arc<Mutex<Vec<Scratch>>>,
+    next: AtomicU64,
+    _lock: File,
+}
+
+impl ScratchFolders {
+    /// Makes this gateway's folder below `base`, and clears away what dead gateways left there.
+    pub fn open(base: &Path) -> Result<Self, ScratchError> {
+        let failed = |reason: String| ScratchError { folder: base.to_owned(), reason };
+        make_private(base).map_err(|error| failed(error.to_string()))?;
+        let metadata = fs::symlink_metadata(base).map_err(|error| failed(error.to_string()))?;
+        let user = rustix::process::geteuid().as_raw();
+        if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
+            return Err(failed("it must be a folder of yours that nobody else can enter (mode 700)".to_owned()));
+        }
+        sweep(base);
+        let nonce = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos() as u64);
+        let folder = base.join(format!("gateway-{}-{nonce:x}", std::process::id()));
+        make_private(&folder).map_err(|error| failed(error.to_string()))?;
+        let lock = File::create(folder.join("lock")).map_err(|error| failed(error.to_string()))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| failed(error.to_string()))?;
+        Ok(Self { folder, ready: Arc::default(), next: AtomicU64::new(1), _lock: lock })
+    }
+
+    /// This gateway's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Folders for one execution: those made ahead, or new ones.
+    pub fn take(&self) -> io::Result<Scratch> {
+        let ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+        match ready {
+            Some(scratch) => Ok(scratch),
+            None => self.make(),
+        }
+    }
+
+    /// Makes folders until `count` are ready. Blocks on the disk.
+    pub fn make_ahead(&self, count: usize) {
+        loop {
+            if self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len() >= count {
+                return;
+            }
+            let Ok(scratch) = self.make() else { return };
+            self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(scratch);
+        }
+    }
+
+    fn make(&self) -> io::Result<Scratch> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(number.to_string());
+        make_private(&path)?;
+        let (workspace, tmp) = (path.join("workspace"), path.join("tmp"));
+        make_private(&workspace)?;
+        make_private(&tmp)?;
+        Ok(Scratch { workspace: open_folder(&workspace)?, tmp: open_folder(&tmp)?, path })
+    }
+
+    /// Removes this gateway's folder and everything in it.
+    pub fn remove(&self) {
+        self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let path = std::mem::take(&mut self.path);
+        // The usual case is an empty workspace, and costs three system calls.
+        let quick = fs::remove_dir(path.join("workspace"))
+            .and_then(|()| fs::remove_dir(path.join("tmp")))
+            .and_then(|()| fs::remove_dir(&path));
+        if quick.is_ok() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || fs::remove_dir_all(path))),
+            Err(_) => drop(fs::remove_dir_all(path)),
+        }
+    }
+}
+
+/// Opens a folder as a starting point for everything beneath it.
+pub fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().mode(0o700).recursive(true).create(path)
+        }
+        outcome => outcome,
+    }
+}
+
+/// A folder whose lock can be had belongs to nobody any more.
+fn sweep(base: &Path) {
+    let Ok(entries) = fs::read_dir(base) else { return };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("gateway-") {
+            continue;
+        }
+        let abandoned = match File::open(entry.path().join("lock")) {
+            Ok(lock) => flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
+            // Without a lock file yet: someone is just making it, unless it has been so for long.
+            Err(_) => entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| {
+                modified.elapsed().is_ok_and(|age| age > std::time::Duration::from_secs(60))
+            }),
+        };
+        if abandoned {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! One child, from the gateway's side: a socket to talk over, a handle to end it by.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_protocol::{
+    ChildExit, FRAME_HEADER_BYTES, FrameError, FromWorker, PROTOCOL_VERSION, decode_body, decode_frame_len,
+    send_with_descriptors,
+};
+use rustix::process::Signal;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+
+use super::zygote_link::ZygoteLink;
+
+/// How much is read from a child at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How a child ended, once the zygote has told.
+pub type ExitWatch = watch::Receiver<Option<ChildExit>>;
+
+/// A child's line broke, or it said something that no child says.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The child is gone.
+    #[error("the worker ended")]
+    Gone,
+    /// It is hostile or broken.
+    #[error("the worker broke the protocol: {0}")]
+    Frame(#[from] FrameError),
+    /// The same, with a message out of place.
+    #[error("the worker broke the protocol: {0}")]
+    OutOfTurn(&'static str),
+}
+
+/// What to wait for.
+#[derive(Clone, Copy)]
+pub struct Attention {
+    /// What the child says.
+    pub to_messages: bool,
+    /// Room to write.
+    pub to_room: bool,
+}
+
+/// What came.
+pub enum LineEvent {
+    /// The child said something.
+    Message(FromWorker),
+    /// There is room to write.
+    Room,
+}
+
+/// A child. Ends with this value.
+pub struct Worker {
+    id: u64,
+    pid: i32,
+    socket: UnixStream,
+    pidfd: Option<OwnedFd>,
+    exit: ExitWatch,
+    link: Arc<ZygoteLink>,
+    received: Vec<u8>,
+    used: usize,
+}
+
+impl Worker {
+    pub(crate) fn new(
+        id: u64,
+        pid: i32,
+        socket: OwnedFd,
+        pidfd: Option<OwnedFd>,
+        exit: ExitWatch,
+        link: Arc<ZygoteLink>,
+    ) -> io::Result<Self> {
+        let socket = StdUnixStream::from(socket);
+        socket.set_nonblocking(true)?;
+        let socket = UnixStream::from_std(socket)?;
+        Ok(Self { id, pid, socket, pidfd, exit, link, received: Vec::new(), used: 0 })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Waits until the child has warmed up.
+    pub(crate) async fn greet(&mut self) -> Result<(), LineError> {
+        match self.receive().await? {
+            FromWorker::Hello { version: PROTOCOL_VERSION } => Ok(()),
+            FromWorker::Hello { .. } => Err(LineError::OutOfTurn("another protocol version")),
+            FromWorker::Output { .. }
+            | FromWorker::Call { .. }
+            | FromWorker::CancelCall { .. }
+            | FromWorker::Done { .. } => Err(LineError::OutOfTurn("no hello")),
+        }
+    }
+
+    /// The next message.
+    async fn receive(&mut self) -> Result<FromWorker, LineError> {
+        loop {
+            if let LineEvent::Message(message) = self.next(Attention { to_messages: true, to_room: false }).await? {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// The next thing that happens on the line. Safe to drop in the middle and call again.
+    pub async fn next(&mut self, attention: Attention) -> Result<LineEvent, LineError> {
+        loop {
+            if attention.to_messages
+                && let Some(message) = self.next_buffered()?
+            {
+                return Ok(LineEvent::Message(message));
+            }
+            let interest = match (attention.to_messages, attention.to_room) {
+                (true, true) => Interest::READABLE | Interest::WRITABLE,
+                (true, false) => Interest::READABLE,
+                (false, true) => Interest::WRITABLE,
+                (false, false) => std::future::pending().await,
+            };
+            let ready = self.socket.ready(interest).await.map_err(|_| LineError::Gone)?;
+            if attention.to_room && ready.is_writable() {
+                return Ok(LineEvent::Room);
+            }
+            self.received.reserve(READ_BYTES);
+            match self.socket.try_read_buf(&mut self.received) {
+                Ok(0) => return Err(LineError::Gone),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Err(LineError::Gone),
+            }
+        }
+    }
+
+    fn next_buffered(&mut self) -> Result<Option<FromWorker>, LineError> {
+        let unread = &self.received[self.used..];
+        let Some((header, rest)) = unread.split_first_chunk::<FRAME_HEADER_BYTES>() else {
+            self.compact();
+            return Ok(None);
+        };
+        let length = decode_frame_len(*header)?;
+        let Some(body) = rest.get(..length) else {
+            self.compact();
+            return Ok(None);
+        };
+        let message = decode_body(body)?;
+        self.used += FRAME_HEADER_BYTES + length;
+        Ok(Some(message))
+    }
+
+    fn compact(&mut self) {
+        self.received.drain(..self.used);
+        self.used = 0;
+    }
+
+    /// Writes bytes and the descriptors that go with the first of them.
+    pub async fn send(&self, mut bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<(), LineError> {
+        let mut descriptors = descriptors;
+        while !bytes.is_empty() {
+            let sent = self
+                .socket
+                .async_io(Interest::WRITABLE, || send_with_descriptors(&self.socket, bytes, descriptors))
+                .await
+                .map_err(|_| LineError::Gone)?;
+            bytes = &bytes[sent..];
+            descriptors = &[];
+        }
+        Ok(())
+    }
+
+    /// Writes as much as goes at once; 0 when the child does not read.
+    pub fn try_send(&self, bytes: &[u8]) -> Result<usize, LineError> {
+        match self.socket.try_write(bytes) {
+            Ok(count) => Ok(count),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            Err(_) => Err(LineError::Gone),
+        }
+    }
+
+    /// Ends the child, whatever it is doing.
+    pub fn kill(&self) {
+        match &self.pidfd {
+            Some(pidfd) => kill_by_descriptor(pidfd.as_fd()),
+            None => self.link.ask_for_kill(self.id),
+        }
+    }
+
+    /// How the child ended. Waits a moment, since the line breaks before the zygote can tell.
+    pub async fn exit(&mut self) -> Option<ChildExit> {
+        let told = self.exit.wait_for(Option::is_some);
+        match tokio::time::timeout(Duration::from_secs(1), told).await {
+            Ok(Ok(exit)) => *exit,
+            Ok(Err(_)) | Err(_) => None,
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn kill_by_descriptor(pidfd: BorrowedFd<'_>) {
+    // An error means that it is gone already.
+    let _ = rustix::process::pidfd_send_signal(pidfd, Signal::KILL);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kill_by_descriptor(_pidfd: BorrowedFd<'_>) {
+    let _ = Signal::KILL;
+}

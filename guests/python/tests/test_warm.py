@@ -1,0 +1,28 @@
+import sys
+import unittest
+
+from gristmill_guest import host, tools, warm
+from tests.fake_host import FakeHost, run
+
+
+class AWarmUpLeavesNoTrace(unittest.TestCase):
+    def test_nothing_is_sent_printed_or_kept(self):
+        fake = FakeHost()
+        previous = host.use(fake)
+        before = (sys.stdout, sys.argv, sys.modules["__main__"], set(sys.modules))
+        try:
+            warm.warm()
+            warm.warm()
+        finally:
+            host.use(previous)
+        self.assertEqual((sys.stdout, sys.argv, sys.modules["__main__"], set(sys.modules)), before)
+        self.assertEqual((fake.started, tools.unsent_calls()), ([], []))
+
+    def test_it_reaches_the_end_of_its_program(self):
+        outcome = run(warm.PROGRAM, FakeHost(warm=lambda arguments: 1))
+        self.assertEqual(outcome["error"]["type"], "ZeroDivisionError")
+        self.assertTrue(outcome["has_result"])
+
+
+if __name__ == "__main__":
+    unittest.main()
