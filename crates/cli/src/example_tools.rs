@@ -2,7 +2,7 @@
 //! something real to call before any server is connected.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
@@ -50,8 +50,8 @@ pub const DEFINITIONS: [(&str, &str, &str, &str); 5] = [
 /// See the module.
 pub struct ExampleTools {
     tree: PathBuf,
-    tokens_answered: AtomicUsize,
-    count_tokens: bool,
+    /// Every answer, kept for counting afterwards.
+    answers: Option<Mutex<Vec<String>>>,
 }
 
 impl ExampleTools {
@@ -59,18 +59,20 @@ impl ExampleTools {
     pub fn new(cache: &Path) -> std::io::Result<Self> {
         let tree = cache.join("trees").join(format!("examples-{}", env!("CARGO_PKG_VERSION")));
         write_tree(&tree)?;
-        Ok(Self { tree, tokens_answered: AtomicUsize::new(0), count_tokens: false })
+        Ok(Self { tree, answers: None })
     }
 
-    /// Counts the tokens of every answer from here on.
-    pub fn count_tokens(mut self) -> Self {
-        self.count_tokens = true;
+    /// Keeps every answer from here on, so that its tokens can be counted.
+    pub fn keep_answers(mut self) -> Self {
+        self.answers = Some(Mutex::default());
         self
     }
 
     /// What the answers would have cost in a model's context.
     pub fn tokens_answered(&self) -> usize {
-        self.tokens_answered.load(Ordering::Relaxed)
+        let Some(answers) = &self.answers else { return 0 };
+        let answers = answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        answers.iter().map(|answer| tokens::count(answer)).sum()
     }
 
     /// The tools as an MCP client would show them to a model.
@@ -90,8 +92,8 @@ impl Tools for ExampleTools {
     fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
         Box::pin(async move {
             let answer = answer(&call).await?;
-            if self.count_tokens {
-                self.tokens_answered.fetch_add(tokens::count(&answer.to_string()), Ordering::Relaxed);
+            if let Some(answers) = &self.answers {
+                answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(answer.to_string());
             }
             Ok(answer)
         })
@@ -213,6 +215,30 @@ fn get_customer(id: &str) -> Result<Value, ToolFailure> {
     }))
 }
 
+/// A tool as a Python signature with its documentation.
+fn stub(tool: &str, description: &str, schema: &str) -> String {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut parameters = Vec::new();
+    let mut documented = String::new();
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = match property["type"].as_str() {
+            Some("integer") => "int",
+            Some("string") => "str",
+            Some(_) | None => "object",
+        };
+        let default = match required.contains(&name.as_str()) {
+            true => String::new(),
+            false => format!(" = {}", property["default"]),
+        };
+        parameters.push(format!("{name}: {kind}{default}"));
+        documented.push_str(&format!("    {name}: {}\n", property["description"].as_str().unwrap_or_default()));
+    }
+    let parameters = parameters.join(", ");
+    format!("async def {tool}(*, {parameters}) -> object:\n    \"\"\"{description}\n\n{documented}    \"\"\"\n    ...\n")
+}
+
 /// What programs see as `/servers`.
 fn write_tree(tree: &Path) -> std::io::Result<()> {
     let mut index = String::from("# Servers\n");
@@ -236,6 +262,9 @@ fn write_tree(tree: &Path) -> std::io::Result<()> {
             "tools": described,
         });
         std::fs::write(folder.join(".server.json"), format!("{server_json:#}\n"))?;
+        for (_, tool, description, schema) in tools {
+            std::fs::write(folder.join(format!("{tool}.py")), stub(tool, description, schema))?;
+        }
     }
     std::fs::write(tree.join("index.md"), index)
 }

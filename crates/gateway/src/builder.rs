@@ -43,6 +43,7 @@ pub(crate) struct Core {
     pub settings: Settings,
     pub places: Arc<Semaphore>,
     pub queued: AtomicUsize,
+    pub runtime: tokio::runtime::Handle,
     scratch: Arc<ScratchFolders>,
 }
 
@@ -54,7 +55,7 @@ impl Core {
     /// Makes folders for the executions to come, where nobody waits for it.
     pub(crate) fn make_scratch_ahead(&self) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
-        tokio::task::spawn_blocking(move || scratch.make_ahead(count));
+        self.runtime.spawn_blocking(move || scratch.make_ahead(count));
     }
 }
 
@@ -85,7 +86,7 @@ impl Gateway {
         }
     }
 
-    /// Starts a program. Must be called within a tokio runtime.
+    /// Starts a program, on the runtime that the gateway was built on.
     pub fn execute(&self, request: ExecuteRequest) -> Execution {
         execute::start(Arc::clone(&self.core), request)
     }
@@ -203,6 +204,7 @@ impl GatewayBuilder {
             settings,
             places: Arc::new(Semaphore::new(concurrent_executions)),
             queued: AtomicUsize::new(0),
+            runtime: tokio::runtime::Handle::current(),
             scratch,
         };
         core.make_scratch_ahead();

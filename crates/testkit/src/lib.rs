@@ -1,1 +1,16 @@
-//! x
+//! Worlds to test in: a real gateway with real workers, in folders of its own.
+//!
+//! ```no_run
+//! # use gristmill_testkit::World;
+//! let world = World::new(std::path::Path::new("/usr/local/bin/gristmill")).start();
+//! let report = world.run("1 + 1");
+//! assert_eq!(report.result, Some(serde_json::json!(2)));
+//! ```
+
+mod scripted_tools;
+mod test_folder;
+mod world;
+
+pub use scripted_tools::ScriptedTools;
+pub use test_folder::TestFolder;
+pub use world::{World, WorldBuilder};

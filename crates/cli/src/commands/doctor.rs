@@ -1,4 +1,162 @@
-//! x
-use super::Outcome;
+//! `gristmill doctor`: which walls stand, where things are, what to do about what is weak.
+
+use gristmill_gateway::domain::Level;
+use gristmill_gateway::{Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls};
+use gristmill_gateway::{ExecuteRequest, Wall};
+use gristmill_worker::{component_id, remedy_for};
+use serde::Serialize;
+
+use super::{Failure, Outcome};
 use crate::arguments::Doctor;
-pub async fn doctor(_arguments: Doctor) -> Outcome { Ok(crate::exit_codes::OK) }
+use crate::{engine_progress, exit_codes};
+
+#[derive(Serialize)]
+struct Findings {
+    version: &'static str,
+    platform: String,
+    level: Level,
+    /// Whether programs can run at this level.
+    ready: bool,
+    problem: Option<String>,
+    walls: Vec<WallFinding>,
+    cache_folder: String,
+    scratch_folder: String,
+    engine_file: Option<String>,
+    engine_file_good: bool,
+    guest: &'static str,
+    /// A program that was really run.
+    trial_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct WallFinding {
+    name: &'static str,
+    stands: bool,
+    required: bool,
+    detail: String,
+    remedy: Option<&'static str>,
+}
+
+pub async fn doctor(arguments: Doctor) -> Outcome {
+    let findings = look(arguments.level).await.map_err(Failure::Ours)?;
+    match arguments.json {
+        true => {
+            let text = serde_json::to_string_pretty(&findings).map_err(|error| Failure::Ours(error.into()))?;
+            println!("{text}");
+        }
+        false => print(&findings),
+    }
+    Ok(if findings.ready { exit_codes::OK } else { exit_codes::ours() })
+}
+
+async fn look(level: Level) -> anyhow::Result<Findings> {
+    let folders = Folders::from_environment()?;
+    engine_progress::prepare()?;
+    let artifact = engine_progress::artifact()?;
+    // Asked of a gateway that requires nothing, so that it can tell of every wall.
+    let walls = walls_of(Level::Development).await;
+    let (walls, mut problem) = match walls {
+        Ok(walls) => (walls, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    let required = required_walls(level);
+    let mut trial_ms = None;
+    if problem.is_none() {
+        match trial(level).await {
+            Ok(time_ms) => trial_ms = Some(time_ms),
+            Err(reason) => problem = Some(reason),
+        }
+    }
+    Ok(Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        level,
+        ready: problem.is_none(),
+        problem,
+        walls: walls.iter().map(|status| finding(status, required)).collect(),
+        cache_folder: folders.cache.display().to_string(),
+        scratch_folder: folders.scratch.display().to_string(),
+        engine_file: artifact.path().map(|path| path.display().to_string()),
+        engine_file_good: artifact.verify()?,
+        guest: component_id(),
+        trial_ms,
+    })
+}
+
+fn finding(status: &WallStatus, required: &[Wall]) -> WallFinding {
+    let stands = status.state == WallState::Stands;
+    WallFinding {
+        name: name_of(status.wall),
+        stands,
+        required: required.contains(&status.wall),
+        detail: status.detail.clone(),
+        remedy: (!stands).then(|| remedy_for(status.wall)),
+    }
+}
+
+async fn gateway_at(level: Level) -> anyhow::Result<Gateway> {
+    let limits = gristmill_gateway::domain::Limits::of(level);
+    let pool = PoolSettings { waiting: 1, ..PoolSettings::default() };
+    Ok(Gateway::builder(WorkerCommand::this_executable()?).limits(limits).pool(pool).build().await?)
+}
+
+async fn walls_of(level: Level) -> Result<Vec<WallStatus>, String> {
+    let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
+    let walls = gateway.ready().await;
+    gateway.shutdown().await;
+    walls
+}
+
+async fn trial(level: Level) -> Result<f64, String> {
+    let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
+    gateway.ready().await?;
+    let report = gateway.execute(ExecuteRequest::python("6 * 7")).finish().await;
+    gateway.shutdown().await;
+    match report.error {
+        Some(error) => Err(error.message),
+        None if report.result == Some(serde_json::json!(42)) => Ok(report.execution_time_ms),
+        None => Err(format!("6 * 7 gave {:?}", report.result)),
+    }
+}
+
+fn print(findings: &Findings) {
+    println!("gristmill {} on {}", findings.version, findings.platform);
+    println!("\nwalls between a program and this machine (level {}):", findings.level);
+    for wall in &findings.walls {
+        let mark = match (wall.stands, wall.required) {
+            (true, _) => "ok     ",
+            (false, true) => "MISSING",
+            (false, false) => "weak   ",
+        };
+        println!("  {mark} {:<18} {}", wall.name, wall.detail);
+        if let Some(remedy) = wall.remedy {
+            println!("          remedy: {remedy}");
+        }
+    }
+    println!("\nplaces:");
+    println!("  cache    {}", findings.cache_folder);
+    println!("  scratch  {}", findings.scratch_folder);
+    let state = if findings.engine_file_good { "ok" } else { "missing or damaged; run `gristmill setup`" };
+    println!("  engine   {} ({state})", findings.engine_file.as_deref().unwrap_or("-"));
+    println!("  guest    {}", &findings.guest[..16]);
+    match (&findings.problem, findings.trial_ms) {
+        (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
+        (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),
+        (None, None) => println!("\nready"),
+    }
+}
+
+fn name_of(wall: Wall) -> &'static str {
+    match wall {
+        Wall::Wasm => "WebAssembly",
+        Wall::Process => "own process",
+        Wall::Landlock => "landlock",
+        Wall::Seccomp => "seccomp",
+        Wall::NoNewPrivileges => "no new privileges",
+        Wall::UserNamespace => "user namespace",
+        Wall::NetworkNamespace => "network namespace",
+        Wall::MountNamespace => "empty root",
+        Wall::PidNamespace => "process namespace",
+        Wall::Rlimits => "rlimits",
+    }
+}

@@ -86,7 +86,8 @@ pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
     let cancelled = cancel.clone();
-    tokio::spawn(async move {
+    let runtime = core.runtime.clone();
+    runtime.spawn(async move {
         let report = run(&core, request, events, cancelled).await;
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);

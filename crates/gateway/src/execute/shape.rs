@@ -60,6 +60,12 @@ pub(super) fn shape(finished: Finished) -> Report {
     let Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took } = finished;
     let verdict = match ending {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
+        // CPython gives up altogether when it cannot get memory in the wrong place.
+        Ending::Done(Outcome::Trapped(Trap { kind: TrapKind::Crash, .. }))
+            if stats.limits_hit.iter().any(|name| name == "memory_bytes") =>
+        {
+            from_limit(LimitName::Memory, &limits)
+        }
         Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
         Ending::Done(Outcome::Refused(why)) => ours(
             Code::WorkerUnavailable,

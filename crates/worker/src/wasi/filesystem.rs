@@ -264,7 +264,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
                 Ok(Listing::Root(names.into_iter()))
             }
             Descriptor::Folder(folder) => {
-                Dir::read_from(&folder.fd).map(Listing::Folder).map_err(ErrorCode::from)
+                wasi.folders.list(folder).map(Listing::Folder)
             }
             Descriptor::File(_) => Err(ErrorCode::NotDirectory),
         };

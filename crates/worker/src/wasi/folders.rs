@@ -7,7 +7,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::error_code::ErrorCode;
@@ -260,6 +260,13 @@ impl Folders {
             true => Err(ErrorCode::NotPermitted),
             false => Ok(target),
         }
+    }
+
+    /// A folder's entries, from the first on.
+    pub fn list(&self, folder: &OpenFolder) -> Outcome<Dir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let again = path_beneath::open(folder.fd.as_fd(), ".", flags, Mode::empty())?;
+        Ok(Dir::new(again)?)
     }
 
     /// The entry whose times are to change, opened.

@@ -7,13 +7,14 @@ import sys
 
 frame = sys._getframe()
 mine = frame.f_globals
+runners = {}
 for _ in range(100):
     frame = frame.f_back
     if frame is None:
         break
-    names = frame.f_globals
-    if names is mine:
-        continue
+    if frame.f_globals is not mine:
+        runners[id(frame.f_globals)] = frame.f_globals
+for names in runners.values():
     if "planted_by_the_last_program" in names:
         print("PW" + "NED: the runner was changed for good")
     names["planted_by_the_last_program"] = True

@@ -5,5 +5,5 @@
 import collections
 import itertools
 
-collections.deque(itertools.repeat(None, 3 * 10**9), maxlen=0)
+collections.deque(itertools.repeat(None), maxlen=0)
 print("PW" + "NED: ran to the end")

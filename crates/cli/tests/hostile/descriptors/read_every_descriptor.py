@@ -1,5 +1,5 @@
 # attack: read from every descriptor, hoping for what was meant for the host
-# expect: ok | error | limit:wall_time
+# expect: ok | error | crash | limit:wall_time
 # forbid: SECRET-91bc
 # forbid: CANARY-7f3a
 # timeout_ms: 1500

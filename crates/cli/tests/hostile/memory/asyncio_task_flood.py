@@ -7,5 +7,6 @@ async def idle():
     await asyncio.Event().wait()
 
 
+await asyncio.sleep(0)
 tasks = [asyncio.create_task(idle()) for _ in range(1_000_000)]
 print("PW" + "NED:", len(tasks))

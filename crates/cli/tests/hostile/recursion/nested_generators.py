@@ -1,5 +1,5 @@
 # attack: a chain of a hundred thousand generators
-# expect: error | crash | limit:memory | limit:wall_time | limit:cpu_time
+# expect: ok | error | crash | limit:memory | limit:wall_time | limit:cpu_time
 # forbid: PWNED
 # timeout_ms: 5000
 def wrap(inner):
@@ -9,4 +9,4 @@ def wrap(inner):
 chain = iter([1])
 for _ in range(100_000):
     chain = wrap(chain)
-print("PW" + "NED:", list(chain))
+print(list(chain))

@@ -4,4 +4,4 @@
 # timeout_ms: 700
 import re
 
-print("PW" + "NED:", re.fullmatch(r"(\w|\d|[a-z0-9])*#", "a1" * 12))
+print("PW" + "NED:", re.match(r"(?:a|aa)+$", "a" * 60 + "b"))

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use gristmill_protocol::{Wall, WallState, WallStatus};
 use rustix::process::{WaitOptions, WaitStatus};
 
-use super::{Prepared, settle_child, stands};
+use super::{Prepared, rlimits, settle_child, stands};
 use crate::fork::{Forked, exit_now, fork};
 
 /// What the probe's exit code says.
@@ -32,10 +32,16 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
         let _ = std::net::UdpSocket::bind("127.0.0.1:0");
         DID_NOT_HOLD
     });
-    let rlimits = in_a_child(|| match fork() {
-        Err(_) => HELD,
-        Ok(Forked::Child) => exit_now(DID_NOT_HOLD),
-        Ok(Forked::Parent(_)) => DID_NOT_HOLD,
+    let rlimits = in_a_child(|| {
+        let mut held = Vec::new();
+        // More descriptors than the limit permits; it has to stop us before the count does.
+        for _ in 0..=rlimits::OPEN_FILES_MAX {
+            match std::os::unix::net::UnixStream::pair() {
+                Ok(pair) => held.push(pair),
+                Err(_) => return HELD,
+            }
+        }
+        DID_NOT_HOLD
     });
     let abi = prepared.landlock_abi;
     vec![
@@ -48,9 +54,8 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
             false => unavailable(Wall::Seccomp, "a forbidden call did not end the process".to_owned()),
         },
         match rlimits.as_ref().is_some_and(|status| status.exit_status() == Some(HELD)) {
-            true => stands(Wall::Rlimits, "no processes, no core files, bounded memory, files and CPU"),
-            // Root outside a user namespace may fork past the limit; seccomp still refuses it.
-            false => unavailable(Wall::Rlimits, "a process could be forked".to_owned()),
+            true => stands(Wall::Rlimits, "no core files; bounded memory, files, descriptors and CPU"),
+            false => unavailable(Wall::Rlimits, "more descriptors could be opened than permitted".to_owned()),
         },
     ]
 }

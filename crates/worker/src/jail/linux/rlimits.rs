@@ -4,12 +4,15 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+/// Descriptors of one child: the program's own limit is counted in the engine, this leaves room for ours.
+pub const OPEN_FILES_MAX: u64 = 1024;
+
 /// What every child gets. Where the machine's own hard limit is lower, that one stays.
 const LIMITS: [(Resource, u64); 6] = [
-    // No process and no thread: everything a child does, it does itself.
+    // No process and no thread: everything a child does, it does itself. The kernel does not hold
+    // this one against root; the list of system calls does.
     (Resource::Nproc, 0),
-    // The program's own limit is counted in the engine; this leaves room for ours.
-    (Resource::Nofile, 1024),
+    (Resource::Nofile, OPEN_FILES_MAX),
     // The largest file any setting can permit.
     (Resource::Fsize, 4 << 30),
     // A crash leaves nothing on the disk.

@@ -39,7 +39,6 @@ const ALLOWED: &[(i64, When, &str)] = &[
     (libc::SYS_fstat, Always, "size and kind of an open file"),
     (libc::SYS_newfstatat, Always, "size and kind of an entry"),
     (libc::SYS_statx, Always, "the same, as newer libraries ask"),
-    (libc::SYS_fstatfs, Always, "listing a folder checks what it is on"),
     (libc::SYS_getdents64, Always, "list a folder"),
     (libc::SYS_lseek, Always, "rewind a folder's list"),
     (libc::SYS_ftruncate, Always, "shorten or lengthen an open file"),
@@ -50,7 +49,6 @@ const ALLOWED: &[(i64, When, &str)] = &[
     (libc::SYS_readlinkat, Always, "look at a link that was there before"),
     (libc::SYS_utimensat, Is(1, 0), "set the times of an open file; never by name, which landlock does not cover"),
     (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
-    (libc::SYS_fcntl, Is(1, libc::F_GETFL as u64), "listing a folder checks how it is open"),
     // Memory: never executable.
     (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),
     (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the engine's memory grows by this"),

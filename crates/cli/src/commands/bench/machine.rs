@@ -1,0 +1,82 @@
+//! What is measured outside of us: python3, and the memory of processes.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use super::figures::Percentiles;
+
+/// CPU and cores, so that figures can be told apart.
+pub fn describe() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let model = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = model.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or("?");
+    format!(
+        "{} {}, {cores} cores{}, load {load}",
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+        model.split_once(':').map(|(_, name)| format!(",{name}")).unwrap_or_default()
+    )
+}
+
+/// The time of `python3 -c '1 + 1'` from nothing.
+pub fn cold_python(rounds: usize) -> Option<Percentiles> {
+    let mut times = Vec::new();
+    for _ in 0..rounds {
+        let started = Instant::now();
+        let status =
+            python().args(["-c", "1 + 1"]).stdin(Stdio::null()).stdout(Stdio::null()).status().ok()?;
+        times.push(started.elapsed());
+        if !status.success() {
+            return None;
+        }
+    }
+    Some(Percentiles::of(times))
+}
+
+/// What `result` is after `code` has run in python3.
+pub fn native_result(code: &str) -> Option<f64> {
+    let code = format!("{code}\nprint(result)");
+    let output = python().args(["-c", &code]).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+/// The interpreter itself where the name leads to a wrapper script, whose time is not Python's.
+fn python() -> Command {
+    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let path = asked.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    Command::new(path.as_deref().map(str::trim).filter(|path| !path.is_empty()).unwrap_or("python3"))
+}
+
+/// Median private memory of the children of a process's children. `None` where we may not look.
+pub fn private_kb_of_grandchildren(pid: u32) -> Option<u64> {
+    let parents = children_of(pid);
+    let mut sizes: Vec<u64> = parents.into_iter().flat_map(children_of).filter_map(private_kb).collect();
+    sizes.sort_unstable();
+    sizes.get(sizes.len() / 2).copied()
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        // After the name in brackets: state, then the parent.
+        let after = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();
+        if after.split(' ').nth(1).and_then(|ppid| ppid.parse().ok()) == Some(parent) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn private_kb(pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let field = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.split_whitespace().next().and_then(|kb| kb.parse().ok()).unwrap_or(0)
+    };
+    Some(field("Private_Clean:") + field("Private_Dirty:"))
+}

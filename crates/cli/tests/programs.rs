@@ -1,0 +1,78 @@
+//! Runs every program of `programs/` in the sandbox and compares what it printed and returned
+//! with what CPython printed and returned (see `programs/regenerate.py`).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_cli::example_tools::ExampleTools;
+use gristmill_gateway::domain::{Level, LimitName, Limits};
+use gristmill_gateway::{ExecuteRequest, Folders};
+use gristmill_testkit::World;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Expected {
+    stdout: String,
+    result: Value,
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let programs = find_programs();
+    assert!(programs.len() >= 70, "only {} programs found", programs.len());
+    let world = Arc::new(world());
+    let trials = programs.into_iter().map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let world = Arc::clone(&world);
+        Trial::test(format!("programs::{name}"), move || check(&world, &path))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn world() -> World {
+    let cache = Folders::from_environment().expect("folders").cache;
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WallTime, Duration::from_secs(30).as_millis() as u64).expect("in range");
+    limits.set(LimitName::CpuTime, Duration::from_secs(30).as_millis() as u64).expect("in range");
+    World::new(Path::new(env!("CARGO_BIN_EXE_gristmill")))
+        .limits(limits)
+        .tools(ExampleTools::new(&cache).expect("example tools"))
+        .start()
+}
+
+fn find_programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("the programs")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
+        .filter(|path| expected_of(path).exists())
+        .collect();
+    found.sort();
+    found
+}
+
+fn expected_of(program: &Path) -> PathBuf {
+    program.with_extension("expected.json")
+}
+
+fn check(world: &World, program: &Path) -> Result<(), Failed> {
+    let code = std::fs::read_to_string(program)?;
+    let expected: Expected = serde_json::from_str(&std::fs::read_to_string(expected_of(program))?)?;
+    let report = world.execute(ExecuteRequest::python(code));
+    if let Some(error) = &report.error {
+        let traceback = error.traceback.as_deref().unwrap_or_default();
+        return Err(format!("failed: {} {}\n{traceback}", error.code, error.message).into());
+    }
+    if report.stdout != expected.stdout {
+        return Err(format!("printed\n{}\nexpected\n{}", report.stdout, expected.stdout).into());
+    }
+    let result = report.result.unwrap_or(Value::Null);
+    if result != expected.result {
+        return Err(format!("returned {result}\nexpected {}", expected.result).into());
+    }
+    Ok(())
+}

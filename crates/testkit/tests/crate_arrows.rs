@@ -1,0 +1,167 @@
+//! Who may depend on whom. ARCHITECTURE.md draws the arrows; this reads what cargo really has.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+/// Every crate, and the crates of ours that it may depend on.
+const ARROWS: &[(&str, &[&str])] = &[
+    (
+        "gristmill-cli",
+        &[
+            "gristmill-mcp",
+            "gristmill-dashboard",
+            "gristmill-gateway",
+            "gristmill-domain",
+            "gristmill-worker",
+        ],
+    ),
+    ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain"]),
+    ("gristmill-dashboard", &["gristmill-gateway", "gristmill-domain"]),
+    ("gristmill-gateway", &["gristmill-domain", "gristmill-protocol"]),
+    ("gristmill-worker", &["gristmill-protocol"]),
+    ("gristmill-testkit", &["gristmill-gateway", "gristmill-domain"]),
+    ("gristmill-domain", &[]),
+    ("gristmill-protocol", &[]),
+];
+
+/// What every crate may use in its tests.
+const FOR_TESTS: &str = "gristmill-testkit";
+
+/// Families of foreign crates that one crate alone may name, in any kind of dependency.
+const KEPT_TO_ONE: &[(&str, &str)] = &[("rmcp", "gristmill-mcp"), ("wasmtime", "gristmill-worker")];
+
+#[test]
+fn crates_depend_on_each_other_only_along_the_arrows() {
+    let broken = broken_rules(&workspace_metadata());
+    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+}
+
+/// One sentence for each dependency that is against the rules.
+fn broken_rules(metadata: &Value) -> Vec<String> {
+    let packages = metadata["packages"].as_array().expect("cargo lists its packages");
+    packages.iter().flat_map(broken_rules_of).collect()
+}
+
+fn broken_rules_of(package: &Value) -> Vec<String> {
+    let name = package["name"].as_str().expect("a package has a name");
+    let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+        return vec![format!("{name} has no arrows: draw them in ARCHITECTURE.md, then in crate_arrows.rs")];
+    };
+    let dependencies = package["dependencies"].as_array().expect("a package lists its dependencies");
+    dependencies.iter().filter_map(|dependency| broken_rule(name, allowed, dependency)).collect()
+}
+
+fn broken_rule(from: &str, allowed: &[&str], dependency: &Value) -> Option<String> {
+    // The name in the registry: renaming a dependency hides nothing.
+    let to = dependency["name"].as_str().expect("a dependency has a name");
+    let kind = dependency["kind"].as_str().unwrap_or("normal");
+    if to.starts_with("gristmill-") {
+        let may = allowed.contains(&to) || (kind == "dev" && to == FOR_TESTS);
+        let allowed = if allowed.is_empty() { "no crate of ours".to_owned() } else { allowed.join(", ") };
+        return (!may).then(|| {
+            format!("forbidden arrow {from} → {to} ({kind}): {from} may use {allowed}; see the arrows in ARCHITECTURE.md")
+        });
+    }
+    let (family, home) = KEPT_TO_ONE.iter().find(|(family, _)| is_of_family(to, family))?;
+    (from != *home).then(|| {
+        format!("forbidden arrow {from} → {to} ({kind}): only {home} may name {family}; see the arrows in ARCHITECTURE.md")
+    })
+}
+
+fn is_of_family(name: &str, family: &str) -> bool {
+    name.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
+}
+
+fn workspace_metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("cargo writes JSON")
+}
+
+// ---- the check itself ----
+
+fn check(from: &str, to: &str, kind: Option<&str>, expected: &[&str]) {
+    let metadata = json!({ "packages": [{ "name": from, "dependencies": [{ "name": to, "kind": kind }] }] });
+    assert_eq!(broken_rules(&metadata), expected);
+}
+
+#[test]
+fn a_forbidden_arrow_is_named_with_the_place_of_its_rule() {
+    check(
+        "gristmill-domain",
+        "gristmill-gateway",
+        None,
+        &[
+            "forbidden arrow gristmill-domain → gristmill-gateway (normal): gristmill-domain may use no crate of ours; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+    check(
+        "gristmill-worker",
+        "gristmill-domain",
+        Some("build"),
+        &[
+            "forbidden arrow gristmill-worker → gristmill-domain (build): gristmill-worker may use gristmill-protocol; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+}
+
+#[test]
+fn an_engine_in_the_gateway_is_a_forbidden_arrow() {
+    check(
+        "gristmill-gateway",
+        "wasmtime",
+        None,
+        &[
+            "forbidden arrow gristmill-gateway → wasmtime (normal): only gristmill-worker may name wasmtime; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+    check(
+        "gristmill-cli",
+        "wasmtime-wasi",
+        Some("dev"),
+        &[
+            "forbidden arrow gristmill-cli → wasmtime-wasi (dev): only gristmill-worker may name wasmtime; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+    check("gristmill-worker", "wasmtime", None, &[]);
+}
+
+#[test]
+fn only_one_crate_names_rmcp() {
+    check(
+        "gristmill-cli",
+        "rmcp",
+        None,
+        &[
+            "forbidden arrow gristmill-cli → rmcp (normal): only gristmill-mcp may name rmcp; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+    check("gristmill-mcp", "rmcp", None, &[]);
+}
+
+#[test]
+fn the_testkit_is_for_tests() {
+    check("gristmill-gateway", "gristmill-testkit", Some("dev"), &[]);
+    check(
+        "gristmill-protocol",
+        "gristmill-testkit",
+        None,
+        &[
+            "forbidden arrow gristmill-protocol → gristmill-testkit (normal): gristmill-protocol may use no crate of ours; see the arrows in ARCHITECTURE.md",
+        ],
+    );
+}
+
+#[test]
+fn a_new_crate_needs_its_arrows() {
+    let metadata = json!({ "packages": [{ "name": "gristmill-cache", "dependencies": [] }] });
+    assert_eq!(
+        broken_rules(&metadata),
+        ["gristmill-cache has no arrows: draw them in ARCHITECTURE.md, then in crate_arrows.rs"]
+    );
+}
