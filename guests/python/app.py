@@ -13,6 +13,9 @@ class WitWorld(wit_world.WitWorld):
     def warm(self) -> None:
         warm.warm()
 
+    def ready(self) -> None:
+        program.ready()
+
     def run(self, request: str) -> str:
         return program.run(request)
 

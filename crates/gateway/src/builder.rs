@@ -52,10 +52,13 @@ impl Core {
         self.scratch.take()
     }
 
-    /// Makes folders for the executions to come, where nobody waits for it.
-    pub(crate) fn make_scratch_ahead(&self) {
+    /// Removes used folders and makes new ones for the executions to come, where nobody waits for it.
+    pub(crate) fn replace_scratch(&self, used: Scratch) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
-        self.runtime.spawn_blocking(move || scratch.make_ahead(count));
+        self.runtime.spawn_blocking(move || {
+            drop(used);
+            scratch.make_ahead(count);
+        });
     }
 }
 
@@ -207,7 +210,7 @@ impl GatewayBuilder {
             runtime: tokio::runtime::Handle::current(),
             scratch,
         };
-        core.make_scratch_ahead();
+        core.scratch.make_ahead(core.settings.waiting_workers);
         Ok(Gateway { core: Arc::new(core) })
     }
 }

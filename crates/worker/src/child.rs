@@ -8,13 +8,14 @@ use gristmill_protocol::{
 
 use crate::engine::Python;
 use crate::jail::{self, Prepared};
+use crate::page_warming::PageWarming;
 use crate::wasi::{MountedFolder, Quota, QuotaLimits};
 
 /// The child's whole life. Gives the exit code.
-pub fn run(socket: OwnedFd, python: &mut Python, prepared: &Prepared) -> i32 {
+pub fn run(socket: OwnedFd, python: &mut Python, prepared: &Prepared, pages: &PageWarming) -> i32 {
     let Ok(socket) = jail::settle_child(socket) else { return 1 };
     // Ahead of need: the pages that a run will write are copied now, not while someone waits.
-    if python.warm().is_err() {
+    if pages.warm(python).and_then(|()| python.ready()).is_err() {
         return 1;
     }
     let Ok(line) = socket.as_fd().try_clone_to_owned() else { return 1 };

@@ -18,6 +18,7 @@ mod entry;
 mod fork;
 mod jail;
 mod keeper;
+mod page_warming;
 #[cfg(test)]
 mod testing;
 mod wasi;

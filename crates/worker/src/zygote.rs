@@ -19,6 +19,7 @@ use crate::artifact::Artifact;
 use crate::child;
 use crate::engine::{self, Python};
 use crate::fork::{Forked, exit_now, fork};
+use crate::page_warming::PageWarming;
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
 
 /// Runs the zygote until the gateway hangs up. Gives the exit code.
@@ -47,17 +48,17 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Err(error) => return Err(error.to_string()),
     };
     let mut python = bring_up(control, cache)?;
+    // While /proc can still be seen.
+    let pages = PageWarming::probe(&mut python);
     let prepared = jail::prepare_zygote(namespaces).map_err(|error| error.to_string())?;
     let walls = prepared.walls();
     if let Some(missing) = jail::first_missing(&walls, &required) {
         return Err(missing);
     }
-    // Once more after everything else has moved, so that the pages that matter are settled.
-    python.warm().map_err(|error| error.to_string())?;
     let signal = ChildSignal::new().map_err(|error| format!("signals: {error}"))?;
     let ready = FromZygote::Ready { version: PROTOCOL_VERSION, engine: Python::NAME.to_owned(), walls };
     send_frame(control, &ready, &[]).map_err(|error| error.to_string())?;
-    Zygote { control, python, prepared, signal, children: BTreeMap::new(), next_id: 1 }.attend()
+    Zygote { control, python, prepared, pages, signal, children: BTreeMap::new(), next_id: 1 }.attend()
 }
 
 fn bring_up(control: BorrowedFd<'_>, cache: &Path) -> Result<Python, String> {
@@ -87,6 +88,7 @@ struct Zygote<'a> {
     control: BorrowedFd<'a>,
     python: Python,
     prepared: Prepared,
+    pages: PageWarming,
     signal: ChildSignal,
     children: BTreeMap<i32, u64>,
     next_id: u64,
@@ -130,7 +132,7 @@ impl Zygote<'_> {
         match fork() {
             Ok(Forked::Child) => {
                 drop(ours);
-                exit_now(child::run(OwnedFd::from(theirs), &mut self.python, &self.prepared));
+                exit_now(child::run(OwnedFd::from(theirs), &mut self.python, &self.prepared, &self.pages));
             }
             Ok(Forked::Parent(pid)) => {
                 drop(theirs);

@@ -1,8 +1,9 @@
 """One run: request in, outcome out, in visible stages.
 
-read the request -> prepare a fresh interpreter state -> compile -> execute -> settle
-loose ends -> convert the result -> write the outcome. Each stage returns what the next
-one needs; a failure anywhere becomes an `error` in the outcome, never an exception.
+prepare a fresh interpreter state (ahead, while the process waits) -> read the request ->
+compile -> execute -> settle loose ends -> convert the result -> write the outcome. Each
+stage returns what the next one needs; a failure anywhere becomes an `error` in the
+outcome, never an exception.
 """
 
 import sys
@@ -30,6 +31,7 @@ RESULT_DEPTH_DEFAULT = 50
 WAITING_STEPS_MAX = 200
 
 _live = None
+_ready = None
 
 
 class Request:
@@ -65,20 +67,44 @@ class Outcome:
         return encoding.to_json(told)
 
 
-def run(request_text):
-    """Runs one program. Always returns an outcome as strict JSON."""
-    global _live
+class Prepared:
+    """A fresh process state that waits for its program."""
+
+    __slots__ = ("outcome", "state", "streams", "filename")
+
+    def __init__(self, filename, streams, in_workspace):
+        self.outcome = Outcome()
+        self.filename = filename
+        self.streams = streams
+        self.state = _prepare(filename, self.outcome, streams, in_workspace)
+
+
+def ready():
+    """Does ahead of time what does not depend on the program. Called after the fork."""
+    global _live, _ready
     if _live is None:
         _live = stdio.live()
-    return run_with(request_text, _live, in_workspace=True)
+    _ready = Prepared(DEFAULT_FILENAME, _live, in_workspace=True)
 
 
-def run_with(request_text, streams, in_workspace):
-    """The same with given streams; a warm-up stays out of the file system."""
-    outcome = Outcome()
+def run(request_text):
+    """Runs one program. Always returns an outcome as strict JSON."""
+    global _ready
+    if _ready is None:
+        ready()
+    prepared, _ready = _ready, None
+    return run_with(request_text, prepared)
+
+
+def run_with(request_text, prepared):
+    """The same in a given state."""
+    outcome, streams = prepared.outcome, prepared.streams
     try:
         request = Request(request_text)
-        _carry_out(request, outcome, streams, in_workspace)
+        if request.filename != prepared.filename:
+            prepared = Prepared(request.filename, streams, in_workspace=True)
+            outcome = prepared.outcome
+        _carry_out(request, prepared)
     except BaseException as error:
         outcome.error = errors.guest_failure(error)
     finally:
@@ -118,8 +144,8 @@ _NO_REPORT = encoding.to_json(
 )
 
 
-def _carry_out(request, outcome, streams, in_workspace):
-    state = _prepare(request, outcome, streams, in_workspace)
+def _carry_out(request, prepared):
+    outcome, state = prepared.outcome, prepared.state
     try:
         compiled, text = _compile(request, outcome)
         module = namespace.make_module(request.context, request.filename)
@@ -135,12 +161,12 @@ def _carry_out(request, outcome, streams, in_workspace):
     _report_unsent_calls(outcome)
 
 
-def _prepare(request, outcome, streams, in_workspace):
+def _prepare(filename, outcome, streams, in_workspace):
     state = loop.RunState(outcome.notes)
-    state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, request.filename)
+    state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
-    tools.begin_run(request.filename)
-    environment.refresh(request.filename)
+    tools.begin_run(filename)
+    environment.refresh(filename)
     streams.put_in_place()
     if in_workspace:
         environment.enter_workspace()
@@ -183,7 +209,7 @@ def _execute(compiled, module):
         else:
             for code in compiled.codes:
                 exec(code, module.__dict__)
-            last.value = module.__dict__.pop(source.LAST_EXPRESSION, None)
+            last.value = _value_of_last(compiled, module)
             if _is_awaitable(last.value):
                 _run_in_loop(_await_last(last))
     except BaseException as error:
@@ -197,9 +223,17 @@ async def _awaiting(compiled, module, last):
             await eval(code, module.__dict__)
         else:
             exec(code, module.__dict__)
-    last.value = module.__dict__.pop(source.LAST_EXPRESSION, None)
+    last.value = _value_of_last(compiled, module)
+    if compiled.last is not None and source.is_coroutine(compiled.last):
+        last.value = await last.value
     if _is_awaitable(last.value):
         await _await_last(last)
+
+
+def _value_of_last(compiled, module):
+    if compiled.last is not None:
+        return eval(compiled.last, module.__dict__)
+    return module.__dict__.pop(source.LAST_EXPRESSION, None)
 
 
 async def _await_last(last):

@@ -34,13 +34,14 @@ class Source:
 
 
 class Compiled:
-    """Code objects to run one after the other, and whether any awaits at top level."""
+    """Code objects to run one after the other, and one whose value counts, if any."""
 
-    __slots__ = ("codes", "is_async")
+    __slots__ = ("codes", "last", "is_async")
 
-    def __init__(self, *codes):
+    def __init__(self, codes, last=None):
         self.codes = codes
-        self.is_async = any(is_coroutine(code) for code in codes)
+        self.last = last
+        self.is_async = any(is_coroutine(code) for code in codes) or (last is not None and is_coroutine(last))
 
 
 def is_coroutine(code):
@@ -67,13 +68,12 @@ def read(text, filename):
 def compile_program(text, filename):
     """Compiles with top-level await, keeping the value of a final expression statement.
 
-    Only the last statement needs a syntax tree, and trees are slow to build here: the
-    statements before it are compiled straight from the text.
+    Syntax trees are slow to build here, so one is built only where nothing else will do.
     """
-    return _compile_in_two(text, filename) or Compiled(_compile_keeping_last(text, filename, 0))
+    return _compile_apart(text, filename) or Compiled([_compile_keeping_last(text, filename)])
 
 
-def _compile_in_two(text, filename):
+def _compile_apart(text, filename):
     """Head and last statement apart, or None when the split is not certain.
 
     A split between two lines is right when both sides are complete programs: then the
@@ -83,28 +83,45 @@ def _compile_in_two(text, filename):
         return None
     lines = text.split("\n")
     tries = 0
-    for start in range(len(lines) - 1, 0, -1):
+    for start in range(len(lines) - 1, -1, -1):
         if not lines[start] or lines[start][0] in _NEVER_FIRST:
             continue
         tries += 1
         if tries > SPLIT_TRIES_MAX:
             return None
-        if lines[start - 1].endswith("\\"):
+        if start and lines[start - 1].endswith("\\"):
             continue
-        try:
-            tail = _compile_keeping_last("\n".join(lines[start:]), filename, start)
-            head = compile("\n".join(lines[:start]) + "\n", filename, "exec", _FLAGS, dont_inherit=True)
-            return Compiled(head, tail)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-            continue
+        # Empty lines in front keep the line numbers.
+        tail = "\n" * start + "\n".join(lines[start:])
+        last = _compiled(tail, filename, "eval")
+        codes = []
+        if last is None:
+            statement = _compiled(tail, filename, "exec")
+            if statement is None:
+                continue
+            if ";" in tail:
+                # Several statements on a line: the last of them may be an expression.
+                return None
+            codes = [statement]
+        if start:
+            head = _compiled("\n".join(lines[:start]) + "\n", filename, "exec")
+            if head is None:
+                continue
+            codes.insert(0, head)
+        return Compiled(codes, last)
     return None
 
 
-def _compile_keeping_last(text, filename, lines_before):
+def _compiled(text, filename, mode):
+    try:
+        return compile(text, filename, mode, _FLAGS, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return None
+
+
+def _compile_keeping_last(text, filename):
     # Given as str, so an encoding declaration in a comment has no effect.
     tree = ast.parse(text, filename, "exec")
-    if lines_before:
-        ast.increment_lineno(tree, lines_before)
     if tree.body and isinstance(tree.body[-1], ast.Expr):
         last = tree.body[-1]
         target = ast.Name(id=LAST_EXPRESSION, ctx=ast.Store())

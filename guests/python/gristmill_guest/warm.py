@@ -47,7 +47,8 @@ def warm():
     live_host = host.use(_WarmHost())
     request = {"code": PROGRAM, "context": {"given": [1]}, "limits": {"result_bytes": 10_000, "result_depth": 20}}
     try:
-        program.run_with(encoding.to_json(request), stdio.nowhere(), in_workspace=False)
+        prepared = program.Prepared(program.DEFAULT_FILENAME, stdio.nowhere(), in_workspace=False)
+        program.run_with(encoding.to_json(request), prepared)
     finally:
         host.use(live_host)
         restore_state(kept)

@@ -70,7 +70,7 @@ def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
     loop.SandboxLoop.time = lambda self: fake.now
     try:
         return json.loads(
-            program.run_with(json.dumps(request), stdio.nowhere(), in_workspace=False), parse_constant=_strict
+            program.run_with(json.dumps(request), program.Prepared(program.DEFAULT_FILENAME, stdio.nowhere(), in_workspace=False)), parse_constant=_strict
         )
     finally:
         host.use(previous)

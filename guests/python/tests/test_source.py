@@ -55,8 +55,11 @@ class TextIsRepaired(unittest.TestCase):
 class TheLastExpressionIsKept(unittest.TestCase):
     def value(self, text):
         names = {}
-        for code in source.compile_program(text, "program.py").codes:
+        compiled = source.compile_program(text, "program.py")
+        for code in compiled.codes:
             exec(code, names)
+        if compiled.last is not None:
+            return eval(compiled.last, names)
         return names.get(source.LAST_EXPRESSION)
 
     def test_of_every_shape_of_program(self):

@@ -120,8 +120,7 @@ pub(super) async fn drive(
     drop(worker);
     // The folders go only now: the worker that could write into them is gone.
     drop(prepared.folders);
-    drop(prepared.scratch);
-    core.make_scratch_ahead();
+    core.replace_scratch(prepared.scratch);
     drop(prepared.place);
     Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took: asked.elapsed() }
 }

@@ -113,10 +113,7 @@ impl Drop for Scratch {
         if quick.is_ok() {
             return;
         }
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(move || fs::remove_dir_all(path))),
-            Err(_) => drop(fs::remove_dir_all(path)),
-        }
+        let _ = fs::remove_dir_all(path);
     }
 }
 

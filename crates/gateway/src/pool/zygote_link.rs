@@ -214,7 +214,7 @@ impl Zygote {
                 let exit = self.link.expect_exit(id);
                 let worker = Worker::new(id, pid, socket, descriptors.next(), exit, Arc::clone(&self.link))
                     .map_err(|error| error.to_string())?;
-                shared.child_arrived(worker);
+                tokio::spawn(welcome(worker, Arc::downgrade(shared)));
             }
             FromZygote::Exited { id, exit } => {
                 self.link.tell_exit(id, exit);
@@ -237,6 +237,16 @@ impl Zygote {
             }
         }
         Ok(())
+    }
+}
+
+/// Lets a child join those that wait, once it has warmed up.
+async fn welcome(mut worker: Worker, pool: Weak<Shared>) {
+    let greeted = worker.greet().await;
+    let Some(shared) = pool.upgrade() else { return };
+    match greeted {
+        Ok(()) => shared.child_arrived(worker),
+        Err(_) => shared.fork_failed(),
     }
 }
 

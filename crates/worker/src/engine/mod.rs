@@ -8,7 +8,7 @@ mod python;
 mod settings;
 
 pub use memory_cap::MemoryCap;
-pub use python::Python;
+pub use python::{Python, PythonError};
 pub use settings::{compiler, raise_stack_limit, runtime};
 
 use crate::channel::Channel;

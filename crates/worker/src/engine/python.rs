@@ -16,6 +16,7 @@ const HOSTCALL_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub struct Python {
     store: Store<Host>,
     warm: TypedFunc<(), ()>,
+    ready: TypedFunc<(), ()>,
     run: TypedFunc<(String,), (String,)>,
 }
 
@@ -58,13 +59,43 @@ impl Python {
         store.set_hostcall_fuel(HOSTCALL_BYTES_MAX);
         let instance = linker.instantiate(&mut store, component)?;
         let warm = instance.get_typed_func(&mut store, "warm")?;
+        let ready = instance.get_typed_func(&mut store, "ready")?;
         let run = instance.get_typed_func(&mut store, "run")?;
-        Ok(Self { store, warm, run })
+        Ok(Self { store, warm, ready, run })
     }
 
     /// Touches what a run will touch, so that the run itself finds it in memory.
     pub fn warm(&mut self) -> Result<(), PythonError> {
         self.warm.call(&mut self.store, ()).map_err(|error| PythonError(format!("{error:#}")))
+    }
+
+    /// Does, in a fresh process, what does not depend on the program: new random state, streams,
+    /// the working folder.
+    pub fn ready(&mut self) -> Result<(), PythonError> {
+        self.ready.call(&mut self.store, ()).map_err(|error| PythonError(format!("{error:#}")))
+    }
+
+    /// Runs a typical small program, for the sake of the memory it touches.
+    pub fn run_sample(&mut self) -> Result<String, Trap> {
+        const SAMPLE: &str = "import json\nrows = [{'id': i, 'name': f'row {i}'} for i in range(20)]\nawait asyncio.sleep(0)\nresult = {'count': len(rows), 'rows': json.loads(json.dumps(rows))}";
+        self.run(&Program {
+            version: gristmill_protocol::PROTOCOL_VERSION,
+            code: SAMPLE.to_owned(),
+            context: "{}".to_owned(),
+            limits: gristmill_protocol::ProgramLimits {
+                memory_bytes: u64::MAX,
+                cpu_ms: u64::MAX,
+                result_bytes: 1 << 20,
+                result_depth: 64,
+                open_files: 0,
+                file_bytes: 0,
+                workspace_bytes: 0,
+                workspace_files: 0,
+                workspace_bytes_used: 0,
+                workspace_files_used: 0,
+            },
+            mounts: Vec::new(),
+        })
     }
 
     /// What the host functions work on.

@@ -16,6 +16,9 @@ use super::path_beneath;
 use super::quota::Quota;
 use super::types::{DescriptorFlags, DescriptorStat, DescriptorType, OpenFlags};
 
+/// Where programs begin.
+const HOME: &str = "workspace";
+
 /// A folder handed to this program.
 pub struct MountedFolder {
     /// Its name under `/`.
@@ -328,6 +331,11 @@ impl Folders {
             }
             Descriptor::Root => {
                 let Some((name, rest)) = path_beneath::split_root(path) else { return Ok(None) };
+                if self.quota.is_none() && name == HOME {
+                    // Before the folders arrive their names are there: the guest goes to its
+                    // workspace while it still waits for a program.
+                    return Ok(None);
+                }
                 let mount =
                     self.mounts.iter().position(|mount| mount.name == name).ok_or(ErrorCode::NoEntry)?;
                 Ok(Some(Place { mount, from: self.mounts[mount].fd.as_fd(), path: rest }))

@@ -23,11 +23,12 @@ pub fn describe() -> String {
 
 /// The time of `python3 -c '1 + 1'` from nothing.
 pub fn cold_python(rounds: usize) -> Option<Percentiles> {
+    let interpreter = interpreter();
     let mut times = Vec::new();
     for _ in 0..rounds {
         let started = Instant::now();
         let status =
-            python().args(["-c", "1 + 1"]).stdin(Stdio::null()).stdout(Stdio::null()).status().ok()?;
+            Command::new(&interpreter).args(["-c", "1 + 1"]).stdin(Stdio::null()).stdout(Stdio::null()).status().ok()?;
         times.push(started.elapsed());
         if !status.success() {
             return None;
@@ -39,15 +40,18 @@ pub fn cold_python(rounds: usize) -> Option<Percentiles> {
 /// What `result` is after `code` has run in python3.
 pub fn native_result(code: &str) -> Option<f64> {
     let code = format!("{code}\nprint(result)");
-    let output = python().args(["-c", &code]).stdin(Stdio::null()).output().ok()?;
+    let output = Command::new(interpreter()).args(["-c", &code]).stdin(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }
 
-/// The interpreter itself where the name leads to a wrapper script, whose time is not Python's.
-fn python() -> Command {
+/// The interpreter itself: the name may lead to a wrapper script, whose time is not Python's.
+fn interpreter() -> String {
     let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
-    let path = asked.ok().and_then(|output| String::from_utf8(output.stdout).ok());
-    Command::new(path.as_deref().map(str::trim).filter(|path| !path.is_empty()).unwrap_or("python3"))
+    let path = asked.ok().and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
+    match path.trim() {
+        "" => "python3".to_owned(),
+        path => path.to_owned(),
+    }
 }
 
 /// Median private memory of the children of a process's children. `None` where we may not look.
