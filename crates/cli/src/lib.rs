@@ -29,17 +29,25 @@ pub fn main() -> ExitCode {
             return exit_codes::ours();
         }
     };
-    let outcome = runtime.block_on(async {
-        match arguments.command {
-            Command::Run(run) => commands::run::run(run).await,
-            Command::Demo(demo) => commands::demo::demo(demo).await,
-            Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
-            Command::Setup(setup) => commands::setup::setup(setup),
-            Command::Bench(bench) => commands::bench::bench(bench).await,
-        }
-    });
+    // On a thread of the runtime, as requests of a server are: from outside, every step would
+    // have to wake another thread.
+    let outcome = runtime.block_on(runtime.spawn(carry_out(arguments.command)));
     match outcome {
-        Ok(code) => code,
-        Err(failure) => failure.tell(),
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => failure.tell(),
+        Err(panicked) => {
+            eprintln!("error: {panicked}; please report this");
+            exit_codes::ours()
+        }
+    }
+}
+
+async fn carry_out(command: Command) -> commands::Outcome {
+    match command {
+        Command::Run(run) => commands::run::run(run).await,
+        Command::Demo(demo) => commands::demo::demo(demo).await,
+        Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
+        Command::Setup(setup) => commands::setup::setup(setup),
+        Command::Bench(bench) => commands::bench::bench(bench).await,
     }
 }

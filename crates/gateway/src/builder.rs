@@ -37,7 +37,7 @@ pub(crate) struct Settings {
 
 /// What every execution shares.
 pub(crate) struct Core {
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
     pub tools: Arc<dyn Tools>,
     pub limits: Limits,
     pub settings: Settings,
@@ -55,7 +55,9 @@ impl Core {
     /// Removes used folders and makes new ones for the executions to come, where nobody waits for it.
     pub(crate) fn replace_scratch(&self, used: Scratch) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
+        let pool = Arc::clone(&self.pool);
         self.runtime.spawn_blocking(move || {
+            pool.refill();
             drop(used);
             scratch.make_ahead(count);
         });
@@ -201,7 +203,7 @@ impl GatewayBuilder {
             self.pool,
         );
         let core = Core {
-            pool,
+            pool: Arc::new(pool),
             tools: self.tools,
             limits: self.limits,
             settings,

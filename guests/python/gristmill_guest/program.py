@@ -35,16 +35,20 @@ _ready = None
 
 
 class Request:
-    __slots__ = ("code", "context", "bytes_max", "depth_max", "filename")
+    """A program as it arrives: its text, its variables as JSON, the limits of its result."""
 
-    def __init__(self, text):
-        data = encoding.from_json(text)
-        limits = data.get("limits") or {}
-        self.code = data["code"]
-        self.context = data.get("context") or {}
-        self.bytes_max = limits.get("result_bytes") or RESULT_BYTES_DEFAULT
-        self.depth_max = limits.get("result_depth") or RESULT_DEPTH_DEFAULT
-        self.filename = data.get("filename") or DEFAULT_FILENAME
+    __slots__ = ("code", "context_json", "bytes_max", "depth_max", "filename")
+
+    def __init__(self, code, context_json="", bytes_max=0, depth_max=0, filename=DEFAULT_FILENAME):
+        self.code = code
+        self.context_json = context_json
+        self.bytes_max = bytes_max or RESULT_BYTES_DEFAULT
+        self.depth_max = depth_max or RESULT_DEPTH_DEFAULT
+        self.filename = filename
+
+    def context(self):
+        """The variables. Parsed only where there are any: most programs bring none."""
+        return encoding.from_json(self.context_json) if self.context_json else {}
 
 
 class Outcome:
@@ -87,20 +91,19 @@ def ready():
     _ready = Prepared(DEFAULT_FILENAME, _live, in_workspace=True)
 
 
-def run(request_text):
+def run(code, context_json, bytes_max, depth_max):
     """Runs one program. Always returns an outcome as strict JSON."""
     global _ready
     if _ready is None:
         ready()
     prepared, _ready = _ready, None
-    return run_with(request_text, prepared)
+    return run_with(Request(code, context_json, bytes_max, depth_max), prepared)
 
 
-def run_with(request_text, prepared):
+def run_with(request, prepared):
     """The same in a given state."""
     outcome, streams = prepared.outcome, prepared.streams
     try:
-        request = Request(request_text)
         if request.filename != prepared.filename:
             prepared = Prepared(request.filename, streams, in_workspace=True)
             outcome = prepared.outcome
@@ -147,8 +150,9 @@ _NO_REPORT = encoding.to_json(
 def _carry_out(request, prepared):
     outcome, state = prepared.outcome, prepared.state
     try:
+        context = request.context()
         compiled, text = _compile(request, outcome)
-        module = namespace.make_module(request.context, request.filename)
+        module = namespace.make_module(context, request.filename)
     except BaseException as error:
         outcome.error = errors.describe(error, request.filename)
         return
@@ -157,7 +161,7 @@ def _carry_out(request, prepared):
     loose_ends.settle(module, state, outcome.notes, request.filename)
     if failure is not None:
         outcome.error = _error_of(failure, request.filename)
-    _convert_result(request, module, last, outcome)
+    _convert_result(request, context, module, last, outcome)
     _report_unsent_calls(outcome)
 
 
@@ -282,10 +286,10 @@ def _is_success(code):
     return code is None or (type(code) is int and code == 0) or code is False
 
 
-def _convert_result(request, module, last, outcome):
+def _convert_result(request, context, module, last, outcome):
     names = module.__dict__
     value = last.value
-    if "result" in names and not ("result" in request.context and names["result"] is request.context["result"]):
+    if "result" in names and not ("result" in context and names["result"] is context["result"]):
         value = names["result"]
     if value is None or (type(value) is tools.ToolCall and not value.sent):
         return

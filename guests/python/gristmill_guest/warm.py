@@ -4,7 +4,7 @@ import gc
 import sys
 import warnings
 
-from gristmill_guest import encoding, host, loop, namespace, program, stdio, tools
+from gristmill_guest import host, loop, namespace, program, stdio, tools
 
 _warmed = False
 _warn_unawaited_coroutine = warnings._warn_unawaited_coroutine
@@ -45,10 +45,10 @@ def warm():
     global _warmed
     kept = keep_state()
     live_host = host.use(_WarmHost())
-    request = {"code": PROGRAM, "context": {"given": [1]}, "limits": {"result_bytes": 10_000, "result_depth": 20}}
+    request = program.Request(PROGRAM, '{"given": [1]}', 10_000, 20)
     try:
         prepared = program.Prepared(program.DEFAULT_FILENAME, stdio.nowhere(), in_workspace=False)
-        program.run_with(encoding.to_json(request), prepared)
+        program.run_with(request, prepared)
     finally:
         host.use(live_host)
         restore_state(kept)

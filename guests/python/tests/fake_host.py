@@ -60,18 +60,13 @@ class FakeHost:
 def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
     """Runs a program as the component would, with captured streams; returns the outcome."""
     fake = fake or FakeHost()
-    request = {
-        "code": code,
-        "context": context or {},
-        "limits": {"result_bytes": result_bytes, "result_depth": result_depth},
-    }
+    request = program.Request(code, json.dumps(context) if context else "", result_bytes, result_depth)
     kept = warm.keep_state()
     previous = host.use(fake)
     loop.SandboxLoop.time = lambda self: fake.now
     try:
-        return json.loads(
-            program.run_with(json.dumps(request), program.Prepared(program.DEFAULT_FILENAME, stdio.nowhere(), in_workspace=False)), parse_constant=_strict
-        )
+        prepared = program.Prepared(program.DEFAULT_FILENAME, stdio.nowhere(), in_workspace=False)
+        return json.loads(program.run_with(request, prepared), parse_constant=_strict)
     finally:
         host.use(previous)
         warm.restore_state(kept)

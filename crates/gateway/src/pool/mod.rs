@@ -192,7 +192,10 @@ impl Pool {
                 {
                     return Err(CheckoutError::Unavailable(failure.clone()));
                 }
-                self.shared.refill(&mut state, candidate.is_some());
+                // Behind an execution, not beside it, as long as there are others to take.
+                if candidate.is_none() || state.waiting.len() < self.shared.settings.waiting / 2 {
+                    self.shared.refill(&mut state, candidate.is_some());
+                }
                 candidate
             };
             match candidate {
@@ -200,6 +203,11 @@ impl Pool {
                 None => arrived.await,
             }
         }
+    }
+
+    /// Asks for the children that are missing. Called when an execution has ended.
+    pub(crate) fn refill(&self) {
+        self.shared.refill(&mut self.shared.lock(), false);
     }
 
     /// How many wait now.

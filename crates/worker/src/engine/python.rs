@@ -1,7 +1,6 @@
 //! CPython, as a component: instantiate, warm, run one program.
 
 use gristmill_protocol::{Program, Trap, TrapKind};
-use serde::Serialize;
 use wasmtime::component::{Component, Linker, TypedFunc};
 use wasmtime::{Engine, Store};
 
@@ -12,32 +11,21 @@ use crate::wasi::{self, Wasi};
 /// How much one host call may copy out of the guest: the largest payload, and room for the rest.
 const HOSTCALL_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// Code, context, and the limits of the result: bytes and depth.
+type RunParameters = (String, String, u64, u32);
+
 /// A live interpreter.
 pub struct Python {
     store: Store<Host>,
     warm: TypedFunc<(), ()>,
     ready: TypedFunc<(), ()>,
-    run: TypedFunc<(String,), (String,)>,
+    run: TypedFunc<RunParameters, (String,)>,
 }
 
 /// The interpreter could not be brought up.
 #[derive(Debug, thiserror::Error)]
 #[error("the Python engine does not start: {0}")]
 pub struct PythonError(String);
-
-/// What the guest's `run` takes, as JSON.
-#[derive(Serialize)]
-struct Request<'a> {
-    code: &'a str,
-    context: &'a serde_json::value::RawValue,
-    limits: RequestLimits,
-}
-
-#[derive(Serialize)]
-struct RequestLimits {
-    result_bytes: u64,
-    result_depth: u32,
-}
 
 impl Python {
     /// What doctor and the hello call it.
@@ -105,15 +93,11 @@ impl Python {
 
     /// Runs one program to its end: the guest's answer, or how the interpreter was lost.
     pub fn run(&mut self, program: &Program) -> Result<String, Trap> {
-        let context = serde_json::from_str(&program.context)
-            .map_err(|error| Trap { kind: TrapKind::Crash, message: format!("context: {error}") })?;
-        let limits = RequestLimits {
-            result_bytes: program.limits.result_bytes,
-            result_depth: program.limits.result_depth,
-        };
-        let request = serde_json::to_string(&Request { code: &program.code, context, limits })
-            .map_err(|error| Trap { kind: TrapKind::Crash, message: error.to_string() })?;
-        match self.run.call(&mut self.store, (request,)) {
+        // Most programs bring no variables, and then there is nothing to parse.
+        let context = if program.context == "{}" { String::new() } else { program.context.clone() };
+        let limits = &program.limits;
+        let parameters = (program.code.clone(), context, limits.result_bytes, limits.result_depth);
+        match self.run.call(&mut self.store, parameters) {
             Ok((outcome,)) => Ok(outcome),
             Err(error) => Err(trap_from(&error)),
         }
