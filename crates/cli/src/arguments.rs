@@ -8,7 +8,9 @@ use gristmill_gateway::domain::{Level, Limits};
 /// The code-execution gateway for MCP.
 #[derive(Parser)]
 #[command(name = "gristmill", version, about, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's.")]
+#[command(
+    after_help = "Exit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's."
+)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -138,9 +140,9 @@ impl LimitArguments {
             limits.set_text("memory", memory)?;
         }
         for setting in &self.limit {
-            let (name, value) = setting
-                .split_once('=')
-                .ok_or_else(|| anyhow::anyhow!("`--limit {setting}` must be NAME=VALUE, such as --limit tool_calls=50"))?;
+            let (name, value) = setting.split_once('=').ok_or_else(|| {
+                anyhow::anyhow!("`--limit {setting}` must be NAME=VALUE, such as --limit tool_calls=50")
+            })?;
             limits.set_text(name.trim(), value)?;
         }
         Ok(limits)

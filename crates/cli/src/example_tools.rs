@@ -106,7 +106,8 @@ impl Tools for ExampleTools {
 
 async fn answer(call: &ToolCall) -> Result<Value, ToolFailure> {
     let known = DEFINITIONS.iter().find(|(server, tool, ..)| {
-        call.name == *tool || call.name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
+        call.name == *tool
+            || call.name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
     });
     let Some((_, tool, ..)) = known else {
         let nearest = DEFINITIONS.map(|(server, tool, ..)| format!("{server}.{tool}")).to_vec();
@@ -233,16 +234,21 @@ fn stub(tool: &str, description: &str, schema: &str) -> String {
             false => format!(" = {}", property["default"]),
         };
         parameters.push(format!("{name}: {kind}{default}"));
-        documented.push_str(&format!("    {name}: {}\n", property["description"].as_str().unwrap_or_default()));
+        documented
+            .push_str(&format!("    {name}: {}\n", property["description"].as_str().unwrap_or_default()));
     }
     let parameters = parameters.join(", ");
-    format!("async def {tool}(*, {parameters}) -> object:\n    \"\"\"{description}\n\n{documented}    \"\"\"\n    ...\n")
+    format!(
+        "async def {tool}(*, {parameters}) -> object:\n    \"\"\"{description}\n\n{documented}    \"\"\"\n    ...\n"
+    )
 }
 
 /// What programs see as `/servers`.
 fn write_tree(tree: &Path) -> std::io::Result<()> {
     let mut index = String::from("# Servers\n");
-    for (server, about) in [("shop", "orders and customers of an example shop"), ("test", "echo, sleep and fail")] {
+    for (server, about) in
+        [("shop", "orders and customers of an example shop"), ("test", "echo, sleep and fail")]
+    {
         let tools: Vec<_> = DEFINITIONS.iter().filter(|definition| definition.0 == server).collect();
         index.push_str(&format!("- {server}: {about} ({} tools)\n", tools.len()));
         let folder = tree.join(server);

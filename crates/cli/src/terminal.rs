@@ -1,14 +1,42 @@
 //! Bytes of a program, made harmless for a terminal.
 
 /// Shows as text: control characters other than line feed and tab become visible symbols, and
-/// what is not UTF-8 becomes U+FFFD.
-pub struct Printable<'a>(pub &'a [u8]);
+/// what is not UTF-8 becomes U+FFFD. A character may come in two pieces.
+#[derive(Default)]
+pub struct Printable {
+    pending: Vec<u8>,
+}
 
-impl Printable<'_> {
-    pub fn to_vec(&self) -> Vec<u8> {
-        let text = String::from_utf8_lossy(self.0);
-        text.chars().map(visible).collect::<String>().into_bytes()
+impl Printable {
+    /// What can be shown so far.
+    pub fn take(&mut self, bytes: &[u8]) -> String {
+        self.pending.extend_from_slice(bytes);
+        let whole = self.pending.len() - unfinished_bytes(&self.pending);
+        let rest = self.pending.split_off(whole);
+        let shown = String::from_utf8_lossy(&self.pending).chars().map(visible).collect();
+        self.pending = rest;
+        shown
     }
+
+    /// All of `text` at once.
+    pub fn all(text: &str) -> String {
+        text.chars().map(visible).collect()
+    }
+}
+
+/// How many bytes at the end may be the beginning of a character.
+fn unfinished_bytes(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let length = match bytes[bytes.len() - back] {
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf7 => 4,
+            0x80..=0xbf => continue,
+            _ => return 0,
+        };
+        return if length > back { back } else { 0 };
+    }
+    0
 }
 
 fn visible(character: char) -> char {
@@ -30,7 +58,17 @@ mod tests {
 
     #[test]
     fn escapes_are_shown_instead_of_obeyed() {
-        let shown = Printable(b"\x1b]0;title\x07 a\tb\n\xff\xc2\x9b \xe2\x80\xaeevil").to_vec();
-        assert_eq!(String::from_utf8(shown).unwrap(), "␛]0;title␇ a\tb\n\u{fffd}\u{fffd} \u{fffd}evil");
+        let shown = Printable::default().take(b"\x1b]0;title\x07 a\tb\n\xff\xc2\x9b \xe2\x80\xaeevil");
+        assert_eq!(shown, "␛]0;title␇ a\tb\n\u{fffd}\u{fffd} \u{fffd}evil");
+    }
+
+    #[test]
+    fn a_character_may_come_in_two_pieces() {
+        let mut printable = Printable::default();
+        let bytes = "a€é😀".as_bytes();
+        for cut in 0..=bytes.len() {
+            let shown = printable.take(&bytes[..cut]) + &printable.take(&bytes[cut..]);
+            assert_eq!(shown, "a€é😀", "cut at {cut}");
+        }
     }
 }

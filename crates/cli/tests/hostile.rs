@@ -93,7 +93,8 @@ impl Range {
         limits.set(LimitName::CpuTime, attack.timeout_ms.max(1000)).map_err(|error| error.to_string())?;
         limits.set(LimitName::Memory, attack.memory_mb << 20).map_err(|error| error.to_string())?;
         let started = Instant::now();
-        let report = self.world.execute(ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) });
+        let report =
+            self.world.execute(ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) });
         if started.elapsed() > Duration::from_millis(attack.timeout_ms) + GRACE {
             return Err(format!("took {:?}", started.elapsed()));
         }
@@ -132,10 +133,14 @@ impl Range {
         if self.listener.accept().is_ok() {
             return Err("a connection reached the listener".to_owned());
         }
-        for folder in [self.folder.path(), &self.folder.path().join("other"), &std::env::temp_dir(), Path::new("/")] {
+        for folder in
+            [self.folder.path(), &self.folder.path().join("other"), &std::env::temp_dir(), Path::new("/")]
+        {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if name.starts_with(&format!("guest-{nonce}")) || name.starts_with(&format!("planted-{nonce}")) {
+                if name.starts_with(&format!("guest-{nonce}"))
+                    || name.starts_with(&format!("planted-{nonce}"))
+                {
                     return Err(format!("{} appeared on the host", entry.path().display()));
                 }
             }
@@ -156,7 +161,7 @@ fn ending_of(report: &Report) -> String {
         Code::WorkerLost | Code::WorkerMisbehaved | Code::WorkerUnavailable => format!("ours:{}", error.code),
         _ if error.kind == "limit" => {
             let name = report.limits_hit.first().map_or("?", |hit| hit.name);
-            format!("limit:{}", if name == "file_bytes" { "file_size" } else { name })
+            format!("limit:{name}")
         }
         _ => "error".to_owned(),
     }
@@ -190,7 +195,9 @@ fn read_attack(path: &Path) -> Attack {
         code: String::new(),
     };
     for line in code.lines() {
-        let Some((key, value)) = line.strip_prefix("# ").and_then(|rest| rest.split_once(": ")) else { break };
+        let Some((key, value)) = line.strip_prefix("# ").and_then(|rest| rest.split_once(": ")) else {
+            break;
+        };
         let value = value.trim();
         match key {
             "attack" => {}

@@ -48,6 +48,9 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wanted = text.to_ascii_lowercase();
-        Level::ALL.into_iter().find(|level| level.as_str() == wanted).ok_or_else(|| UnknownLevel(text.to_owned()))
+        Level::ALL
+            .into_iter()
+            .find(|level| level.as_str() == wanted)
+            .ok_or_else(|| UnknownLevel(text.to_owned()))
     }
 }

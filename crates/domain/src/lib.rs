@@ -4,13 +4,11 @@
 //! calling it.
 
 mod codes;
-mod ids;
 mod levels;
 mod limits;
 mod quantity;
 
 pub use codes::Code;
-pub use ids::ExecutionId;
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LimitError, LimitName, Limits};
 pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};

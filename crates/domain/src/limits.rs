@@ -1,16 +1,13 @@
 //! Every limit on a program, in one place: its name, its unit, its value at each level, its range,
 //! and the reason it is there.
 
-use serde::Serialize;
-
 use crate::codes::Code;
 use crate::levels::Level;
 use crate::quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
 
 /// The limits of one program. Made from a [`Level`], changed one by one by name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    #[serde(skip)]
     level: Level,
     values: [u64; LimitName::ALL.len()],
 }
@@ -62,7 +59,9 @@ pub enum LimitError {
         nearest: Option<&'static str>,
     },
     /// The value is outside what this level permits.
-    #[error("{name} = {value} is outside what level {level} permits ({min} to {max}); choose a value in between, or another --level")]
+    #[error(
+        "{name} = {value} is outside what level {level} permits ({min} to {max}); choose a value in between, or another --level"
+    )]
     OutOfRange {
         /// Which limit.
         name: &'static str,
@@ -172,7 +171,9 @@ impl LimitName {
         match self {
             LimitName::WallTime => "do less in one program, or run tool calls together with asyncio.gather",
             LimitName::CpuTime => "look for an endless loop or a slow algorithm",
-            LimitName::Memory => "process the data piece by piece, or keep it in sqlite3 or a file in /workspace",
+            LimitName::Memory => {
+                "process the data piece by piece, or keep it in sqlite3 or a file in /workspace"
+            }
             LimitName::OutputBytes => "print a summary and write the rest to a file in /workspace",
             LimitName::ResultBytes => "return a summary and write the rest to a file in /workspace",
             LimitName::ResultDepth => "flatten the result",
@@ -293,10 +294,12 @@ impl Limits {
         let (_, _, max) = name.range(self.level);
         let value = self.get(name);
         let raise = match value < max {
-            true => format!("raise `{}` (up to {} at level {})", name.as_str(), name.format(max), self.level),
-            false => format!("`{}` is at its highest for level {}", name.as_str(), self.level),
+            true => {
+                format!(", or raise `{}` (up to {} at level {})", name.as_str(), name.format(max), self.level)
+            }
+            false => format!(" (`{}` is at its highest for level {})", name.as_str(), self.level),
         };
-        format!("{} is limited to {}; {}, or {raise}", name.subject(), name.format(value), name.advice())
+        format!("{} is limited to {}; {}{raise}", name.subject(), name.format(value), name.advice())
     }
 }
 

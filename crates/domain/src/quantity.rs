@@ -27,8 +27,10 @@ const BYTE_UNITS: [(&str, u64); 10] = [
 /// A size. A bare number is bytes; K, M and G are powers of 1024, with or without a B.
 pub fn parse_bytes(text: &str) -> Result<u64, QuantityError> {
     let lower = text.trim().to_ascii_lowercase();
-    let (number, unit) =
-        BYTE_UNITS.iter().find_map(|(suffix, unit)| Some((lower.strip_suffix(suffix)?, *unit))).unwrap_or((&lower, 1));
+    let (number, unit) = BYTE_UNITS
+        .iter()
+        .find_map(|(suffix, unit)| Some((lower.strip_suffix(suffix)?, *unit)))
+        .unwrap_or((&lower, 1));
     scaled(number, unit).ok_or_else(|| QuantityError::Bytes(text.to_owned()))
 }
 
@@ -78,9 +80,14 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        for (text, expected) in
-            [("512", 512), ("512M", 512 << 20), ("10 MB", 10 << 20), ("1.5k", 1536), ("2GiB", 2 << 30), ("7b", 7)]
-        {
+        for (text, expected) in [
+            ("512", 512),
+            ("512M", 512 << 20),
+            ("10 MB", 10 << 20),
+            ("1.5k", 1536),
+            ("2GiB", 2 << 30),
+            ("7b", 7),
+        ] {
             assert_eq!(parse_bytes(text), Ok(expected), "{text}");
         }
         for text in ["", "M", "-1M", "1T", "NaN", "inf", "1e300"] {

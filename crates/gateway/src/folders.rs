@@ -28,7 +28,8 @@ impl Folders {
         let cache = variable("GRISTMILL_CACHE_DIR")
             .or_else(|| variable("XDG_CACHE_HOME").map(|base| base.join("gristmill")))
             .or_else(|| {
-                let below = if cfg!(target_os = "macos") { "Library/Caches/gristmill" } else { ".cache/gristmill" };
+                let below =
+                    if cfg!(target_os = "macos") { "Library/Caches/gristmill" } else { ".cache/gristmill" };
                 home.as_ref().map(|home| home.join(below))
             })
             .ok_or(FolderError { what: "caches", variable: "GRISTMILL_CACHE_DIR" })?;

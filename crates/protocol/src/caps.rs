@@ -1,7 +1,6 @@
 //! Every cap on what crosses the wire, with its reason.
 
-/// Largest frame body. A stored value of a tool (16 MiB is what MCP's own stdio line cap allows)
-/// plus its envelope must fit; nothing larger has a use.
+/// Largest frame body: the largest payload and its envelope must fit; nothing larger has a use.
 pub const FRAME_BYTES_MAX: usize = 20 * 1024 * 1024;
 
 /// Largest program text. A model writes a few kilobytes; a pasted data table a few hundred.
@@ -13,7 +12,7 @@ pub const CONTEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Longest name of a call kind ("tool").
 pub const CALL_KIND_BYTES_MAX: usize = 64;
 
-/// Largest payload of one call, in either direction: the line cap of MCP's stdio transport.
+/// Largest payload of one call, in either direction: MCP clients take no longer line either.
 pub const CALL_PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Largest piece of output in one frame; the worker splits what is larger.

@@ -5,8 +5,8 @@
 //! - *work*, between the gateway and one child: one program in, output, calls and an outcome back.
 //!
 //! Walls: this crate knows no engine and no policy. Whatever a worker sends is hostile, so every
-//! decoder here is total: any bytes give a message or an error, never a panic, and never an
-//! allocation larger than the frame that asked for it.
+//! decoder here is total: any bytes give a message or an error, never a panic. What a message takes
+//! in memory is bounded by its frame, and the frame by a cap.
 
 mod caps;
 mod frame;
@@ -21,8 +21,8 @@ pub use caps::{
 pub use frame::{FRAME_HEADER_BYTES, FrameError, decode_body, decode_frame_len, encode_frame};
 pub use json_caps::{JsonCapError, JsonCaps};
 pub use message::{
-    ChildExit, Completion, FromWorker, FromZygote, Mount, MountAccess, Outcome, PROTOCOL_VERSION,
-    Program, ProgramLimits, RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState,
-    WallStatus,
+    ChildExit, Completion, FromWorker, FromZygote, Mount, MountAccess, Outcome, PROTOCOL_VERSION, Program,
+    ProgramLimits, RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus,
+    WorkerLimit,
 };
 pub use socket::{ReceiveError, recv_frame, recv_some, send_frame, send_with_descriptors};

@@ -283,6 +283,21 @@ pub enum TrapKind {
     Crash,
 }
 
+/// A limit that the worker keeps. A closed list: it takes no more memory than bytes on the wire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum WorkerLimit {
+    /// The engine's memory.
+    Memory,
+    /// Files and folders open at once.
+    OpenFiles,
+    /// One file.
+    FileBytes,
+    /// All files together.
+    WorkspaceBytes,
+    /// Files and folders.
+    WorkspaceFiles,
+}
+
 /// What a program used. Told by the worker, so for information only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStats {
@@ -290,8 +305,8 @@ pub struct RunStats {
     pub memory_peak_bytes: u64,
     /// CPU time of the run.
     pub cpu_us: u64,
-    /// Names of the worker-side limits that refused something, each once.
-    pub limits_hit: Vec<String>,
+    /// The worker's limits that refused something, each once.
+    pub limits_hit: Vec<WorkerLimit>,
     /// Bytes in the writable mounts at the end.
     pub workspace_bytes_used: u64,
     /// Entries in the writable mounts at the end.

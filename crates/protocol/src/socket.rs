@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,7 +33,11 @@ pub enum ReceiveError {
 }
 
 /// Writes one message and the descriptors that go with it, waiting as long as it takes.
-pub fn send_frame<M: Serialize>(socket: impl AsFd, message: &M, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub fn send_frame<M: Serialize>(
+    socket: impl AsFd,
+    message: &M,
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let frame = encode_frame(message).map_err(io::Error::other)?;
     let mut sent = 0;
     while sent < frame.len() {
@@ -82,8 +87,14 @@ pub fn recv_some(socket: impl AsFd, into: &mut [u8], descriptors: &mut Vec<Owned
         rustix::net::recvmsg(socket, &mut [io::IoSliceMut::new(into)], &mut ancillary, recv_flags())?;
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(rights) = message {
-            descriptors.extend(rights);
+            for right in rights {
+                close_on_exec(&right)?;
+                descriptors.push(right);
+            }
         }
+    }
+    if descriptors.len() > FRAME_DESCRIPTORS_MAX {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "more descriptors than one frame may carry"));
     }
     Ok(received.bytes)
 }
@@ -98,7 +109,9 @@ fn recv_exact(
             Ok(0) => return Err(ReceiveError::Closed),
             Ok(bytes) => into = &mut into[bytes..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if Errno::from_io_error(&error) == Some(Errno::CONNRESET) => return Err(ReceiveError::Closed),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::CONNRESET) => {
+                return Err(ReceiveError::Closed);
+            }
             Err(error) => return Err(error.into()),
         }
     }
@@ -126,9 +139,20 @@ fn recv_flags() -> RecvFlags {
     RecvFlags::empty()
 }
 
+/// The kernel has done it already.
+#[cfg(target_os = "linux")]
+fn close_on_exec(_descriptor: &OwnedFd) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn close_on_exec(descriptor: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::CLOEXEC)?)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Seek, Write};
+    use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -137,22 +161,22 @@ mod tests {
     #[test]
     fn a_message_and_its_descriptor_arrive_together() {
         let (left, right) = UnixStream::pair().unwrap();
-        let mut file = std::fs::File::from(
-            rustix::fs::memfd_create("gristmill-test", rustix::fs::MemfdFlags::CLOEXEC).unwrap(),
-        );
-        file.write_all(b"through the socket").unwrap();
+        let (mut reader, mut writer) = std::io::pipe().unwrap();
+        let passed = OwnedFd::from(reader.try_clone().unwrap());
         let message = FromWorker::Output { stream: Stream::Stderr, bytes: vec![7; 100_000] };
         let sent = message.clone();
-        let sender = std::thread::spawn(move || send_frame(&left, &sent, &[file.as_fd()]).unwrap());
+        let sender = std::thread::spawn(move || send_frame(&left, &sent, &[passed.as_fd()]).unwrap());
         let mut descriptors = Vec::new();
         let received: FromWorker = recv_frame(&right, &mut descriptors).unwrap();
         sender.join().unwrap();
         assert_eq!(received, message);
         assert_eq!(descriptors.len(), 1);
-        let mut copy = std::fs::File::from(descriptors.remove(0));
-        copy.rewind().unwrap();
+        // What is written into the pipe can be read from the descriptor that came over the socket.
+        writer.write_all(b"through the socket").unwrap();
+        drop(writer);
         let mut text = String::new();
-        copy.read_to_string(&mut text).unwrap();
+        std::fs::File::from(descriptors.remove(0)).read_to_string(&mut text).unwrap();
+        assert_eq!(reader.read(&mut [0]).unwrap(), 0);
         assert_eq!(text, "through the socket");
     }
 

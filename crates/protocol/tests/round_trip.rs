@@ -153,8 +153,18 @@ fn trap_kind() -> impl Strategy<Value = TrapKind> {
     select(vec![TrapKind::StackOverflow, TrapKind::Exit, TrapKind::Crash])
 }
 
+fn worker_limit() -> impl Strategy<Value = WorkerLimit> {
+    select(vec![
+        WorkerLimit::Memory,
+        WorkerLimit::OpenFiles,
+        WorkerLimit::FileBytes,
+        WorkerLimit::WorkspaceBytes,
+        WorkerLimit::WorkspaceFiles,
+    ])
+}
+
 fn run_stats() -> impl Strategy<Value = RunStats> {
-    (any::<u64>(), any::<u64>(), vec(text(), 0..4), any::<u64>(), any::<u64>()).prop_map(
+    (any::<u64>(), any::<u64>(), vec(worker_limit(), 0..5), any::<u64>(), any::<u64>()).prop_map(
         |(memory_peak_bytes, cpu_us, limits_hit, workspace_bytes_used, workspace_files_used)| RunStats {
             memory_peak_bytes,
             cpu_us,

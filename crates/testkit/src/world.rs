@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use gristmill_domain::{Level, Limits};
 use gristmill_gateway::ports::{NoTools, Tools};
-use gristmill_gateway::{ExecuteRequest, Folders, Gateway, GatewayBuilder, PoolSettings, Report, WorkerCommand};
+use gristmill_gateway::{
+    ExecuteRequest, Folders, Gateway, GatewayBuilder, PoolSettings, Report, WorkerCommand,
+};
 use tokio::runtime::Runtime;
 
 use crate::TestFolder;

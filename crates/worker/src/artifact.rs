@@ -119,7 +119,9 @@ impl Artifact {
         // Held until the compiler is done: it ends when this end of its input closes.
         let _alive = child.stdin.take();
         let status = loop {
-            if let Some(status) = child.try_wait().map_err(|error| ArtifactError::Compile(error.to_string()))? {
+            if let Some(status) =
+                child.try_wait().map_err(|error| ArtifactError::Compile(error.to_string()))?
+            {
                 break status;
             }
             progress(CompileProgress { elapsed: started.elapsed() });

@@ -54,8 +54,16 @@ impl Channel {
     pub fn start_call(&mut self, kind: String, payload: String) -> Result<u64, ChannelGone> {
         let id = self.next_id;
         self.next_id += 1;
-        if kind.len() > CALL_KIND_BYTES_MAX || payload.len() > CALL_PAYLOAD_BYTES_MAX {
-            self.refuse(id, payload.len());
+        if kind.len() > CALL_KIND_BYTES_MAX {
+            self.refuse(id, "GM-1402", "there is no call of such a kind".to_owned());
+            return Ok(id);
+        }
+        if payload.len() > CALL_PAYLOAD_BYTES_MAX {
+            let bytes = payload.len();
+            let message = format!(
+                "the call's arguments are {bytes} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be sent"
+            );
+            self.refuse(id, "GM-1208", message);
             return Ok(id);
         }
         self.send(&FromWorker::Call { id, kind, payload })?;
@@ -105,11 +113,9 @@ impl Channel {
         }
     }
 
-    fn refuse(&mut self, id: u64, payload_bytes: usize) {
-        let message = format!(
-            "the call's arguments are {payload_bytes} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be sent"
-        );
-        let payload = serde_json::json!({ "kind": "limit", "code": "GM-1204", "message": message });
+    /// Answers a call right here. The codes are the gateway's; see docs/errors.md.
+    fn refuse(&mut self, id: u64, code: &str, message: String) {
+        let payload = serde_json::json!({ "kind": "limit", "code": code, "message": message, "tool": "" });
         self.local.push_back(Completion { id, ok: false, payload: payload.to_string() });
     }
 }

@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use gristmill_protocol::{
-    FromWorker, MountAccess, Outcome, PROTOCOL_VERSION, Program, ReceiveError, RunStats, ToWorker, recv_frame,
+    FromWorker, MountAccess, Outcome, PROTOCOL_VERSION, Program, ReceiveError, RunStats, ToWorker,
+    WorkerLimit, recv_frame,
 };
 
 use crate::engine::Python;
@@ -34,6 +35,7 @@ pub fn run(socket: OwnedFd, python: &mut Python, prepared: &Prepared, pages: &Pa
         Ok(ToWorker::Completed(_)) | Err(_) => return 1,
     };
     drop(socket);
+    let cpu_us_before = jail::cpu_us();
     let outcome = match confine(&program, descriptors, python, prepared) {
         Ok(()) => match python.run(&program) {
             Ok(told) => Outcome::Told(told),
@@ -41,7 +43,7 @@ pub fn run(socket: OwnedFd, python: &mut Python, prepared: &Prepared, pages: &Pa
         },
         Err(reason) => Outcome::Refused(reason),
     };
-    let stats = stats(python);
+    let stats = stats(python, cpu_us_before);
     match python.host().channel.send(&FromWorker::Done { outcome, stats }) {
         Ok(()) => 0,
         Err(_) => 1,
@@ -90,18 +92,18 @@ fn confine(
     Ok(())
 }
 
-fn stats(python: &mut Python) -> RunStats {
+fn stats(python: &mut Python, cpu_us_before: u64) -> RunStats {
     let host = python.host();
-    let mut limits_hit: Vec<String> = Vec::new();
+    let mut limits_hit = Vec::new();
     if host.memory.refused() {
-        limits_hit.push("memory_bytes".to_owned());
+        limits_hit.push(WorkerLimit::Memory);
     }
     let quota = host.wasi.folders.quota();
-    limits_hit.extend(quota.into_iter().flat_map(Quota::limits_hit).map(str::to_owned));
+    limits_hit.extend(quota.into_iter().flat_map(Quota::limits_hit));
     let (workspace_bytes_used, workspace_files_used) = quota.map_or((0, 0), Quota::used);
     RunStats {
         memory_peak_bytes: host.memory.bytes_peak() as u64,
-        cpu_us: jail::cpu_us(),
+        cpu_us: jail::cpu_us().saturating_sub(cpu_us_before),
         limits_hit,
         workspace_bytes_used,
         workspace_files_used,

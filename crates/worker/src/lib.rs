@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Walls: this crate is the home of `unsafe`, and the only one that links an engine. It knows
-//! nothing of tools, sessions or secrets. The zygote never sees a program; the child confines
-//! itself before it reads one.
+//! nothing of tools, sessions or secrets. The zygote never sees a program. The child filters its
+//! system calls before it reads one, and confines itself to the folders that came with it before
+//! it runs the first instruction.
 
 mod artifact;
 mod channel;

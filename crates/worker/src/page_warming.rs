@@ -135,13 +135,19 @@ fn join(start: u64, touched: impl Iterator<Item = bool>, written: bool, runs: &m
 }
 
 fn encode(runs: &[PageRun]) -> Vec<u8> {
-    runs.iter().flat_map(|run| [run.start, run.bytes, u64::from(run.written)]).flat_map(u64::to_ne_bytes).collect()
+    runs.iter()
+        .flat_map(|run| [run.start, run.bytes, u64::from(run.written)])
+        .flat_map(u64::to_ne_bytes)
+        .collect()
 }
 
 fn decode(bytes: &[u8]) -> Vec<PageRun> {
     let numbers: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
     let triples = numbers.as_chunks::<3>().0;
-    triples.iter().map(|[start, bytes, written]| PageRun { start: *start, bytes: *bytes, written: *written == 1 }).collect()
+    triples
+        .iter()
+        .map(|[start, bytes, written]| PageRun { start: *start, bytes: *bytes, written: *written == 1 })
+        .collect()
 }
 
 #[cfg(target_os = "linux")]

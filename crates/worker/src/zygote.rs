@@ -19,8 +19,8 @@ use crate::artifact::Artifact;
 use crate::child;
 use crate::engine::{self, Python};
 use crate::fork::{Forked, exit_now, fork};
-use crate::page_warming::PageWarming;
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
+use crate::page_warming::PageWarming;
 
 /// Runs the zygote until the gateway hangs up. Gives the exit code.
 pub fn run(cache: &Path, namespaces: NamespacesEntered) -> i32 {

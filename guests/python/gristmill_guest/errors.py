@@ -49,6 +49,8 @@ def describe(error, filename):
     elif described["kind"] == "exit":
         described["message"] = _exit_message(error)
         described["traceback"] = ""
+    elif isinstance(error, tools.ToolError):
+        described["code"] = error.code if type(error.code) is str else None
     elif isinstance(error, BaseExceptionGroup):
         described["message"] += _first_member(error)
     elif described["kind"] == "memory" and not described["message"]:

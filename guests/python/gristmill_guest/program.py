@@ -227,9 +227,10 @@ async def _awaiting(compiled, module, last):
             await eval(code, module.__dict__)
         else:
             exec(code, module.__dict__)
-    last.value = _value_of_last(compiled, module)
+    value = _value_of_last(compiled, module)
     if compiled.last is not None and source.is_coroutine(compiled.last):
-        last.value = await last.value
+        value = await value
+    last.value = value
     if _is_awaitable(last.value):
         await _await_last(last)
 
@@ -241,7 +242,9 @@ def _value_of_last(compiled, module):
 
 
 async def _await_last(last):
-    last.value = await last.value
+    # Should it fail, there is no value: not the call itself.
+    value, last.value = last.value, None
+    last.value = await value
 
 
 def _run_in_loop(coroutine):

@@ -35,6 +35,10 @@ class ToolError(Exception):
 ToolError.__module__ = "gristmill"
 
 
+# The host takes no more in one call.
+PAYLOAD_CHARS_MAX = 16 * 1024 * 1024
+
+
 class ToolCall(collections.abc.Coroutine):
     """One call of a tool, sent when first awaited."""
 
@@ -66,6 +70,13 @@ class ToolCall(collections.abc.Coroutine):
         self._future = running.create_future()
         _unsent.pop(id(self), None)
         payload, self._payload = self._payload, None
+        if len(payload) > PAYLOAD_CHARS_MAX:
+            raise ToolError(
+                f"the arguments are {len(payload):,} characters of JSON; at most {PAYLOAD_CHARS_MAX:,} can be sent",
+                tool=self.tool,
+                code="GM-1208",
+                kind="limit",
+            )
         try:
             loop.current().calls.start("tool", payload, self._future)
         except BaseException:

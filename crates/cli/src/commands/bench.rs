@@ -82,8 +82,12 @@ async fn gateway(waiting: usize) -> anyhow::Result<Gateway> {
     limits.set(LimitName::ToolCalls, 100_000)?;
     let tools = Arc::new(ExampleTools::new(&folders.cache)?);
     let pool = PoolSettings { waiting, ..PoolSettings::default() };
-    let gateway =
-        Gateway::builder(WorkerCommand::this_executable()?).limits(limits).tools(tools).pool(pool).build().await?;
+    let gateway = Gateway::builder(WorkerCommand::this_executable()?)
+        .limits(limits)
+        .tools(tools)
+        .pool(pool)
+        .build()
+        .await?;
     gateway.ready().await.map_err(|reason| anyhow!(reason))?;
     Ok(gateway)
 }
@@ -162,7 +166,8 @@ result = [round(t * 1e9) for t in times[200:]]
     let gateway = gateway(2).await?;
     let report = gateway.execute(ExecuteRequest::python(PROGRAM)).finish().await;
     gateway.shutdown().await;
-    let times: Vec<u64> = serde_json::from_value(report.result.ok_or_else(|| anyhow!("{:?}", report.error))?)?;
+    let times: Vec<u64> =
+        serde_json::from_value(report.result.ok_or_else(|| anyhow!("{:?}", report.error))?)?;
     Ok(Percentiles::of(times.into_iter().map(Duration::from_nanos).collect()))
 }
 
@@ -197,7 +202,10 @@ async fn workloads() -> anyhow::Result<Vec<workloads::Compared>> {
         let mut best = None::<f64>;
         for _ in 0..3 {
             let report = gateway.execute(ExecuteRequest::python(code)).finish().await;
-            let ms = report.result.and_then(|result| result.as_f64()).ok_or_else(|| anyhow!("{name}: {:?}", report.error))?;
+            let ms = report
+                .result
+                .and_then(|result| result.as_f64())
+                .ok_or_else(|| anyhow!("{name}: {:?}", report.error))?;
             best = Some(best.map_or(ms, |best| best.min(ms)));
         }
         let native = (0..3).filter_map(|_| machine::native_result(code)).reduce(f64::min);

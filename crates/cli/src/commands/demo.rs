@@ -77,7 +77,11 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
     println!("  tool results                      {:>15}   {:>17}", grouped(table.results), "-");
     println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program));
     println!("  what came back                    {:>15}   {:>17}", "-", grouped(table.returned));
-    println!("  together                          {:>15}   {:>17}", grouped(table.direct()), grouped(table.milled()));
+    println!(
+        "  together                          {:>15}   {:>17}",
+        grouped(table.direct()),
+        grouped(table.milled())
+    );
     println!("  saved                             {:>35}", format!("{:.1} %", table.saved_percent()));
     println!("\nnext: gristmill run -c 'print(1 + 1)', gristmill doctor, gristmill bench sandbox");
 }

@@ -1,8 +1,10 @@
 //! `gristmill doctor`: which walls stand, where things are, what to do about what is weak.
 
 use gristmill_gateway::domain::Level;
-use gristmill_gateway::{Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls};
 use gristmill_gateway::{ExecuteRequest, Wall};
+use gristmill_gateway::{
+    Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls,
+};
 use gristmill_worker::{component_id, remedy_for};
 use serde::Serialize;
 
@@ -41,7 +43,8 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     let findings = look(arguments.level).await.map_err(Failure::Ours)?;
     match arguments.json {
         true => {
-            let text = serde_json::to_string_pretty(&findings).map_err(|error| Failure::Ours(error.into()))?;
+            let text =
+                serde_json::to_string_pretty(&findings).map_err(|error| Failure::Ours(error.into()))?;
             println!("{text}");
         }
         false => print(&findings),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::{
-    Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand, WorkspaceChoice,
+    Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
+    WorkspaceChoice,
 };
 use serde_json::{Map, Value};
 
@@ -51,11 +52,12 @@ pub async fn run(arguments: Run) -> Outcome {
 /// Shows what happens until nothing more does. Ctrl-C cancels the program, and its report follows.
 async fn follow(mut execution: Execution, live: bool) -> Report {
     let mut interrupted = false;
+    let mut screen = Screen { stdout: Printable::default(), stderr: Printable::default() };
     loop {
         tokio::select! {
             event = execution.next_event() => match event {
                 Some(Event::Output { stream, bytes }) if live => {
-                    if write_output(stream, &bytes).is_err() {
+                    if screen.write(stream, &bytes).is_err() {
                         execution.cancel();
                     }
                 }
@@ -70,20 +72,36 @@ async fn follow(mut execution: Execution, live: bool) -> Report {
     }
 }
 
-fn write_output(stream: Stream, bytes: &[u8]) -> io::Result<()> {
-    match stream {
-        Stream::Stdout => write_flushed(&mut io::stdout().lock(), bytes, io::stdout().is_terminal()),
-        Stream::Stderr => write_flushed(&mut io::stderr().lock(), bytes, io::stderr().is_terminal()),
+/// Where a program's output goes, as it comes.
+struct Screen {
+    stdout: Printable,
+    stderr: Printable,
+}
+
+impl Screen {
+    fn write(&mut self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        let (printable, terminal) = match stream {
+            Stream::Stdout => (&mut self.stdout, io::stdout().is_terminal()),
+            Stream::Stderr => (&mut self.stderr, io::stderr().is_terminal()),
+        };
+        // A program must not drive the terminal of the person who looks at it.
+        let shown = terminal.then(|| printable.take(bytes));
+        let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
+        match stream {
+            Stream::Stdout => write_flushed(&mut io::stdout().lock(), bytes),
+            Stream::Stderr => write_flushed(&mut io::stderr().lock(), bytes),
+        }
     }
 }
 
-fn write_flushed(to: &mut impl Write, bytes: &[u8], terminal: bool) -> io::Result<()> {
-    match terminal {
-        // A program must not drive the terminal of the person who looks at it.
-        true => to.write_all(Printable(bytes).to_vec().as_slice())?,
-        false => to.write_all(bytes)?,
-    }
+fn write_flushed(to: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(bytes)?;
     to.flush()
+}
+
+/// Text of ours with a program's words in it.
+fn shown(text: &str, terminal: bool) -> String {
+    if terminal { Printable::all(text) } else { text.to_owned() }
 }
 
 fn print_json(report: &Report) -> io::Result<()> {
@@ -102,8 +120,7 @@ fn print_end(report: &Report) -> io::Result<()> {
         if !report.stdout.is_empty() && !report.stdout.ends_with('\n') {
             writeln!(stdout)?;
         }
-        write_flushed(&mut stdout, text.as_bytes(), io::stdout().is_terminal())?;
-        writeln!(stdout)?;
+        writeln!(stdout, "{}", shown(&text, io::stdout().is_terminal()))?;
     }
     let mut stderr = io::stderr().lock();
     let terminal = io::stderr().is_terminal();
@@ -120,16 +137,20 @@ fn print_end(report: &Report) -> io::Result<()> {
         if !report.tools_called.is_empty() {
             let done: Vec<&str> =
                 report.tools_called.iter().filter(|call| call.ok).map(|call| call.name.as_str()).collect();
-            text.push_str(&format!("note: {} of {} tool calls had been answered\n", done.len(), report.tools_called.len()));
+            text.push_str(&format!(
+                "note: {} of {} tool calls had been answered\n",
+                done.len(),
+                report.tools_called.len()
+            ));
         }
-        write_flushed(&mut stderr, text.as_bytes(), terminal)?;
+        write!(stderr, "{}", shown(&text, terminal))?;
     } else {
         for hit in &report.limits_hit {
-            write_flushed(&mut stderr, format!("note: {}\n", hit.message).as_bytes(), terminal)?;
+            writeln!(stderr, "note: {}", hit.message)?;
         }
     }
     for note in &report.notes {
-        write_flushed(&mut stderr, format!("note: {note}\n").as_bytes(), terminal)?;
+        writeln!(stderr, "note: {}", shown(note, terminal))?;
     }
     Ok(())
 }
@@ -140,8 +161,9 @@ fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
         (None, Some(path)) if path.as_os_str() == "-" => read_text(io::stdin().lock(), "standard input")?,
         (None, Some(path)) => {
             let shown = path.display();
-            let file = std::fs::File::open(path)
-                .with_context(|| format!("the program {shown} cannot be opened; name a Python file, or use -c 'CODE'"))?;
+            let file = std::fs::File::open(path).with_context(|| {
+                format!("the program {shown} cannot be opened; name a Python file, or use -c 'CODE'")
+            })?;
             read_text(file, &shown.to_string())?
         }
         (None, None) => bail!("name a program: a file, `-` for standard input, or -c 'CODE'"),
@@ -155,9 +177,13 @@ fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
-    from.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut bytes).with_context(|| format!("{name} cannot be read"))?;
+    from.take(SCRIPT_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("{name} cannot be read"))?;
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
-        bail!("{name} is larger than {SCRIPT_BYTES_MAX} bytes, which no program is; pass data with --context-json or --workspace");
+        bail!(
+            "{name} is larger than {SCRIPT_BYTES_MAX} bytes, which no program is; pass data with --context-json or --workspace"
+        );
     }
     String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text; save the program as UTF-8"))
 }

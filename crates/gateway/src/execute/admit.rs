@@ -90,7 +90,11 @@ impl Drop for Leave<'_> {
 }
 
 /// The part of the limits that the worker keeps.
-pub(super) fn worker_limits(limits: &Limits, bytes_used: u64, files_used: u64) -> gristmill_protocol::ProgramLimits {
+pub(super) fn worker_limits(
+    limits: &Limits,
+    bytes_used: u64,
+    files_used: u64,
+) -> gristmill_protocol::ProgramLimits {
     gristmill_protocol::ProgramLimits {
         memory_bytes: limits.get(LimitName::Memory),
         cpu_ms: limits.get(LimitName::CpuTime),

@@ -12,7 +12,9 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::FuturesUnordered;
 use gristmill_domain::{LimitName, Limits};
-use gristmill_protocol::{ChildExit, Completion, FromWorker, Outcome, RunStats, Stream, ToWorker, encode_frame};
+use gristmill_protocol::{
+    ChildExit, Completion, FromWorker, Outcome, RunStats, Stream, ToWorker, encode_frame,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +70,7 @@ struct Begun {
 struct Drive<'a> {
     core: &'a Core,
     limits: &'a Limits,
-    events: mpsc::UnboundedSender<Event>,
+    events: mpsc::Sender<Event>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     stats: RunStats,
@@ -86,7 +88,7 @@ struct Drive<'a> {
 pub(super) async fn drive(
     core: &Core,
     ready: Ready,
-    events: mpsc::UnboundedSender<Event>,
+    events: mpsc::Sender<Event>,
     cancelled: CancellationToken,
     asked: Instant,
 ) -> Finished {
@@ -105,8 +107,9 @@ pub(super) async fn drive(
         tokio::select! {
             biased;
             () = cancelled.cancelled() => Ending::Cancelled,
-            ending = run => ending,
+            // Before the worker: one that floods us must not keep the deadline from being looked at.
             () = deadline => Ending::Limit(LimitName::WallTime),
+            ending = run => ending,
         }
     };
     let ran_for = started.elapsed();
@@ -126,7 +129,7 @@ pub(super) async fn drive(
 }
 
 impl<'a> Drive<'a> {
-    fn new(core: &'a Core, limits: &'a Limits, events: mpsc::UnboundedSender<Event>) -> Self {
+    fn new(core: &'a Core, limits: &'a Limits, events: mpsc::Sender<Event>) -> Self {
         Self {
             core,
             limits,
@@ -148,7 +151,11 @@ impl<'a> Drive<'a> {
 
     async fn listen(&mut self, worker: &mut Worker) -> Ending {
         loop {
-            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX;
+            // Whoever does not read its answers, or is not read itself, is not listened to either.
+            let events_full = self.events.capacity() == 0 && !self.events.is_closed();
+            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX
+                && self.outgoing_bytes < UNREAD_BYTES_MAX
+                && !events_full;
             if let Some(front) = self.outgoing.front() {
                 // Most answers go out at once; only a worker that does not read makes us wait.
                 match worker.try_send(&front[self.outgoing_used..]) {
@@ -161,6 +168,8 @@ impl<'a> Drive<'a> {
                 }
             }
             let attention = Attention { to_messages: may_listen, to_room: !self.outgoing.is_empty() };
+            let events = self.events.clone();
+            let room_for_events = async { drop(events.reserve().await) };
             tokio::select! {
                 biased;
                 event = worker.next(attention) => match event {
@@ -172,6 +181,7 @@ impl<'a> Drive<'a> {
                     Ok(LineEvent::Room) => {}
                     Err(error) => return ending_of(error),
                 },
+                () = room_for_events, if events_full => {}
                 Some(answered) = self.running.next() => {
                     if let Some(answered) = answered {
                         self.answered(answered);
@@ -207,7 +217,7 @@ impl<'a> Drive<'a> {
             Stream::Stderr => self.stderr.extend_from_slice(&bytes),
         }
         if !bytes.is_empty() {
-            let _ = self.events.send(Event::Output { stream, bytes });
+            self.tell(Event::Output { stream, bytes });
         }
         over.then_some(Ending::Limit(LimitName::OutputBytes))
     }
@@ -219,7 +229,10 @@ impl<'a> Drive<'a> {
         }
         match understand(id, kind, payload) {
             Ok(call) => {
-                self.unbegun_bytes += payload.len();
+                if self.begun.contains_key(&id) || self.unbegun.iter().any(|waiting| waiting.id == id) {
+                    return Some(Ending::Misbehaved("two calls of one number".to_owned()));
+                }
+                self.unbegun_bytes += call.payload_bytes;
                 self.unbegun.push_back(call);
             }
             Err(refusal) => self.send_back(refusal),
@@ -231,11 +244,9 @@ impl<'a> Drive<'a> {
     fn begin_calls(&mut self) {
         let parallel = self.limits.get(LimitName::ParallelCalls) as usize;
         while self.running.len() < parallel && self.outgoing_bytes < UNREAD_BYTES_MAX {
-            let Some(call) = self.unbegun.pop_front() else {
-                self.unbegun_bytes = 0;
-                return;
-            };
-            let _ = self.events.send(Event::ToolStarted { name: call.call.name.clone() });
+            let Some(call) = self.unbegun.pop_front() else { return };
+            self.unbegun_bytes -= call.payload_bytes;
+            self.tell(Event::ToolStarted { name: call.call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
             self.tools_called.push(ToolCalled::unanswered(&call.call.name, call.line));
@@ -247,7 +258,7 @@ impl<'a> Drive<'a> {
 
     fn answered(&mut self, answered: Answered) {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
-        let _ = self.events.send(Event::ToolFinished(answered.called.clone()));
+        self.tell(Event::ToolFinished(answered.called.clone()));
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
     }
@@ -277,12 +288,25 @@ impl<'a> Drive<'a> {
         if let Some(begun) = self.begun.remove(&id) {
             self.end_unanswered(&begun);
         }
-        self.unbegun.retain(|call| call.id != id);
+        if let Some(index) = self.unbegun.iter().position(|call| call.id == id)
+            && let Some(call) = self.unbegun.remove(index)
+        {
+            self.unbegun_bytes -= call.payload_bytes;
+        }
     }
 
     fn end_unanswered(&mut self, begun: &Begun) {
         begun.abort.abort();
-        self.tools_called[begun.place].time_ms = begun.at.elapsed().as_secs_f64() * 1000.0;
+        let called = &mut self.tools_called[begun.place];
+        called.time_ms = begun.at.elapsed().as_secs_f64() * 1000.0;
+        let called = called.clone();
+        self.tell(Event::ToolFinished(called));
+    }
+
+    /// There is room: the worker is not listened to otherwise. What a tool's end adds beyond it is
+    /// dropped; the report has it.
+    fn tell(&self, event: Event) {
+        let _ = self.events.try_send(event);
     }
 
     /// Drops every call that is still under way, which cancels it.

@@ -27,6 +27,9 @@ use crate::builder::Core;
 use crate::pool::{CheckoutError, Worker};
 use prepare::Prepared;
 
+/// Events that nobody has taken. Beyond this the program waits for its reader.
+const EVENTS_MAX: usize = 4096;
+
 /// Something that happens while a program runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -48,13 +51,14 @@ pub enum Event {
 
 /// A program under way. Dropping it cancels it.
 pub struct Execution {
-    events: mpsc::UnboundedReceiver<Event>,
+    events: mpsc::Receiver<Event>,
     report: oneshot::Receiver<Report>,
     cancel: CancellationToken,
 }
 
 impl Execution {
-    /// The next thing that happens; `None` when nothing more will.
+    /// The next thing that happens; `None` when nothing more will. A program whose events are not
+    /// taken is held up after some thousand of them; [`Execution::finish`] lets it go on.
     pub async fn next_event(&mut self) -> Option<Event> {
         self.events.recv().await
     }
@@ -82,7 +86,7 @@ impl Drop for Execution {
 
 /// Starts a program on a task of its own.
 pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
-    let (events, event_receiver) = mpsc::unbounded_channel();
+    let (events, event_receiver) = mpsc::channel(EVENTS_MAX);
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
     let cancelled = cancel.clone();
@@ -98,7 +102,7 @@ pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
 async fn run(
     core: &Core,
     request: ExecuteRequest,
-    events: mpsc::UnboundedSender<Event>,
+    events: mpsc::Sender<Event>,
     cancelled: CancellationToken,
 ) -> Report {
     let asked = Instant::now();
@@ -158,7 +162,11 @@ impl Refusal {
     }
 
     fn cancelled() -> Self {
-        Self { code: Code::Cancelled, message: "cancelled before it began; nothing ran".to_owned(), hint: None }
+        Self {
+            code: Code::Cancelled,
+            message: "cancelled before it began; nothing ran".to_owned(),
+            hint: None,
+        }
     }
 
     fn report(self, asked: Instant) -> Report {

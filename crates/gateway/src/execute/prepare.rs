@@ -29,7 +29,7 @@ pub(super) struct Prepared {
 pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared, Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(
-            Code::Workspace,
+            Code::WorkerUnavailable,
             format!("no scratch folder can be made: {error}"),
             "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room",
         )
@@ -45,7 +45,14 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let mut folders = vec![workspace, tmp];
     if let Some(tree) = core.tools.tree() {
         mounts.push(mount("servers", MountAccess::ReadOnly));
-        folders.push(crate::pool::open_folder(tree).map_err(failed)?);
+        let opened = crate::pool::open_folder(tree).map_err(|error| {
+            Refusal::new(
+                Code::WorkerUnavailable,
+                format!("the tree of tools at {} cannot be opened: {error}", tree.display()),
+                "start gristmill again, so that it is written anew",
+            )
+        })?;
+        folders.push(opened);
     }
     let program = Program {
         version: PROTOCOL_VERSION,
@@ -67,7 +74,8 @@ async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
         let (bytes, files) = measure(&path);
         Ok::<_, std::io::Error>((folder, bytes, files))
     });
-    let outcome = opened.await.map_err(|error| std::io::Error::other(error.to_string())).and_then(|inner| inner);
+    let outcome =
+        opened.await.map_err(|error| std::io::Error::other(error.to_string())).and_then(|inner| inner);
     outcome.map_err(|error| {
         Refusal::new(
             Code::Workspace,
@@ -76,6 +84,9 @@ async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
         )
     })
 }
+
+/// More entries than any limit permits: there is no need to count on.
+const ENTRIES_MAX: u64 = 1_000_001;
 
 /// Bytes and entries below a folder, links not followed.
 fn measure(folder: &Path) -> (u64, u64) {
@@ -86,6 +97,9 @@ fn measure(folder: &Path) -> (u64, u64) {
         for entry in entries.flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
             found.1 += 1;
+            if found.1 > ENTRIES_MAX {
+                return found;
+            }
             match metadata.is_dir() {
                 true => left.push(entry.path()),
                 false => found.0 += metadata.size(),

@@ -1,7 +1,7 @@
 //! Shape: from how a program ended to what its caller reads.
 
 use gristmill_domain::{Code, LimitName, Limits};
-use gristmill_protocol::{ChildExit, JSON_DEPTH_MAX, JsonCaps, Outcome, Trap, TrapKind};
+use gristmill_protocol::{ChildExit, JSON_DEPTH_MAX, JsonCaps, Outcome, Trap, TrapKind, WorkerLimit};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,6 +39,9 @@ struct ToldError {
     hint: Option<String>,
     #[serde(default)]
     limit: Option<ToldLimit>,
+    /// The code of a call that failed, where the error is one.
+    #[serde(default)]
+    code: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,7 +65,7 @@ pub(super) fn shape(finished: Finished) -> Report {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
         Ending::Done(Outcome::Trapped(Trap { kind: TrapKind::Crash, .. }))
-            if stats.limits_hit.iter().any(|name| name == "memory_bytes") =>
+            if stats.limits_hit.contains(&WorkerLimit::Memory) =>
         {
             from_limit(LimitName::Memory, &limits)
         }
@@ -81,9 +84,10 @@ pub(super) fn shape(finished: Finished) -> Report {
             "if the program did nothing unusual, please report this",
         ),
     };
-    let mut limits_hit: Vec<LimitHit> = verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
-    for name in stats.limits_hit.iter().filter_map(|name| worker_limit(name)) {
-        if Some(name) != verdict.fatal && limits_hit.len() < LimitName::ALL.len() {
+    let mut limits_hit: Vec<LimitHit> =
+        verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
+    for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
+        if Some(name) != verdict.fatal {
             limits_hit.push(LimitHit::new(name, &limits));
         }
     }
@@ -106,9 +110,11 @@ pub(super) fn shape(finished: Finished) -> Report {
 fn from_told(told: &str, limits: &Limits) -> Verdict {
     let caps =
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
-    let told: Told = match caps.check(told.as_bytes()).map_err(|error| error.to_string()).and_then(|()| {
-        serde_json::from_str(told).map_err(|error| error.to_string())
-    }) {
+    let told: Told = match caps
+        .check(told.as_bytes())
+        .map_err(|error| error.to_string())
+        .and_then(|()| serde_json::from_str(told).map_err(|error| error.to_string()))
+    {
         Ok(told) => told,
         Err(error) => {
             let message = format!("the interpreter's last words cannot be read: {error}");
@@ -120,7 +126,9 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
     let error = match (told.ok, told.error) {
         (true, _) => None,
         (false, Some(error)) => Some(error),
-        (false, None) => return failed(Code::EngineCrash, "the interpreter failed without a reason".to_owned(), None),
+        (false, None) => {
+            return failed(Code::EngineCrash, "the interpreter failed without a reason".to_owned(), None);
+        }
     };
     let fatal = error.as_ref().and_then(|error| match error.kind.as_str() {
         "memory" => Some(LimitName::Memory),
@@ -131,7 +139,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         _ => None,
     });
     let error = error.map(|told| {
-        let code = fatal.and_then(LimitName::code).unwrap_or_else(|| code_of(&told.kind));
+        let code =
+            fatal.and_then(LimitName::code).unwrap_or_else(|| code_of(&told.kind, told.code.as_deref()));
         let hint = fatal.map(|name| limits.hit_message(name)).or(told.hint);
         ErrorReport {
             code,
@@ -148,7 +157,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
 fn from_trap(trap: &Trap) -> Verdict {
     let (message, hint) = match trap.kind {
         TrapKind::StackOverflow => (
-            "the interpreter's stack ran out: the program, or something it called, recursed too deep".to_owned(),
+            "the interpreter's stack ran out: the program, or something it called, recursed too deep"
+                .to_owned(),
             "use a loop or an explicit stack, and leave sys.setrecursionlimit alone",
         ),
         TrapKind::Exit => (
@@ -218,8 +228,11 @@ fn ours(code: Code, message: String, hint: &str) -> Verdict {
     failed(code, message, Some(hint))
 }
 
-fn code_of(kind: &str) -> Code {
+fn code_of(kind: &str, call: Option<&str>) -> Code {
     match kind {
+        "tool" if call == Some(Code::UnknownTool.as_str()) => Code::UnknownTool,
+        "tool" if call == Some(Code::BadCall.as_str()) => Code::BadCall,
+        "tool" if call == Some(Code::CallBytes.as_str()) => Code::CallBytes,
         "syntax" => Code::Syntax,
         "missing_module" => Code::MissingModule,
         "tool" => Code::Tool,
@@ -231,11 +244,14 @@ fn code_of(kind: &str) -> Code {
     }
 }
 
-/// The worker's names of its own limits.
-fn worker_limit(name: &str) -> Option<LimitName> {
-    match name {
-        "memory_bytes" => Some(LimitName::Memory),
-        name => LimitName::from_name(name),
+/// The worker's limits under their names in settings.
+fn limit_name(limit: WorkerLimit) -> LimitName {
+    match limit {
+        WorkerLimit::Memory => LimitName::Memory,
+        WorkerLimit::OpenFiles => LimitName::OpenFiles,
+        WorkerLimit::FileBytes => LimitName::FileBytes,
+        WorkerLimit::WorkspaceBytes => LimitName::WorkspaceBytes,
+        WorkerLimit::WorkspaceFiles => LimitName::WorkspaceFiles,
     }
 }
 

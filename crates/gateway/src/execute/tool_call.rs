@@ -23,6 +23,8 @@ pub(super) struct Call {
     pub id: u64,
     pub line: Option<u64>,
     pub call: ToolCall,
+    /// What it takes in memory while it waits for its turn.
+    pub payload_bytes: usize,
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -55,7 +57,8 @@ struct Failed<'a> {
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Completion> {
     let refuse = |message: String| failure(id, "bad_call", Code::BadCall, &message, "");
     if kind != "tool" {
-        return Err(refuse(format!("there is no call of kind `{}`", kind.escape_debug())));
+        let shown: String = kind.chars().take(32).collect();
+        return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
     let caps = JsonCaps {
         bytes_max: CALL_PAYLOAD_BYTES_MAX,
@@ -69,12 +72,12 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Com
         return Err(refuse("the tool's name is too long to be one".to_owned()));
     }
     let call = ToolCall { name: written.name, arguments: written.arguments };
-    Ok(Call { id, line: written.line, call })
+    Ok(Call { id, line: written.line, call, payload_bytes: payload.len() })
 }
 
 /// Sends it, waits, and words the answer.
 pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
-    let Call { id, line, call } = call;
+    let Call { id, line, call, payload_bytes: _ } = call;
     let name = call.name.clone();
     let started = Instant::now();
     let outcome = tools.call(call).await;

@@ -15,13 +15,15 @@ use std::time::Duration;
 use gristmill_domain::Level;
 use gristmill_protocol::{Wall, WallStatus};
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 pub use scratch::{Scratch, ScratchError, ScratchFolders, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
 use zygote_link::ZygoteLink;
 
-/// How to start workers: a program and the arguments before our own.
+/// How to start workers.
 #[derive(Clone, Debug)]
 pub struct WorkerCommand {
     pub(crate) program: PathBuf,
@@ -97,7 +99,17 @@ pub enum CheckoutError {
 /// See the module.
 pub struct Pool {
     shared: Arc<Shared>,
+    task: Mutex<Option<JoinHandle<()>>>,
 }
+
+/// How long closing waits for the workers to be gone.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A zygote that does not live this long counts as one that failed.
+const SOUND_AFTER: Duration = Duration::from_secs(5);
+
+/// Between a fork that failed and the next try.
+const FORK_RETRY: Duration = Duration::from_millis(100);
 
 pub(crate) struct Shared {
     command: WorkerCommand,
@@ -107,6 +119,7 @@ pub(crate) struct Shared {
     settings: PoolSettings,
     state: Mutex<State>,
     arrived: Notify,
+    closing: CancellationToken,
     status: watch::Sender<ZygoteStatus>,
 }
 
@@ -159,10 +172,11 @@ impl Pool {
             settings,
             state: Mutex::default(),
             arrived: Notify::new(),
+            closing: CancellationToken::new(),
             status: watch::Sender::default(),
         });
-        tokio::spawn(zygote_link::keep_running(Arc::downgrade(&shared)));
-        Self { shared }
+        let task = tokio::spawn(zygote_link::keep_running(Arc::downgrade(&shared)));
+        Self { shared, task: Mutex::new(Some(task)) }
     }
 
     /// What is known of the zygote, as it changes.
@@ -185,6 +199,9 @@ impl Pool {
             let arrived = self.shared.arrived.notified();
             let candidate = {
                 let mut state = self.shared.lock();
+                if state.closed {
+                    return Err(CheckoutError::Unavailable("the gateway is closing".to_owned()));
+                }
                 // The one that came last: its memory is still in the CPU's caches.
                 let candidate = state.waiting.pop_back();
                 if candidate.is_none()
@@ -215,42 +232,35 @@ impl Pool {
         self.shared.lock().waiting.len()
     }
 
-    /// Process numbers of the children that wait now, as the zygote sees them.
-    pub fn waiting_descriptors(&self) -> Vec<i32> {
-        self.shared.lock().waiting.iter().map(Worker::pid).collect()
-    }
-
     /// The keeper's process number.
     pub fn keeper_pid(&self) -> Option<u32> {
         self.shared.lock().link.as_ref().and_then(|link| link.keeper_pid())
     }
 
-    /// Lets go of every child and waits for the zygote to end.
+    /// Lets go of every child and waits for the zygote and its keeper to end.
     pub async fn close(&self) {
-        let link = {
+        self.let_go();
+        let task = self.task.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(task) = task {
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, task).await;
+        }
+    }
+
+    fn let_go(&self) {
+        {
             let mut state = self.shared.lock();
             state.closed = true;
             state.waiting.clear();
-            state.link.take()
-        };
-        self.shared.arrived.notify_waiters();
-        if let Some(link) = link {
-            link.hang_up().await;
+            state.link = None;
         }
+        self.shared.closing.cancel();
+        self.shared.arrived.notify_waiters();
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let link = {
-            let mut state = self.shared.lock();
-            state.closed = true;
-            state.waiting.clear();
-            state.link.take()
-        };
-        if let Some(link) = link {
-            link.hang_up_now();
-        }
+        self.let_go();
     }
 }
 
@@ -285,9 +295,13 @@ impl Shared {
         self.arrived.notify_one();
     }
 
-    fn fork_failed(&self) {
+    /// A child did not come to wait. Another is asked for, but not at once: whatever went wrong
+    /// would go wrong again.
+    async fn fork_failed(&self) {
+        tokio::time::sleep(FORK_RETRY).await;
         let mut state = self.lock();
         state.asked = state.asked.saturating_sub(1);
+        self.refill(&mut state, false);
     }
 
     fn child_exited(&self, id: u64) {
@@ -309,24 +323,36 @@ impl Shared {
         self.status.send_replace(ZygoteStatus::Ready { engine, walls });
     }
 
-    fn zygote_lost(&self, reason: &str, was_ready: bool) -> u32 {
+    /// Gives how many in a row did not last.
+    fn zygote_lost(&self, life: &ZygoteLife) -> u32 {
+        let came_up = life.ready_for.is_some();
+        let lasted = life.ready_for.is_some_and(|time| time > SOUND_AFTER);
         let failures = {
             let mut state = self.lock();
-            state.link = None;
+            if let Some(link) = state.link.take() {
+                link.forget_exits();
+            }
             state.waiting.clear();
             state.asked = 0;
-            state.failures_in_a_row = if was_ready { 0 } else { state.failures_in_a_row + 1 };
-            if !was_ready {
-                state.failure = Some(reason.to_owned());
-            }
+            state.failures_in_a_row = if lasted { 0 } else { state.failures_in_a_row + 1 };
+            state.failure = (!came_up).then(|| life.reason.clone());
             state.failures_in_a_row
         };
-        if !was_ready {
-            self.status.send_replace(ZygoteStatus::Failed(reason.to_owned()));
-        }
+        self.status.send_replace(match came_up {
+            true => ZygoteStatus::Starting,
+            false => ZygoteStatus::Failed(life.reason.clone()),
+        });
         self.arrived.notify_waiters();
         failures
     }
+}
+
+/// How one zygote fared.
+struct ZygoteLife {
+    /// Why it ended.
+    reason: String,
+    /// How long it was up; `None` if it never was.
+    ready_for: Option<Duration>,
 }
 
 /// Counts a waiting checkout for as long as it waits, however it ends.

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -37,6 +37,7 @@ pub struct ScratchFolders {
     folder: PathBuf,
     ready: Arc<Mutex<Vec<Scratch>>>,
     next: AtomicU64,
+    removed: AtomicBool,
     _lock: File,
 }
 
@@ -48,7 +49,9 @@ impl ScratchFolders {
         let metadata = fs::symlink_metadata(base).map_err(|error| failed(error.to_string()))?;
         let user = rustix::process::geteuid().as_raw();
         if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
-            return Err(failed("it must be a folder of yours that nobody else can enter (mode 700)".to_owned()));
+            return Err(failed(
+                "it must be a folder of yours that nobody else can enter (mode 700)".to_owned(),
+            ));
         }
         sweep(base);
         let nonce = std::time::SystemTime::now()
@@ -58,7 +61,13 @@ impl ScratchFolders {
         make_private(&folder).map_err(|error| failed(error.to_string()))?;
         let lock = File::create(folder.join("lock")).map_err(|error| failed(error.to_string()))?;
         flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|error| failed(error.to_string()))?;
-        Ok(Self { folder, ready: Arc::default(), next: AtomicU64::new(1), _lock: lock })
+        Ok(Self {
+            folder,
+            ready: Arc::default(),
+            next: AtomicU64::new(1),
+            removed: AtomicBool::new(false),
+            _lock: lock,
+        })
     }
 
     /// This gateway's folder.
@@ -87,17 +96,23 @@ impl ScratchFolders {
     }
 
     fn make(&self) -> io::Result<Scratch> {
+        if self.removed.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the gateway is closing"));
+        }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(number.to_string());
-        make_private(&path)?;
+        // Not the parents: a folder that was removed must stay so.
+        let make = |path: &Path| DirBuilder::new().mode(0o700).create(path);
+        make(&path)?;
         let (workspace, tmp) = (path.join("workspace"), path.join("tmp"));
-        make_private(&workspace)?;
-        make_private(&tmp)?;
+        make(&workspace)?;
+        make(&tmp)?;
         Ok(Scratch { workspace: open_folder(&workspace)?, tmp: open_folder(&tmp)?, path })
     }
 
     /// Removes this gateway's folder and everything in it.
     pub fn remove(&self) {
+        self.removed.store(true, Ordering::Relaxed);
         self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
         let _ = fs::remove_dir_all(&self.folder);
     }

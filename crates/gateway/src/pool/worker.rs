@@ -57,7 +57,6 @@ pub enum LineEvent {
 /// A child. Ends with this value.
 pub struct Worker {
     id: u64,
-    pid: i32,
     socket: UnixStream,
     pidfd: Option<OwnedFd>,
     exit: ExitWatch,
@@ -69,7 +68,6 @@ pub struct Worker {
 impl Worker {
     pub(crate) fn new(
         id: u64,
-        pid: i32,
         socket: OwnedFd,
         pidfd: Option<OwnedFd>,
         exit: ExitWatch,
@@ -78,15 +76,11 @@ impl Worker {
         let socket = StdUnixStream::from(socket);
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket)?;
-        Ok(Self { id, pid, socket, pidfd, exit, link, received: Vec::new(), used: 0 })
+        Ok(Self { id, socket, pidfd, exit, link, received: Vec::new(), used: 0 })
     }
 
     pub(crate) fn id(&self) -> u64 {
         self.id
-    }
-
-    pub(crate) fn pid(&self) -> i32 {
-        self.pid
     }
 
     /// Waits until the child has warmed up.
@@ -104,7 +98,9 @@ impl Worker {
     /// The next message.
     async fn receive(&mut self) -> Result<FromWorker, LineError> {
         loop {
-            if let LineEvent::Message(message) = self.next(Attention { to_messages: true, to_room: false }).await? {
+            if let LineEvent::Message(message) =
+                self.next(Attention { to_messages: true, to_room: false }).await?
+            {
                 return Ok(message);
             }
         }

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gristmill_protocol::{
     ChildExit, FRAME_HEADER_BYTES, FromZygote, PROTOCOL_VERSION, ToZygote, decode_body, decode_frame_len,
@@ -16,12 +16,14 @@ use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::{mpsc, watch};
-use tokio_util::sync::CancellationToken;
 
-use super::{Shared, Worker, ZygoteStatus};
+use super::{Shared, Worker, ZygoteLife, ZygoteStatus};
 
 /// What is kept of a zygote's last words.
 const STDERR_BYTES_MAX: usize = 8 * 1024;
+
+/// How long a keeper may take to clean up.
+const KEEPER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Between two starts of a zygote that does not come up: doubles up to this.
 const BACKOFF_MAX: Duration = Duration::from_secs(10);
@@ -30,9 +32,7 @@ const BACKOFF_MAX: Duration = Duration::from_secs(10);
 pub struct ZygoteLink {
     orders: mpsc::UnboundedSender<ToZygote>,
     exits: Mutex<HashMap<u64, watch::Sender<Option<ChildExit>>>>,
-    keeper: Mutex<Option<Child>>,
     keeper_pid: Option<u32>,
-    hung_up: CancellationToken,
 }
 
 impl ZygoteLink {
@@ -49,18 +49,9 @@ impl ZygoteLink {
         self.keeper_pid
     }
 
-    /// Closes the line: the keeper ends the zygote and clears the scratch folder.
-    pub fn hang_up_now(&self) {
-        self.hung_up.cancel();
-    }
-
-    /// The same, and waits until the keeper has ended.
-    pub async fn hang_up(&self) {
-        self.hang_up_now();
-        let keeper = lock(&self.keeper).take();
-        if let Some(mut keeper) = keeper {
-            let _ = tokio::time::timeout(Duration::from_secs(5), keeper.wait()).await;
-        }
+    /// Nobody will tell any more how children ended.
+    pub fn forget_exits(&self) {
+        lock(&self.exits).clear();
     }
 
     fn expect_exit(&self, id: u64) -> watch::Receiver<Option<ChildExit>> {
@@ -84,15 +75,17 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 pub async fn keep_running(pool: Weak<Shared>) {
     loop {
         let Some(shared) = pool.upgrade().filter(|shared| !shared.lock().closed) else { return };
-        let (reason, was_ready) = run_one(&shared).await;
+        let life = run_one(&shared).await;
         if shared.lock().closed {
             return;
         }
-        let failures = shared.zygote_lost(&reason, was_ready);
-        drop(shared);
-        if failures > 0 {
+        let failures = shared.zygote_lost(&life);
+        if failures > 1 || life.ready_for.is_none() {
             let backoff = Duration::from_millis(100).saturating_mul(1 << failures.min(10));
-            tokio::time::sleep(jittered(backoff.min(BACKOFF_MAX))).await;
+            tokio::select! {
+                () = tokio::time::sleep(jittered(backoff.min(BACKOFF_MAX))) => {}
+                () = shared.closing.cancelled() => return,
+            }
         }
     }
 }
@@ -103,24 +96,28 @@ fn jittered(time: Duration) -> Duration {
     time * 3 / 4 + time * (now.subsec_nanos() % 256) / 1024
 }
 
-/// One zygote's life: why it ended, and whether it ever came up.
-async fn run_one(shared: &Arc<Shared>) -> (String, bool) {
-    let (mut zygote, orders) = match Zygote::spawn(shared) {
+/// One zygote's life, from its start until nothing of it is left.
+async fn run_one(shared: &Arc<Shared>) -> ZygoteLife {
+    let (mut zygote, mut keeper, orders) = match Zygote::spawn(shared) {
         Ok(started) => started,
         Err(error) => {
             let program = shared.command.program.display();
-            return (format!("the worker program {program} does not start: {error}"), false);
+            let reason = format!("the worker program {program} does not start: {error}");
+            return ZygoteLife { reason, ready_for: None };
         }
     };
-    let (reason, was_ready) = zygote.listen(shared, orders).await;
+    let mut life = zygote.listen(shared, orders).await;
     let Zygote { control, stderr, .. } = zygote;
     // First of all: this is what tells the keeper that we are gone.
     drop(control);
     let said = last_words(stderr).await;
-    match said.is_empty() {
-        true => (reason, was_ready),
-        false => (format!("{reason} ({said})"), was_ready),
+    if !said.is_empty() {
+        life.reason = format!("{} ({said})", life.reason);
     }
+    if tokio::time::timeout(KEEPER_TIMEOUT, keeper.wait()).await.is_err() {
+        let _ = keeper.kill().await;
+    }
+    life
 }
 
 struct Zygote {
@@ -132,7 +129,7 @@ struct Zygote {
 }
 
 impl Zygote {
-    fn spawn(shared: &Shared) -> io::Result<(Self, mpsc::UnboundedReceiver<ToZygote>)> {
+    fn spawn(shared: &Shared) -> io::Result<(Self, Child, mpsc::UnboundedReceiver<ToZygote>)> {
         let (ours, theirs) = StdUnixStream::pair()?;
         let mut command = Command::new(&shared.command.program);
         command.arg("worker-zygote").arg(&shared.cache).arg(&shared.scratch);
@@ -144,13 +141,7 @@ impl Zygote {
         let stderr = keeper.stderr.take();
         ours.set_nonblocking(true)?;
         let (orders, ordered) = mpsc::unbounded_channel();
-        let link = ZygoteLink {
-            orders,
-            exits: Mutex::default(),
-            keeper_pid: keeper.id(),
-            keeper: Mutex::new(Some(keeper)),
-            hung_up: CancellationToken::new(),
-        };
+        let link = ZygoteLink { orders, exits: Mutex::default(), keeper_pid: keeper.id() };
         let zygote = Self {
             control: UnixStream::from_std(ours)?,
             link: Arc::new(link),
@@ -158,47 +149,46 @@ impl Zygote {
             received: Vec::new(),
             descriptors: Vec::new(),
         };
-        Ok((zygote, ordered))
+        Ok((zygote, keeper, ordered))
     }
 
     async fn listen(
         &mut self,
         shared: &Arc<Shared>,
         mut orders: mpsc::UnboundedReceiver<ToZygote>,
-    ) -> (String, bool) {
-        let mut ready = false;
-        let hung_up = self.link.hung_up.clone();
+    ) -> ZygoteLife {
+        let mut ready = None::<Instant>;
         let hello = ToZygote::Hello { version: PROTOCOL_VERSION, required: shared.required.to_vec() };
-        if let Err(error) = self.send(&hello).await {
-            return (format!("the zygote did not listen: {error}"), false);
-        }
-        loop {
-            if shared.lock().closed {
-                return ("the gateway is closing".to_owned(), ready);
-            }
-            tokio::select! {
-                () = hung_up.cancelled() => return ("the gateway is closing".to_owned(), ready),
+        let mut outcome = self.send(&hello).await.map_err(|error| format!("the zygote was lost: {error}"));
+        while outcome.is_ok() {
+            outcome = tokio::select! {
+                () = shared.closing.cancelled() => Err("the gateway is closing".to_owned()),
                 Some(order) = orders.recv() => {
-                    if let Err(error) = self.send(&order).await {
-                        return (format!("the zygote was lost: {error}"), ready);
-                    }
+                    self.send(&order).await.map_err(|error| format!("the zygote was lost: {error}"))
                 }
                 message = receive(&self.control, &mut self.received, &mut self.descriptors) => match message {
-                    Ok(message) => {
-                        if let Err(reason) = self.heard(message, shared, &mut ready) {
-                            return (reason, ready);
-                        }
-                    }
-                    Err(error) => return (format!("the zygote was lost: {error}"), ready),
+                    Ok(message) => self.heard(message, shared, &mut ready),
+                    Err(error) => Err(format!("the zygote was lost: {error}")),
                 },
-            }
+            };
+        }
+        ZygoteLife {
+            reason: outcome.err().unwrap_or_default(),
+            ready_for: ready.map(|since| since.elapsed()),
         }
     }
 
-    fn heard(&mut self, message: FromZygote, shared: &Arc<Shared>, ready: &mut bool) -> Result<(), String> {
+    fn heard(
+        &mut self,
+        message: FromZygote,
+        shared: &Arc<Shared>,
+        ready: &mut Option<Instant>,
+    ) -> Result<(), String> {
+        // Whatever came with this message belongs to it and to no other.
+        let mut descriptors = std::mem::take(&mut self.descriptors).into_iter();
         match message {
             FromZygote::Ready { version: PROTOCOL_VERSION, engine, walls } => {
-                *ready = true;
+                *ready = Some(Instant::now());
                 shared.zygote_ready(Arc::clone(&self.link), engine, walls);
             }
             FromZygote::Ready { version, .. } => {
@@ -208,11 +198,10 @@ impl Zygote {
             FromZygote::Preparing { step } => {
                 shared.status.send_replace(ZygoteStatus::Preparing(step));
             }
-            FromZygote::Child { id, pid } => {
-                let mut descriptors = std::mem::take(&mut self.descriptors).into_iter();
+            FromZygote::Child { id, pid: _ } => {
                 let socket = descriptors.next().ok_or("the zygote sent a child without its socket")?;
                 let exit = self.link.expect_exit(id);
-                let worker = Worker::new(id, pid, socket, descriptors.next(), exit, Arc::clone(&self.link))
+                let worker = Worker::new(id, socket, descriptors.next(), exit, Arc::clone(&self.link))
                     .map_err(|error| error.to_string())?;
                 tokio::spawn(welcome(worker, Arc::downgrade(shared)));
             }
@@ -220,7 +209,10 @@ impl Zygote {
                 self.link.tell_exit(id, exit);
                 shared.child_exited(id);
             }
-            FromZygote::ForkFailed { .. } => shared.fork_failed(),
+            FromZygote::ForkFailed { .. } => {
+                let shared = Arc::clone(shared);
+                tokio::spawn(async move { shared.fork_failed().await });
+            }
         }
         Ok(())
     }
@@ -246,7 +238,7 @@ async fn welcome(mut worker: Worker, pool: Weak<Shared>) {
     let Some(shared) = pool.upgrade() else { return };
     match greeted {
         Ok(()) => shared.child_arrived(worker),
-        Err(_) => shared.fork_failed(),
+        Err(_) => shared.fork_failed().await,
     }
 }
 

@@ -41,7 +41,8 @@ impl Python {
         wasi::add_to_linker(&mut linker)?;
         host_calls::add_to_linker(&mut linker)?;
         wasi::refuse_the_rest(&mut linker, engine, component)?;
-        let host = Host { wasi: Wasi::new(), channel: Channel::unconnected(), memory: MemoryCap::unlimited() };
+        let host =
+            Host { wasi: Wasi::new(), channel: Channel::unconnected(), memory: MemoryCap::unlimited() };
         let mut store = Store::new(engine, host);
         store.limiter(|host| &mut host.memory);
         store.set_hostcall_fuel(HOSTCALL_BYTES_MAX);
@@ -105,7 +106,8 @@ impl Python {
 }
 
 fn trap_from(error: &wasmtime::Error) -> Trap {
-    let kind = if error.downcast_ref::<GuestExit>().is_some() || error.downcast_ref::<ChannelGone>().is_some() {
+    let kind = if error.downcast_ref::<GuestExit>().is_some() || error.downcast_ref::<ChannelGone>().is_some()
+    {
         TrapKind::Exit
     } else {
         match error.downcast_ref::<wasmtime::Trap>() {

@@ -30,12 +30,10 @@ pub fn prepare_zygote(_namespaces: NamespacesEntered) -> Result<Prepared, JailEr
 impl Prepared {
     /// Two walls, and the names of those that are missing.
     pub fn walls(&self) -> Vec<WallStatus> {
-        let stands = |wall, detail: &str| WallStatus { wall, state: WallState::Stands, detail: detail.to_owned() };
-        let missing = |wall| WallStatus {
-            wall,
-            state: WallState::NotOnThisPlatform,
-            detail: "Linux only".to_owned(),
-        };
+        let stands =
+            |wall, detail: &str| WallStatus { wall, state: WallState::Stands, detail: detail.to_owned() };
+        let missing =
+            |wall| WallStatus { wall, state: WallState::NotOnThisPlatform, detail: "Linux only".to_owned() };
         vec![
             stands(Wall::Wasm, crate::engine::Python::NAME),
             stands(Wall::Process, "one for each execution, used once"),

@@ -24,7 +24,7 @@ pub use elsewhere::{
 
 pub use remedy::{first_missing, remedy_for};
 
-/// A wall that should rise and does not. The child ends without having read a program.
+/// A wall that should rise and does not. No program runs.
 #[derive(Debug, thiserror::Error)]
 #[error("{wall}: {detail}")]
 pub struct JailError {

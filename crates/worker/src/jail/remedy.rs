@@ -4,11 +4,12 @@ use gristmill_protocol::{Wall, WallState, WallStatus};
 
 /// The first required wall that is missing, in words with a way out.
 pub fn first_missing(walls: &[WallStatus], required: &[Wall]) -> Option<String> {
-    let missing = required.iter().find_map(|wanted| match walls.iter().find(|status| status.wall == *wanted) {
-        Some(status) if status.state == WallState::Stands => None,
-        Some(status) => Some((*wanted, status.detail.as_str())),
-        None => Some((*wanted, "not known to this worker")),
-    })?;
+    let missing =
+        required.iter().find_map(|wanted| match walls.iter().find(|status| status.wall == *wanted) {
+            Some(status) if status.state == WallState::Stands => None,
+            Some(status) => Some((*wanted, status.detail.as_str())),
+            None => Some((*wanted, "not known to this worker")),
+        })?;
     let (wall, detail) = missing;
     Some(format!(
         "this level promises {}, which this machine does not give ({detail}); {}",
@@ -46,7 +47,7 @@ pub fn remedy_for(wall: Wall) -> &'static str {
             "permit unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1 or an AppArmor \
              profile with `userns`; in Docker --security-opt seccomp=unconfined), or run with --level production"
         }
-        Wall::Rlimits => "raise the hard limits that `ulimit -H -a` shows, or run with --level development",
+        Wall::Rlimits => "raise the hard limits that `ulimit -H -a` shows, or run with --level production",
     }
 }
 

@@ -42,7 +42,8 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
     })?;
     poll.func_wrap("poll", |store, (pollables,): (Vec<Resource<Pollable>>,)| {
         let table = &store.data().wasi.table;
-        let due = pollables.iter().map(|p| Ok(table.get(p)?.due_ns())).collect::<wasmtime::Result<Vec<_>>>()?;
+        let due =
+            pollables.iter().map(|p| Ok(table.get(p)?.due_ns())).collect::<wasmtime::Result<Vec<_>>>()?;
         let Some(&first) = due.iter().min() else {
             return Err(wasmtime::Error::msg("poll of nothing"));
         };

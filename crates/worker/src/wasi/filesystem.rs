@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rustix::fs::{Dir, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
+use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceType};
 
 use super::error_code::ErrorCode;
-use super::folders::{Descriptor, root_stat};
+use super::folders::{Descriptor, OpenListing, root_stat};
 use super::open_file::{OpenFile, describe, inode_of, kind_of};
 use super::streams::{InputStream, OutputStream, StreamFailure};
 use super::types::{
@@ -19,17 +19,20 @@ use crate::engine::Host;
 /// A folder being listed.
 enum Listing {
     Root(std::vec::IntoIter<String>),
-    Folder(Dir),
+    Folder(OpenListing),
 }
 
 type Handle = Resource<Descriptor>;
 type Answer<T> = wasmtime::Result<(Result<T, ErrorCode>,)>;
 
 pub fn add_to_linker(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
-    linker.instance(&interface("filesystem/preopens"))?.func_wrap("get-directories", |mut store, (): ()| {
-        let root = store.data_mut().wasi.table.push(Descriptor::Root)?;
-        Ok((vec![(root, "/".to_owned())],))
-    })?;
+    linker.instance(&interface("filesystem/preopens"))?.func_wrap(
+        "get-directories",
+        |mut store, (): ()| {
+            let root = store.data_mut().wasi.table.push(Descriptor::Root)?;
+            Ok((vec![(root, "/".to_owned())],))
+        },
+    )?;
     let mut types = linker.instance(&interface("filesystem/types"))?;
     types.resource("descriptor", ResourceType::host::<Descriptor>(), |mut store, rep| {
         let wasi = &mut store.data_mut().wasi;
@@ -41,7 +44,10 @@ pub fn add_to_linker(linker: &mut Linker<Host>) -> wasmtime::Result<()> {
         Ok(())
     })?;
     types.resource("directory-entry-stream", ResourceType::host::<Listing>(), |mut store, rep| {
-        store.data_mut().wasi.table.delete(Resource::<Listing>::new_own(rep))?;
+        let wasi = &mut store.data_mut().wasi;
+        if let Listing::Folder(listing) = wasi.table.delete(Resource::<Listing>::new_own(rep))? {
+            wasi.folders.release_listing(listing);
+        }
         Ok(())
     })?;
     types.func_wrap("filesystem-error-code", |store, (error,): (Resource<StreamFailure>,)| {
@@ -57,9 +63,7 @@ fn add_file_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
     types.func_wrap("[method]descriptor.read-via-stream", |mut store, (fd, offset): (Handle, u64)| {
         let wasi = &mut store.data_mut().wasi;
         match open_file(wasi, &fd)? {
-            Ok(file) => {
-                Ok((Ok(wasi.table.push(InputStream::File { file, position: offset })?),))
-            }
+            Ok(file) => Ok((Ok(wasi.table.push(InputStream::File { file, position: offset })?),)),
             Err(code) => Ok((Err(code),)),
         }
     })?;
@@ -113,17 +117,18 @@ fn add_file_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
     for name in ["[method]descriptor.sync", "[method]descriptor.sync-data"] {
         types.func_wrap(name, |_, (_,): (Handle,)| -> Answer<()> { Ok((Ok(()),)) })?;
     }
-    types.func_wrap(
-        "[method]descriptor.advise",
-        |_, (_, _, _, _): (Handle, u64, u64, Advice)| -> Answer<()> { Ok((Ok(()),)) },
-    )
+    types
+        .func_wrap("[method]descriptor.advise", |_, (_, _, _, _): (Handle, u64, u64, Advice)| -> Answer<()> {
+            Ok((Ok(()),))
+        })
 }
 
 /// Making, opening, renaming and removing by name.
 fn add_folder_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<()> {
     types.func_wrap(
         "[method]descriptor.open-at",
-        |mut store, (at, follow, path, how, access): (Handle, PathFlags, String, OpenFlags, DescriptorFlags)| {
+        |mut store,
+         (at, follow, path, how, access): (Handle, PathFlags, String, OpenFlags, DescriptorFlags)| {
             let wasi = &mut store.data_mut().wasi;
             let at = wasi.table.get(&at)?;
             let follow = follow.contains(PathFlags::SYMLINK_FOLLOW);
@@ -192,23 +197,26 @@ fn add_folder_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Resul
 
 /// Looking without touching.
 fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<()> {
-    types.func_wrap("[method]descriptor.get-flags", |store, (fd,): (Handle,)| -> Answer<DescriptorFlags> {
-        let wasi = &store.data().wasi;
-        let descriptor = wasi.table.get(&fd)?;
-        let mut flags = DescriptorFlags::READ;
-        match descriptor {
-            Descriptor::File(file) => {
-                if !file.readable {
-                    flags = DescriptorFlags::empty();
+    types.func_wrap(
+        "[method]descriptor.get-flags",
+        |store, (fd,): (Handle,)| -> Answer<DescriptorFlags> {
+            let wasi = &store.data().wasi;
+            let descriptor = wasi.table.get(&fd)?;
+            let mut flags = DescriptorFlags::READ;
+            match descriptor {
+                Descriptor::File(file) => {
+                    if !file.readable {
+                        flags = DescriptorFlags::empty();
+                    }
+                    if file.writable {
+                        flags |= DescriptorFlags::WRITE;
+                    }
                 }
-                if file.writable {
-                    flags |= DescriptorFlags::WRITE;
-                }
+                Descriptor::Root | Descriptor::Folder(_) => flags |= DescriptorFlags::MUTATE_DIRECTORY,
             }
-            Descriptor::Root | Descriptor::Folder(_) => flags |= DescriptorFlags::MUTATE_DIRECTORY,
-        }
-        Ok((Ok(flags),))
-    })?;
+            Ok((Ok(flags),))
+        },
+    )?;
     types.func_wrap("[method]descriptor.get-type", |store, (fd,): (Handle,)| -> Answer<DescriptorType> {
         Ok((Ok(match store.data().wasi.table.get(&fd)? {
             Descriptor::Root | Descriptor::Folder(_) => DescriptorType::Directory,
@@ -263,9 +271,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
                 let names: Vec<_> = wasi.folders.mounts().iter().map(|mount| mount.name.clone()).collect();
                 Ok(Listing::Root(names.into_iter()))
             }
-            Descriptor::Folder(folder) => {
-                wasi.folders.list(folder).map(Listing::Folder)
-            }
+            Descriptor::Folder(folder) => wasi.folders.list(folder).map(Listing::Folder),
             Descriptor::File(_) => Err(ErrorCode::NotDirectory),
         };
         match listing {
@@ -288,7 +294,7 @@ fn next_entry(listing: &mut Listing) -> Result<Option<DirectoryEntry>, ErrorCode
             Ok(names.next().map(|name| DirectoryEntry { kind: DescriptorType::Directory, name }))
         }
         Listing::Folder(folder) => {
-            for entry in folder.by_ref() {
+            for entry in folder.entries.by_ref() {
                 let entry = entry?;
                 if matches!(entry.file_name().to_bytes(), b"." | b"..") {
                     continue;

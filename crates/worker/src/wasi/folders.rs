@@ -53,6 +53,12 @@ pub struct OpenFolder {
     mount: usize,
 }
 
+/// A folder being listed: it holds a descriptor of its own.
+pub struct OpenListing {
+    pub entries: Dir,
+    inode: (u64, u64),
+}
+
 /// A place in some mount: a folder to start from and a path beneath it.
 struct Place<'a> {
     mount: usize,
@@ -105,11 +111,12 @@ impl Folders {
         if writes && !counted {
             return Err(ErrorCode::ReadOnly);
         }
-        let mut flags = match (access.contains(DescriptorFlags::READ), access.contains(DescriptorFlags::WRITE)) {
-            (_, false) => OFlags::RDONLY,
-            (false, true) => OFlags::WRONLY,
-            (true, true) => OFlags::RDWR,
-        };
+        let mut flags =
+            match (access.contains(DescriptorFlags::READ), access.contains(DescriptorFlags::WRITE)) {
+                (_, false) => OFlags::RDONLY,
+                (false, true) => OFlags::WRONLY,
+                (true, true) => OFlags::RDWR,
+            };
         // NONBLOCK: a fifo that someone left in the folder must not hang us.
         flags |= OFlags::NOCTTY | OFlags::NONBLOCK;
         if !follow {
@@ -266,10 +273,20 @@ impl Folders {
     }
 
     /// A folder's entries, from the first on.
-    pub fn list(&self, folder: &OpenFolder) -> Outcome<Dir> {
+    pub fn list(&mut self, folder: &OpenFolder) -> Outcome<OpenListing> {
+        let quota = self.quota_mut()?;
+        quota.admit_open()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let again = path_beneath::open(folder.fd.as_fd(), ".", flags, Mode::empty())?;
-        Ok(Dir::new(again)?)
+        let entries = Dir::new(again)?;
+        quota.opened(folder.inode);
+        Ok(OpenListing { entries, inode: folder.inode })
+    }
+
+    pub fn release_listing(&mut self, listing: OpenListing) {
+        if let Some(quota) = self.quota.as_mut() {
+            quota.closed(listing.inode);
+        }
     }
 
     /// The entry whose times are to change, opened.

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use gristmill_protocol::WorkerLimit;
+
 use super::error_code::ErrorCode;
 
 /// The limits themselves.
@@ -32,7 +34,7 @@ pub struct Quota {
     files_used: u64,
     open: HashMap<Inode, u32>,
     open_count: u32,
-    hit: BTreeSet<&'static str>,
+    hit: BTreeSet<WorkerLimit>,
 }
 
 impl Quota {
@@ -47,19 +49,19 @@ impl Quota {
     }
 
     /// The limits that refused something.
-    pub fn limits_hit(&self) -> impl Iterator<Item = &'static str> + '_ {
+    pub fn limits_hit(&self) -> impl Iterator<Item = WorkerLimit> + '_ {
         self.hit.iter().copied()
     }
 
     /// A file of `size` bytes is to become at least `end` bytes long.
     pub fn grow(&mut self, size: u64, end: u64) -> Result<(), ErrorCode> {
         if end > self.limits.file_bytes && end > size {
-            self.hit.insert("file_bytes");
+            self.hit.insert(WorkerLimit::FileBytes);
             return Err(ErrorCode::FileTooLarge);
         }
         let growth = end.saturating_sub(size);
         if growth > 0 && self.bytes_used.saturating_add(growth) > self.limits.workspace_bytes {
-            self.hit.insert("workspace_bytes");
+            self.hit.insert(WorkerLimit::WorkspaceBytes);
             return Err(ErrorCode::Quota);
         }
         self.bytes_used += growth;
@@ -74,7 +76,7 @@ impl Quota {
     /// A file or folder is to be made.
     pub fn make_entry(&mut self) -> Result<(), ErrorCode> {
         if self.files_used >= self.limits.workspace_files {
-            self.hit.insert("workspace_files");
+            self.hit.insert(WorkerLimit::WorkspaceFiles);
             return Err(ErrorCode::Quota);
         }
         self.files_used += 1;
@@ -97,7 +99,7 @@ impl Quota {
     /// Whether one more file or folder may be open.
     pub fn admit_open(&mut self) -> Result<(), ErrorCode> {
         if self.open_count >= self.limits.open_files {
-            self.hit.insert("open_files");
+            self.hit.insert(WorkerLimit::OpenFiles);
             return Err(ErrorCode::InsufficientMemory);
         }
         Ok(())
@@ -141,7 +143,10 @@ mod tests {
         assert_eq!(quota.grow(0, 50), Ok(()));
         assert_eq!(quota.grow(50, 51), Err(ErrorCode::Quota));
         assert_eq!(quota.used().0, 150);
-        assert_eq!(quota.limits_hit().collect::<Vec<_>>(), ["file_bytes", "workspace_bytes"]);
+        assert_eq!(
+            quota.limits_hit().collect::<Vec<_>>(),
+            [WorkerLimit::FileBytes, WorkerLimit::WorkspaceBytes]
+        );
     }
 
     #[test]

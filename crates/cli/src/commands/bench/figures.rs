@@ -147,7 +147,10 @@ impl Figures {
         if let Some(calls) = self.tool_call_us {
             println!(
                 "| tool-call round trip, program to gateway and back | p50 {:.0} us, p95 {:.0} us, p99 {:.0} us ({:.0} per second) |",
-                calls.p50_us, calls.p95_us, calls.p99_us, 1e6 / calls.p50_us
+                calls.p50_us,
+                calls.p95_us,
+                calls.p99_us,
+                1e6 / calls.p50_us
             );
         }
         if let Some(gather_ms) = self.gather_ms {
@@ -162,7 +165,9 @@ impl Figures {
             match one.native_ms {
                 Some(native) => println!(
                     "| {} | {:.0} ms | {native:.0} ms | {:.1}x |",
-                    one.name, one.ours_ms, one.ours_ms / native
+                    one.name,
+                    one.ours_ms,
+                    one.ours_ms / native
                 ),
                 None => println!("| {} | {:.0} ms | - | - |", one.name, one.ours_ms),
             }

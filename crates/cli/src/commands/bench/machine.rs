@@ -27,8 +27,12 @@ pub fn cold_python(rounds: usize) -> Option<Percentiles> {
     let mut times = Vec::new();
     for _ in 0..rounds {
         let started = Instant::now();
-        let status =
-            Command::new(&interpreter).args(["-c", "1 + 1"]).stdin(Stdio::null()).stdout(Stdio::null()).status().ok()?;
+        let status = Command::new(&interpreter)
+            .args(["-c", "1 + 1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .ok()?;
         times.push(started.elapsed());
         if !status.success() {
             return None;
@@ -65,7 +69,9 @@ pub fn private_kb_of_grandchildren(pid: u32) -> Option<u64> {
 fn children_of(parent: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
         let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
         // After the name in brackets: state, then the parent.
         let after = stat.rsplit_once(") ").map(|(_, rest)| rest).unwrap_or_default();

@@ -1,5 +1,5 @@
 # attack: delete files that are still open, so that their bytes are no longer counted
-# expect: error | limit:workspace_bytes | limit:open_files | limit:file_size | limit:wall_time
+# expect: error | limit:workspace_bytes | limit:open_files | limit:file_bytes | limit:wall_time
 # forbid: PWNED
 # timeout_ms: 10000
 import os

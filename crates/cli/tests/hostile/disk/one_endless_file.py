@@ -1,5 +1,5 @@
 # attack: append to one file without end
-# expect: error | limit:file_size | limit:workspace_bytes | limit:wall_time
+# expect: error | limit:file_bytes | limit:workspace_bytes | limit:wall_time
 # forbid: PWNED
 # timeout_ms: 8000
 block = b"d" * (1 << 20)

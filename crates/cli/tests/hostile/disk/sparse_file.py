@@ -1,5 +1,5 @@
 # attack: a file of a terabyte that costs nothing, until something reads it
-# expect: ok | error | limit:file_size
+# expect: ok | error | limit:file_bytes
 # forbid: PWNED
 import os
 

@@ -1,5 +1,5 @@
 # attack: let SQLite write instead of Python
-# expect: error | limit:file_size | limit:workspace_bytes | limit:wall_time
+# expect: error | limit:file_bytes | limit:workspace_bytes | limit:wall_time
 # forbid: PWNED
 # timeout_ms: 15000
 import sqlite3

@@ -1,5 +1,5 @@
 # attack: fill /tmp instead of the workspace
-# expect: error | limit:workspace_bytes | limit:file_size | limit:memory | limit:wall_time
+# expect: error | limit:workspace_bytes | limit:file_bytes | limit:memory | limit:wall_time
 # forbid: PWNED
 # timeout_ms: 10000
 import tempfile

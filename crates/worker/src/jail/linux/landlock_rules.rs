@@ -37,9 +37,7 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
         // Set once, in the zygote; the list of system calls has no room for setting it again.
         .no_new_privs(false);
     for mount in mounts {
-        rules = rules
-            .add_rule(PathBeneath::new(&mount.fd, access_for(mount.writable)))
-            .map_err(failed)?;
+        rules = rules.add_rule(PathBeneath::new(&mount.fd, access_for(mount.writable))).map_err(failed)?;
     }
     let status = rules.restrict_self().map_err(failed)?;
     match status.ruleset {

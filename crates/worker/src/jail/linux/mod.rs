@@ -21,7 +21,8 @@ pub use namespaces::{NamespacesEntered, fork_into_namespaces};
 
 /// What the zygote worked out once, for all its children.
 pub struct Prepared {
-    system_calls: system_calls::Filter,
+    /// `None` where the kernel has none; whether that is acceptable is the level's to say.
+    system_calls: Option<system_calls::Filter>,
     landlock_abi: i32,
     walls: Vec<WallStatus>,
 }
@@ -40,11 +41,22 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)
         .map_err(|error| JailError::new("dumpable", error))?;
     die_with_parent()?;
-    let system_calls = system_calls::Filter::compile()?;
-    let landlock_abi = landlock_rules::abi();
-    let prepared = Prepared { system_calls, landlock_abi, walls };
+    let mut prepared = Prepared {
+        system_calls: Some(system_calls::Filter::compile()?),
+        landlock_abi: landlock_rules::abi(),
+        walls,
+    };
     let tried = probe::try_walls(&prepared);
-    Ok(Prepared { walls: [prepared.walls, tried].concat(), ..prepared })
+    let fell = |wall| tried.iter().any(|status| status.wall == wall && status.state != WallState::Stands);
+    // What fell in the trial would fail in every child: it is not tried again.
+    if fell(Wall::Seccomp) {
+        prepared.system_calls = None;
+    }
+    if fell(Wall::Landlock) {
+        prepared.landlock_abi = 0;
+    }
+    prepared.walls.extend(tried);
+    Ok(prepared)
 }
 
 impl Prepared {
@@ -55,7 +67,7 @@ impl Prepared {
 
     /// From here on, only the system calls on the list. Cannot be undone.
     pub fn filter_system_calls(&self) -> Result<(), JailError> {
-        self.system_calls.apply()
+        self.system_calls.as_ref().map_or(Ok(()), system_calls::Filter::apply)
     }
 
     /// From here on, no file outside these folders. Cannot be undone.

@@ -88,11 +88,16 @@ pub fn empty_the_root(entered: &NamespacesEntered) -> Vec<WallStatus> {
         Ok(()) => stands(wall, detail),
         Err(why) => WallStatus { wall, state: WallState::Unavailable, detail: why.to_owned() },
     };
-    let root = others.map_err(str::to_owned).and_then(|()| pivot_to_empty().map_err(|error| error.to_string()));
+    let root =
+        others.map_err(str::to_owned).and_then(|()| pivot_to_empty().map_err(|error| error.to_string()));
     vec![
         status(Wall::UserNamespace, user, "own, without capabilities"),
         status(Wall::NetworkNamespace, others, "own, no interface up"),
-        status(Wall::MountNamespace, root.as_ref().map(|()| ()).map_err(String::as_str), "own, empty, read-only"),
+        status(
+            Wall::MountNamespace,
+            root.as_ref().map(|()| ()).map_err(String::as_str),
+            "own, empty, read-only",
+        ),
         status(Wall::PidNamespace, others, "own process tree"),
     ]
 }
@@ -101,7 +106,8 @@ fn pivot_to_empty() -> io::Result<()> {
     use rustix::mount::{mount, mount_change, mount_remount, unmount};
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     // Any folder serves: it is covered in our own view only.
-    let over = ["/tmp", "/run", "/dev", "/"].into_iter().find(|path| fs::metadata(path).is_ok()).unwrap_or("/tmp");
+    let over =
+        ["/tmp", "/run", "/dev", "/"].into_iter().find(|path| fs::metadata(path).is_ok()).unwrap_or("/tmp");
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount("none", over, "tmpfs", flags, Some(c"size=4k,nr_inodes=2,mode=0555"))?;
     rustix::process::chdir(over)?;

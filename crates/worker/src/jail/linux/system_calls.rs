@@ -33,7 +33,7 @@ const ALLOWED: &[(i64, When, &str)] = &[
     // Files: only beneath the folders that came as descriptors; landlock holds even if this code errs.
     (libc::SYS_openat2, Always, "open beneath a folder, links and .. refused by the kernel"),
     (libc::SYS_close, Always, "let go of a file"),
-    (libc::SYS_read, Always, "the allocator of last resort reads nothing; std may"),
+    (libc::SYS_read, Always, "std reads with it where it could use pread"),
     (libc::SYS_pread64, Always, "read a file"),
     (libc::SYS_pwrite64, Always, "write a file"),
     (libc::SYS_fstat, Always, "size and kind of an open file"),
@@ -67,7 +67,7 @@ const ALLOWED: &[(i64, When, &str)] = &[
     (libc::SYS_rt_sigprocmask, Always, "the engine's own signal handler"),
     (libc::SYS_rt_sigaction, Always, "a crash restores the default handler and then dies of it"),
     (libc::SYS_sigaltstack, Always, "the stack of that handler"),
-    (libc::SYS_setitimer, Always, "the CPU limit, set once"),
+    (libc::SYS_setitimer, Is(0, libc::ITIMER_PROF as u64), "the exact CPU limit; behind it stands RLIMIT_CPU, which cannot be raised again"),
     (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, which can only go down"),
     (libc::SYS_landlock_create_ruleset, Always, "confinement to the folders, which can only get tighter"),
     (libc::SYS_landlock_add_rule, Always, "the same"),
@@ -99,8 +99,9 @@ impl Filter {
                 rules.push(SeccompRule::new(vec![condition]).map_err(failed)?);
             }
         }
-        let filter = SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture()?)
-            .map_err(failed)?;
+        let filter =
+            SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture()?)
+                .map_err(failed)?;
         Ok(Self(filter.try_into().map_err(failed)?))
     }
 
