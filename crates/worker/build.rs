@@ -4,8 +4,9 @@
 //! Both steps are cached by content outside the target folder, under
 //! `$GRISTMILL_BUILD_CACHE` or the user's cache folder.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 fn main() {
@@ -65,7 +66,7 @@ fn build_component(guest: &Path, cache: &Path) -> Result<PathBuf, String> {
     println!("cargo::rerun-if-changed={}", guest.display());
     let component = cache.join(format!("python-{}.wasm", &hasher.finalize().to_hex()[..32]));
     if !component.exists() {
-        eprintln!("building the Python guest (about a minute, once for each change of guests/python)");
+        tell("building the Python guest: about half a minute, once for each change of guests/python");
         run(
             Command::new(&python).arg(&script).arg("--out").arg(&component).arg("--cache").arg(cache),
             &python,
@@ -74,22 +75,40 @@ fn build_component(guest: &Path, cache: &Path) -> Result<PathBuf, String> {
     Ok(component)
 }
 
+/// Runs a step of the guest's build, and shows what it says while it says it.
 fn run(command: &mut Command, python: &str) -> Result<String, String> {
-    let output = command.output().map_err(|error| {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| {
         format!(
             "the Python guest is built with Python, and `{python}` does not start: {error}\n\
              install Python 3.9 or newer with pip and venv (Debian: apt install python3 python3-venv),\n\
              or set GRISTMILL_PYTHON to an interpreter, or GRISTMILL_PYTHON_COMPONENT to a ready component"
         )
     })?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    eprint!("{said}");
+    let mut said = Vec::new();
+    for line in child
+        .stderr
+        .take()
+        .into_iter()
+        .flat_map(|stderr| BufReader::new(stderr).lines().map_while(Result::ok))
+    {
+        tell(&line);
+        said.push(line);
+    }
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
     if !output.status.success() {
-        let tail: Vec<&str> = said.lines().rev().take(15).collect();
-        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        let tail = &said[said.len().saturating_sub(15)..];
         return Err(format!("building the Python guest failed ({}):\n{}", output.status, tail.join("\n")));
     }
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
+}
+
+/// cargo keeps what a build script prints to itself, so a long step is told to the terminal, if
+/// there is one, as well.
+fn tell(line: &str) {
+    eprintln!("{line}");
+    if let Ok(mut terminal) = fs::OpenOptions::new().write(true).open("/dev/tty") {
+        let _ = writeln!(terminal, "\r\x1b[K       guest {}", line.trim_start_matches("guest: "));
+    }
 }
 
 fn cache_folder() -> Result<PathBuf, String> {

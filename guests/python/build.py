@@ -10,6 +10,7 @@ not at all.
 """
 
 import argparse
+import fcntl
 import hashlib
 import os
 import pathlib
@@ -69,11 +70,14 @@ def build(out, cache):
     if sys.version_info < (3, 9):
         raise BuildError("Python 3.9 or newer is needed to build; this is " + sys.version.split()[0])
     cache.mkdir(parents=True, exist_ok=True)
-    tool = install_tool(cache)
-    bundled = install_bundled(cache)
-    with tempfile.TemporaryDirectory(dir=cache, prefix="stage-") as stage:
-        stage_sources(pathlib.Path(stage))
-        componentize(tool, cache, pathlib.Path(stage), bundled, out)
+    with open(cache / "build.lock", "w") as lock:
+        # Two builds at once would install over each other.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        tool = install_tool(cache)
+        bundled = install_bundled(cache)
+        with tempfile.TemporaryDirectory(dir=cache, prefix="stage-") as stage:
+            stage_sources(pathlib.Path(stage))
+            componentize(tool, cache, pathlib.Path(stage), bundled, out)
     say(f"wrote {out.name}, {out.stat().st_size / 1e6:.1f} MB")
 
 

@@ -99,7 +99,7 @@ impl Range {
             return Err(format!("took {:?}", started.elapsed()));
         }
         let ending = ending_of(&report);
-        if !attack.expect.iter().any(|expected| *expected == ending) {
+        if !attack.expect.contains(&ending) {
             let error = report.error.as_ref();
             return Err(format!(
                 "ended in {ending}, expected {}\nerror: {error:#?}\nstdout: {}\nnotes: {:?}",

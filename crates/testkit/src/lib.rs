@@ -7,6 +7,8 @@
 //! assert_eq!(report.result, Some(serde_json::json!(2)));
 //! ```
 
+#[cfg(target_os = "linux")]
+pub mod processes;
 mod scripted_tools;
 mod test_folder;
 mod world;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const UNSAFE_PLACES: &[&str] = &[
     "crates/worker/src/artifact.rs",
     "crates/worker/src/fork.rs",
+    "crates/worker/src/page_warming.rs",
+    "crates/worker/src/jail/descriptors.rs",
     "crates/worker/src/jail/elsewhere.rs",
     "crates/worker/src/jail/linux/",
 ];

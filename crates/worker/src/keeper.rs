@@ -49,7 +49,18 @@ fn keep(zygote: Pid, scratch: &Path) -> ExitCode {
     if gateway_is_gone(control.as_fd()) {
         let _ = std::fs::remove_dir_all(scratch);
     }
+    end_the_rest();
     code
+}
+
+/// The zygote's death has ended its children.
+#[cfg(target_os = "linux")]
+fn end_the_rest() {}
+
+/// Without a parent-death signal: all of our group, and with it ourselves.
+#[cfg(not(target_os = "linux"))]
+fn end_the_rest() {
+    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::KILL);
 }
 
 enum Ended {

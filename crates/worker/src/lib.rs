@@ -29,7 +29,7 @@ pub use artifact::{Artifact, ArtifactError, CompileProgress};
 pub use component::{component_bytes, component_id};
 pub use entry::{COMPILE_COMMAND, ZYGOTE_COMMAND, run_if_worker};
 pub use gristmill_protocol::{Wall, WallState, WallStatus};
-pub use jail::remedy_for;
+pub use jail::{first_missing, remedy_for};
 
 /// What `doctor` and `bench` need of the engine without a gateway.
 pub mod direct;

@@ -18,9 +18,6 @@ use crate::fork::{Forked, exit_now, fork};
 
 const PAGE_BYTES: u64 = 4096;
 
-/// Runs of pages this close are asked for together: a call costs as much as a few pages.
-const GAP_PAGES_MAX: u64 = 0;
-
 /// More runs than this are not worth their calls.
 const RUNS_MAX: usize = 4096;
 
@@ -126,9 +123,7 @@ fn join(start: u64, touched: impl Iterator<Item = bool>, written: bool, runs: &m
         }
         let at = start + index * PAGE_BYTES;
         match runs[first..].last_mut() {
-            Some(run) if at - (run.start + run.bytes) <= GAP_PAGES_MAX * PAGE_BYTES => {
-                run.bytes = at + PAGE_BYTES - run.start;
-            }
+            Some(run) if at == run.start + run.bytes => run.bytes += PAGE_BYTES,
             Some(_) | None => runs.push(PageRun { start: at, bytes: PAGE_BYTES, written }),
         }
     }
@@ -169,12 +164,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_pages_are_asked_for_together() {
-        let touched = [true, false, true, false, false, false, false, false, true, true];
+    fn neighbouring_pages_are_asked_for_together() {
+        let touched = [true, true, false, true, false, false, true, true, true];
         let mut runs = Vec::new();
         join(0x10000, touched.into_iter(), true, &mut runs);
         let run = |start, pages| PageRun { start, bytes: pages * PAGE_BYTES, written: true };
-        assert_eq!(runs, [run(0x10000, 3), run(0x18000, 2)]);
+        assert_eq!(runs, [run(0x10000, 2), run(0x13000, 1), run(0x16000, 3)]);
         assert_eq!(decode(&encode(&runs)), runs);
     }
 

@@ -84,12 +84,20 @@ pub(super) fn shape(finished: Finished) -> Report {
             "if the program did nothing unusual, please report this",
         ),
     };
+    let mut verdict = verdict;
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
         if Some(name) != verdict.fatal {
             limits_hit.push(LimitHit::new(name, &limits));
         }
+    }
+    // A refused write shows inside as an OSError that cannot name the limit; here it can.
+    if let (Some(error), [hit, ..]) = (&mut verdict.error, limits_hit.as_slice())
+        && error.code == Code::Exception
+        && error.hint.is_none()
+    {
+        error.hint = Some(hit.message.clone());
     }
     Report {
         success: verdict.error.is_none(),

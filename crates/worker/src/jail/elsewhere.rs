@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use gristmill_protocol::{Wall, WallState, WallStatus};
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
-use super::JailError;
+use super::{JailError, descriptors};
 use crate::fork::{Forked, fork};
 use crate::wasi::MountedFolder;
 
@@ -59,9 +59,9 @@ impl Prepared {
     }
 }
 
-/// Nothing to let go of.
+/// Lets go of everything that is the zygote's.
 pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
-    Ok(socket)
+    descriptors::keep_only(socket)
 }
 
 /// Whole seconds only.

@@ -4,6 +4,7 @@
 //! in the zygote), landlock, seccomp and rlimits (in every child). Elsewhere there are none of
 //! these, and what is left is WebAssembly and a process used once; the names are the same.
 
+mod descriptors;
 mod remedy;
 
 #[cfg(target_os = "linux")]

@@ -84,21 +84,19 @@ impl OpenFile {
 
 /// The file behind a stat.
 pub fn inode_of(stat: &Stat) -> Inode {
-    (stat.st_dev as u64, stat.st_ino as u64)
+    (count(stat.st_dev), count(stat.st_ino))
 }
 
 /// A stat in WASI's words.
 pub fn describe(stat: &Stat) -> DescriptorStat {
-    let time = |seconds: i64, nanoseconds: i64| {
-        Some(Datetime { seconds: u64::try_from(seconds).unwrap_or(0), nanoseconds: nanoseconds as u32 })
-    };
+    let time = |seconds, nanoseconds| Some(Datetime { seconds, nanoseconds });
     DescriptorStat {
         kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
-        link_count: stat.st_nlink as u64,
+        link_count: count(stat.st_nlink),
         size: stat.st_size as u64,
-        accessed: time(stat.st_atime as i64, stat.st_atime_nsec as i64),
-        modified: time(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-        changed: time(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        accessed: time(count(stat.st_atime), count(stat.st_atime_nsec) as u32),
+        modified: time(count(stat.st_mtime), count(stat.st_mtime_nsec) as u32),
+        changed: time(count(stat.st_ctime), count(stat.st_ctime_nsec) as u32),
     }
 }
 
@@ -114,6 +112,11 @@ pub fn kind_of(kind: FileType) -> DescriptorType {
         FileType::BlockDevice => DescriptorType::BlockDevice,
         FileType::Unknown => DescriptorType::Unknown,
     }
+}
+
+/// A number of the system's, whose type differs between systems; before 1970 is 1970.
+fn count(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(0)
 }
 
 fn retry(mut call: impl FnMut() -> Result<usize, Errno>) -> Result<usize, Errno> {

@@ -100,7 +100,8 @@ impl Quota {
     pub fn admit_open(&mut self) -> Result<(), ErrorCode> {
         if self.open_count >= self.limits.open_files {
             self.hit.insert(WorkerLimit::OpenFiles);
-            return Err(ErrorCode::InsufficientMemory);
+            // WASI has no EMFILE; of what it has, "quota exceeded" misleads the least.
+            return Err(ErrorCode::Quota);
         }
         Ok(())
     }
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(quota.make_entry(), Err(ErrorCode::Quota));
         quota.opened((1, 1));
         quota.opened((1, 1));
-        assert_eq!(quota.admit_open(), Err(ErrorCode::InsufficientMemory));
+        assert_eq!(quota.admit_open(), Err(ErrorCode::Quota));
         assert!(!quota.closed((1, 1)));
         assert!(quota.closed((1, 1)));
         assert_eq!(quota.admit_open(), Ok(()));

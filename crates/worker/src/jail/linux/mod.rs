@@ -8,12 +8,12 @@ mod rlimits;
 mod system_calls;
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use gristmill_protocol::{Wall, WallState, WallStatus};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::JailError;
+use super::{JailError, descriptors};
 use crate::wasi::MountedFolder;
 
 pub use cpu_limit::{cpu_us, limit_cpu};
@@ -80,41 +80,9 @@ impl Prepared {
 pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
     die_with_parent().map_err(|error| io::Error::other(error.to_string()))?;
     unblock_signals()?;
-    // Input and output lead nowhere; standard input was the control socket.
-    let nowhere = UnixNowhere::open()?;
-    for standard in 0..=2 {
-        // SAFETY: dup2 onto the three standard descriptors, which no Rust object owns.
-        if unsafe { libc::dup2(nowhere.0.as_raw_fd(), standard) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    drop(nowhere);
-    // SAFETY: everything above the socket's new place is closed behind the back of the objects
-    // that own it, which is sound because this process never drops them: it ends by `_exit`.
-    unsafe {
-        if libc::dup2(socket.as_raw_fd(), 3) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        if socket.as_raw_fd() == 3 {
-            std::mem::forget(socket);
-        }
-        if libc::syscall(libc::SYS_close_range, 4, libc::c_uint::MAX, 0) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
+    let socket = descriptors::keep_only(socket)?;
     rlimits::lower()?;
-    // SAFETY: descriptor 3 is the duplicate made above, owned by nothing else in this process.
-    Ok(unsafe { OwnedFd::from_raw_fd(3) })
-}
-
-/// One end of a socket pair whose other end is closed: reads end, writes fail. There may be no
-/// /dev/null where we are.
-struct UnixNowhere(OwnedFd);
-
-impl UnixNowhere {
-    fn open() -> io::Result<Self> {
-        Ok(Self(std::os::unix::net::UnixStream::pair()?.0.into()))
-    }
+    Ok(socket)
 }
 
 /// A child's number as a descriptor that can never come to mean another process.

@@ -93,11 +93,7 @@ pub fn empty_the_root(entered: &NamespacesEntered) -> Vec<WallStatus> {
     vec![
         status(Wall::UserNamespace, user, "own, without capabilities"),
         status(Wall::NetworkNamespace, others, "own, no interface up"),
-        status(
-            Wall::MountNamespace,
-            root.as_ref().map(|()| ()).map_err(String::as_str),
-            "own, empty, read-only",
-        ),
+        status(Wall::MountNamespace, root.as_ref().copied().map_err(String::as_str), "own, empty, read-only"),
         status(Wall::PidNamespace, others, "own process tree"),
     ]
 }

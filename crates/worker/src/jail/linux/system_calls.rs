@@ -48,6 +48,7 @@ const ALLOWED: &[(i64, When, &str)] = &[
     (libc::SYS_renameat2, Always, "the same, where renameat is gone"),
     (libc::SYS_readlinkat, Always, "look at a link that was there before"),
     (libc::SYS_utimensat, Is(1, 0), "set the times of an open file; never by name, which landlock does not cover"),
+    (libc::SYS_fcntl, Is(1, libc::F_GETFD as u64), "builds with debug assertions look whether a descriptor is open before closing it"),
     (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
     // Memory: never executable.
     (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),

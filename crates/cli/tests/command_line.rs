@@ -1,0 +1,207 @@
+//! The command line, as people and scripts use it.
+
+mod support;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use gristmill_testkit::TestFolder;
+use serde_json::{Value, json};
+use support::gristmill;
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(gristmill()).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn check(arguments: &[&str], code: i32, stdout: &str) -> String {
+    let output = run(arguments);
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}\n{stderr}");
+    assert_eq!(text(&output.stdout), stdout, "{arguments:?}\n{stderr}");
+    stderr
+}
+
+#[test]
+fn output_comes_first_and_the_result_last() {
+    check(&["run", "-c", "print('hello')\n{'a': 1}"], 0, "hello\n{\n  \"a\": 1\n}\n");
+    check(&["run", "-c", "print('no newline', end='')\n'text'"], 0, "no newline\ntext\n");
+    check(&["run", "-c", "x = 1"], 0, "");
+}
+
+#[test]
+fn a_program_comes_from_a_file_or_from_standard_input() {
+    let folder = TestFolder::new("scripts");
+    let script = folder.path().join("script.py");
+    std::fs::write(&script, "print('from a file')").unwrap();
+    check(&["run", script.to_str().unwrap()], 0, "from a file\n");
+    let mut child = Command::new(gristmill())
+        .args(["run", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"print('from a pipe')").unwrap();
+    assert_eq!(text(&child.wait_with_output().unwrap().stdout), "from a pipe\n");
+}
+
+#[test]
+fn exit_codes_are_as_documented() {
+    let stderr = check(&["run", "-c", "1 / 0"], 1, "");
+    assert!(stderr.contains("error[GM-1102]: division by zero"), "{stderr}");
+    assert!(stderr.contains("line 1"), "{stderr}");
+    check(&["run", "-c", "import sys; sys.exit(3)"], 1, "");
+    let stderr = check(&["run", "--timeout", "1s", "-c", "while True: pass"], 3, "");
+    assert!(stderr.contains("error[GM-1201]") && stderr.contains("hint:"), "{stderr}");
+    let stderr = check(&["run", "--memory", "100M", "-c", "x = bytearray(10**9)"], 3, "");
+    assert!(stderr.contains("error[GM-1203]"), "{stderr}");
+    check(&["run"], 2, "");
+}
+
+#[test]
+fn wrong_usage_says_what_to_do() {
+    for (arguments, said) in [
+        (vec!["run", "nowhere.py"], "nowhere.py cannot be opened"),
+        (vec!["run", "--timeout", "soon", "-c", "1"], "write a number with ms, s or m"),
+        (vec!["run", "--timeout", "10m", "-c", "1"], "1 s to 120 s"),
+        (vec!["run", "--memory", "1T", "-c", "1"], "is not a size"),
+        (vec!["run", "--limit", "tool_cals=3", "-c", "1"], "did you mean `tool_calls`?"),
+        (vec!["run", "--limit", "tool_calls", "-c", "1"], "must be NAME=VALUE"),
+        (vec!["run", "--context", "novalue", "-c", "1"], "must be NAME=VALUE"),
+        (vec!["run", "--level", "paranoid", "-c", "1"], "development, production and hardened"),
+        (vec!["run", "--workspace", "/nowhere/at/all", "-c", "1"], "cannot be made"),
+        (vec!["run", "--context", "class=1", "-c", "1"], "is a Python keyword"),
+        (vec!["run", "--context-json", "/nowhere.json", "-c", "1"], "/nowhere.json cannot be read"),
+        (vec!["rum"], "run"),
+    ] {
+        let output = run(&arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}\n{stderr}");
+        assert!(stderr.contains(said), "{arguments:?}\n{stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn json_is_one_document_with_everything_in_it() {
+    let output = run(&[
+        "run",
+        "--json",
+        "--example-tools",
+        "-c",
+        "import sys\nprint('out')\nprint('err', file=sys.stderr)\nawait callMCPTool('echo', {'value': 1})",
+    ]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["success"], json!(true));
+    assert_eq!(report["result"], json!({"value": 1}));
+    assert_eq!((&report["stdout"], &report["stderr"]), (&json!("out\n"), &json!("err\n")));
+    assert_eq!(report["tools_called"][0]["name"], json!("echo"));
+    assert_eq!(report["limits_hit"], json!([]));
+    assert!(report["execution_time_ms"].as_f64().unwrap() > 0.0);
+    let output = run(&["run", "--json", "-c", "\n1 / 0"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(report["error"]["code"], json!("GM-1102"));
+    assert_eq!(report["error"]["kind"], json!("exception"));
+    assert_eq!(report["error"]["line"], json!(2));
+    assert!(report["error"]["traceback"].as_str().unwrap().contains("1 / 0"));
+}
+
+#[test]
+fn context_workspace_and_limits_reach_the_program() {
+    let folder = TestFolder::new("context");
+    let file = folder.path().join("context.json");
+    std::fs::write(&file, r#"{"rows": [1, 2], "name": "file"}"#).unwrap();
+    let workspace = folder.path().join("made");
+    check(
+        &[
+            "run",
+            "--context-json",
+            file.to_str().unwrap(),
+            "--context",
+            "name=flag",
+            "--context",
+            "n=3",
+            "--workspace",
+            workspace.to_str().unwrap(),
+            "-c",
+            "open('kept.txt', 'w').write(f'{name} {n + len(rows)}')\nNone",
+        ],
+        0,
+        "",
+    );
+    assert_eq!(std::fs::read_to_string(workspace.join("kept.txt")).unwrap(), "flag 5");
+}
+
+#[test]
+fn doctor_tells_of_every_wall_and_runs_a_program() {
+    let output = run(&["doctor", "--json"]);
+    let findings: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{findings:#}");
+    assert_eq!(findings["ready"], json!(true));
+    assert_eq!(findings["walls"].as_array().unwrap().len(), 10);
+    assert_eq!(findings["engine_file_good"], json!(true));
+    let shown = text(&run(&["doctor"]).stdout);
+    assert!(shown.contains("landlock") && shown.contains("ready: a program ran in"), "{shown}");
+}
+
+#[test]
+fn the_demo_ends_with_its_token_table() {
+    let output = run(&["demo", "--json"]);
+    let demo: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(demo["report"]["success"], json!(true), "{demo:#}");
+    assert_eq!(demo["report"]["tools_called"].as_array().unwrap().len(), 11);
+    assert!(demo["tokens"]["direct"].as_u64().unwrap() > 100_000);
+    assert!(demo["tokens"]["milled"].as_u64().unwrap() < 1_000);
+    let shown = text(&run(&["demo"]).stdout);
+    assert!(shown.contains("tokens (o200k)") && shown.contains("saved"), "{shown}");
+}
+
+#[test]
+fn a_damaged_or_foreign_engine_file_is_made_again_and_never_trusted() {
+    let good = run(&["setup"]);
+    assert!(good.status.success(), "{}", text(&good.stderr));
+    let path = text(&good.stdout).trim().rsplit_once(": ").unwrap().1.to_owned();
+    let path = std::path::Path::new(&path);
+    let cache = TestFolder::new("cache");
+    let engines = cache.path().join("engines");
+    std::fs::create_dir(&engines).unwrap();
+    let copy = engines.join(path.file_name().unwrap());
+    let mut bytes = std::fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&copy, &bytes).unwrap();
+    let with_cache = |arguments: &[&str]| {
+        Command::new(gristmill())
+            .args(arguments)
+            .env("GRISTMILL_CACHE_DIR", cache.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    };
+    // One bit is wrong: the worker does not load it, and has it compiled again.
+    let output = with_cache(&["run", "-c", "6 * 7"]);
+    assert_eq!(text(&output.stdout), "42\n", "{}", text(&output.stderr));
+    let names: Vec<_> = std::fs::read_dir(&engines).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let compiled: Vec<_> =
+        names.iter().filter(|path| path.extension().is_some_and(|e| e == "cwasm")).collect();
+    assert_eq!(compiled.len(), 1, "{names:?}");
+    let hash = blake3::hash(&std::fs::read(compiled[0]).unwrap()).to_hex().to_string();
+    assert!(compiled[0].to_str().unwrap().contains(&hash), "the file has the hash in its name");
+    // The right bytes, but anyone may write them: not trusted either.
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(compiled[0], std::fs::Permissions::from_mode(0o666)).unwrap();
+    let output = with_cache(&["setup"]);
+    assert!(output.status.success());
+    let mode = std::fs::metadata(compiled[0]).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o400);
+}
+
+#[test]
+fn a_worker_command_by_hand_says_what_it_is() {
+    let stderr = check(&["worker-zygote"], 2, "");
+    assert!(stderr.contains("gristmill's own"), "{stderr}");
+}

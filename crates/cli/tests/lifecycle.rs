@@ -1,0 +1,361 @@
+//! Who dies when, and what is left: kill -9 of every process in the middle of work, many programs
+//! at once, cancelling, and being busy.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
+use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
+use gristmill_gateway::{Event, ExecuteRequest, Execution, Report};
+use gristmill_testkit::processes::{children_of, eventually, is_alive, kill_9, workers_of};
+use gristmill_testkit::{TestFolder, World, WorldBuilder};
+use serde_json::{Value, json};
+use support::gristmill;
+use tokio::sync::Notify;
+
+/// A program that runs until its deadline, and says when it has begun.
+const ENDLESS: &str = "print('begun', flush=True)\nwhile True: pass";
+
+fn world() -> WorldBuilder {
+    World::new(gristmill())
+}
+
+/// Programs may run for longer than these tests take.
+fn patient() -> Limits {
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WallTime, 120_000).unwrap();
+    limits.set(LimitName::CpuTime, 120_000).unwrap();
+    limits
+}
+
+fn begin(world: &World, code: &str) -> Execution {
+    let mut execution = world.gateway().execute(ExecuteRequest::python(code));
+    let event = world.block_on(execution.next_event());
+    assert!(matches!(event, Some(Event::Output { .. })), "{event:?}");
+    execution
+}
+
+fn code_of(report: &Report) -> Option<Code> {
+    report.error.as_ref().map(|error| error.code)
+}
+
+fn assert_serves(world: &World) {
+    let report = world.run("6 * 7");
+    assert_eq!(report.result, Some(json!(42)), "{:?}", report.error);
+}
+
+#[test]
+fn a_killed_child_ends_its_own_execution_and_nothing_else() {
+    let world = world().limits(patient()).waiting(0).start();
+    let victim = begin(&world, ENDLESS);
+    let pid = workers_of(&world)[0];
+    let other =
+        begin(&world, "print('begun', flush=True)\nimport time\ntime.sleep(0.5)\nresult = 'unharmed'");
+    kill_9(pid);
+    let report = world.block_on(victim.finish());
+    assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
+    assert_eq!(report.stdout, "begun\n", "what it printed is kept");
+    assert_eq!(world.block_on(other.finish()).result, Some(json!("unharmed")));
+    assert_serves(&world);
+}
+
+#[test]
+fn a_killed_zygote_is_started_again() {
+    let world = world().limits(patient()).start();
+    let execution = begin(&world, ENDLESS);
+    let keeper = world.gateway().pool().keeper_pid().unwrap();
+    let zygote = children_of(keeper)[0];
+    let workers = children_of(zygote);
+    kill_9(zygote);
+    let report = world.block_on(execution.finish());
+    assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
+    assert_serves(&world);
+    for pid in workers.into_iter().chain([zygote, keeper]) {
+        eventually("the old processes to be gone", || (!is_alive(pid)).then_some(()));
+    }
+}
+
+#[test]
+fn a_killed_keeper_takes_its_workers_with_it_and_is_started_again() {
+    let world = world().limits(patient()).start();
+    let execution = begin(&world, ENDLESS);
+    let keeper = world.gateway().pool().keeper_pid().unwrap();
+    let zygote = children_of(keeper)[0];
+    let workers = children_of(zygote);
+    kill_9(keeper);
+    let report = world.block_on(execution.finish());
+    assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
+    assert_serves(&world);
+    for pid in workers.into_iter().chain([zygote]) {
+        eventually("the old processes to be gone", || (!is_alive(pid)).then_some(()));
+    }
+}
+
+#[test]
+fn a_killed_gateway_leaves_no_process_and_no_file() {
+    let scratch = TestFolder::new("killed-gateway");
+    let mut gateway = Command::new(gristmill())
+        .args(["run", "--timeout", "120", "-c"])
+        .arg(format!("open('/workspace/left.txt', 'w').write('x' * 1000)\n{ENDLESS}"))
+        .env("GRISTMILL_SCRATCH_DIR", scratch.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut begun = [0; 5];
+    gateway.stdout.take().unwrap().read_exact(&mut begun).unwrap();
+    let keeper = children_of(gateway.id())[0];
+    let zygote = children_of(keeper)[0];
+    let workers = children_of(zygote);
+    assert!(!workers.is_empty());
+    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
+    gateway.kill().unwrap();
+    gateway.wait().unwrap();
+    for pid in workers.into_iter().chain([zygote, keeper]) {
+        eventually("the processes to be gone", || (!is_alive(pid)).then_some(()));
+    }
+    eventually("the scratch folder to be empty", || {
+        (std::fs::read_dir(scratch.path()).unwrap().count() == 0).then_some(())
+    });
+}
+
+#[test]
+fn what_a_dead_gateway_and_its_keeper_left_is_cleared_by_the_next_one() {
+    let world = world().start();
+    let abandoned = world.scratch().join("gateway-1-dead/7/workspace");
+    std::fs::create_dir_all(&abandoned).unwrap();
+    std::fs::write(world.scratch().join("gateway-1-dead/lock"), "").unwrap();
+    std::fs::write(abandoned.join("left.txt"), "x").unwrap();
+    let scratch = world.scratch().to_owned();
+    let second = Command::new(gristmill())
+        .args(["run", "-c", "1"])
+        .env("GRISTMILL_SCRATCH_DIR", &scratch)
+        .output()
+        .unwrap();
+    assert!(second.status.success());
+    assert!(!scratch.join("gateway-1-dead").exists());
+    // The folder of the gateway that still runs is not touched.
+    assert_serves(&world);
+}
+
+#[test]
+fn an_orderly_end_leaves_nothing_behind() {
+    let world = world().start();
+    assert_serves(&world);
+    let keeper = world.gateway().pool().keeper_pid().unwrap();
+    let scratch = world.scratch().to_owned();
+    let gateway = world.gateway().clone();
+    world.block_on(gateway.shutdown());
+    assert!(!is_alive(keeper));
+    assert_eq!(std::fs::read_dir(scratch).unwrap().count(), 0);
+}
+
+#[test]
+fn two_hundred_at_once_each_get_their_own_answer() {
+    let world = world().room_for(16, 256).start();
+    let executions: Vec<Execution> = (0..200)
+        .map(|n| {
+            let code =
+                format!("open('mine', 'w').write('{n}')\nresult = [int(open('mine').read()), {n} ** 2]");
+            world.gateway().execute(ExecuteRequest::python(code))
+        })
+        .collect();
+    for (n, execution) in executions.into_iter().enumerate() {
+        let report = world.block_on(execution.finish());
+        assert_eq!(report.result, Some(json!([n, n * n])), "{n}: {:?}", report.error);
+    }
+    eventually("throw-away workspaces to be removed", || {
+        let own = std::fs::read_dir(world.scratch()).unwrap().flatten().next()?.path();
+        let left = std::fs::read_dir(own).unwrap().count();
+        // The lock and the folders made ahead.
+        (left <= 1 + 2).then_some(())
+    });
+}
+
+#[test]
+fn every_execution_has_a_process_of_its_own() {
+    let world = world().start();
+    let code = "import os, random, uuid, tempfile\nresult = [os.urandom(8).hex(), random.random(), str(uuid.uuid4()), tempfile.mkdtemp()]";
+    let seen: Vec<BTreeSet<String>> = (0..4)
+        .map(|_| world.run(code).result.unwrap().as_array().unwrap().iter().map(Value::to_string).collect())
+        .collect();
+    for (index, one) in seen.iter().enumerate() {
+        assert_eq!(one.len(), 4);
+        for other in &seen[index + 1..] {
+            assert!(one.is_disjoint(other), "drawn twice: {one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn a_full_gateway_says_that_it_is_busy() {
+    let world = world().limits(patient()).room_for(1, 0).start();
+    let running = begin(&world, ENDLESS);
+    let refused = world.run("1");
+    assert_eq!(code_of(&refused), Some(Code::Busy));
+    let message = refused.error.unwrap().message;
+    assert!(message.contains("1 programs are running"), "{message}");
+    running.cancel();
+    assert_eq!(code_of(&world.block_on(running.finish())), Some(Code::Cancelled));
+    assert_serves(&world);
+}
+
+#[test]
+fn a_cancelled_program_is_gone_and_its_report_tells_what_was_done() {
+    let world = world().limits(patient()).waiting(0).start();
+    let execution = begin(&world, ENDLESS);
+    let pid = workers_of(&world)[0];
+    execution.cancel();
+    let report = world.block_on(execution.finish());
+    assert_eq!(code_of(&report), Some(Code::Cancelled));
+    assert_eq!(report.stdout, "begun\n");
+    eventually("the worker to be gone", || (!is_alive(pid)).then_some(()));
+}
+
+#[test]
+fn dropping_an_execution_ends_its_worker() {
+    let world = world().limits(patient()).waiting(0).start();
+    let execution = begin(&world, ENDLESS);
+    let pid = workers_of(&world)[0];
+    drop(execution);
+    eventually("the worker to be gone", || (!is_alive(pid)).then_some(()));
+}
+
+#[test]
+fn a_program_that_ignores_everything_dies_on_time() {
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WallTime, 1000).unwrap();
+    limits.set(LimitName::CpuTime, 60_000).unwrap();
+    let world = world().limits(limits).start();
+    let started = Instant::now();
+    let report = world.run(
+        "import signal, sys\nfor n in range(1, 32):\n    try: signal.signal(n, signal.SIG_IGN)\n    except Exception: pass\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    );
+    assert_eq!(code_of(&report), Some(Code::WallTime));
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[test]
+fn cpu_time_is_a_limit_of_its_own() {
+    let mut limits = patient();
+    limits.set(LimitName::CpuTime, 200).unwrap();
+    let world = world().limits(limits).start();
+    let report = world.run("import time\ntime.sleep(0.5)\nprint('slept', flush=True)\nwhile True: pass");
+    assert_eq!(code_of(&report), Some(Code::CpuTime), "{:?}", report.error);
+    assert_eq!(report.stdout, "slept\n", "sleeping is not computing");
+}
+
+/// Tools that wait for the test, and know when a call is given up.
+#[derive(Default)]
+struct Gate {
+    open: Notify,
+    waiting: AtomicUsize,
+    most_waiting: AtomicUsize,
+    given_up: AtomicBool,
+}
+
+struct GivenUp<'a>(&'a Gate, bool);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        if !self.1 {
+            self.0.given_up.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+#[derive(Clone)]
+struct GatedTools(Arc<Gate>);
+
+impl Tools for GatedTools {
+    fn call(&self, _call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+        Box::pin(async {
+            let waiting = self.0.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+            self.0.most_waiting.fetch_max(waiting, Ordering::SeqCst);
+            let mut guard = GivenUp(&self.0, false);
+            self.0.open.notified().await;
+            guard.1 = true;
+            Ok(json!("through"))
+        })
+    }
+}
+
+#[test]
+fn output_arrives_while_the_program_still_runs() {
+    let gate = Arc::new(Gate::default());
+    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    // The tool answers only after the output was seen: nothing but streaming can get past it.
+    let execution = begin(&world, "print('before')\nresult = await callMCPTool('gate')");
+    gate.open.notify_one();
+    assert_eq!(world.block_on(execution.finish()).result, Some(json!("through")));
+}
+
+#[test]
+fn calls_in_gather_are_under_way_together() {
+    let gate = Arc::new(Gate::default());
+    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    let execution = world.gateway().execute(ExecuteRequest::python(
+        "result = len(await asyncio.gather(*(callMCPTool('gate') for _ in range(10))))",
+    ));
+    eventually("ten calls at once", || (gate.waiting.load(Ordering::SeqCst) == 10).then_some(()));
+    gate.open.notify_waiters();
+    assert_eq!(world.block_on(execution.finish()).result, Some(json!(10)));
+}
+
+#[test]
+fn more_calls_than_may_run_at_once_wait_their_turn() {
+    let gate = Arc::new(Gate::default());
+    let mut limits = patient();
+    limits.set(LimitName::ParallelCalls, 3).unwrap();
+    let world = world().limits(limits).tools(GatedTools(Arc::clone(&gate))).start();
+    let execution = world.gateway().execute(ExecuteRequest::python(
+        "result = len(await asyncio.gather(*(callMCPTool('gate') for _ in range(7))))",
+    ));
+    let done = AtomicBool::new(false);
+    let report = std::thread::scope(|scope| {
+        let (gate, done) = (&gate, &done);
+        scope.spawn(move || {
+            while !done.load(Ordering::SeqCst) {
+                gate.open.notify_waiters();
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
+        });
+        let report = world.block_on(execution.finish());
+        done.store(true, Ordering::SeqCst);
+        report
+    });
+    assert_eq!(report.result, Some(json!(7)), "{:?}", report.error);
+    assert_eq!(gate.most_waiting.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn the_end_of_a_program_cancels_its_calls_and_lists_them() {
+    let gate = Arc::new(Gate::default());
+    let mut limits = patient();
+    limits.set(LimitName::WallTime, 1000).unwrap();
+    let world = world().limits(limits).tools(GatedTools(Arc::clone(&gate))).start();
+    let report = world.run("await callMCPTool('gate')");
+    assert_eq!(code_of(&report), Some(Code::WallTime));
+    assert!(gate.given_up.load(Ordering::SeqCst));
+    let called = &report.tools_called[0];
+    assert_eq!((called.name.as_str(), called.line, called.ok), ("gate", Some(1), false));
+    assert!(called.error.as_deref().unwrap().contains("may have been carried out"));
+}
+
+#[test]
+fn a_cancelled_task_cancels_its_call() {
+    let gate = Arc::new(Gate::default());
+    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    let report = world.run(
+        "try:\n    await asyncio.wait_for(callMCPTool('gate'), 0.05)\nexcept TimeoutError:\n    result = 'gave up'",
+    );
+    assert_eq!(report.result, Some(json!("gave up")), "{:?}", report.error);
+    assert!(gate.given_up.load(Ordering::SeqCst));
+}
