@@ -19,6 +19,7 @@ const CALL_VALUES_MAX: usize = 1_000_000;
 const TOOL_NAME_BYTES_MAX: usize = 256;
 
 /// A call that is understood.
+#[derive(Debug)]
 pub(super) struct Call {
     pub id: u64,
     pub line: Option<u64>,
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn a_call_is_understood() {
         let call = understand(1, "tool", r#"{"name":"a.b","arguments":{"x":1},"line":3}"#);
-        let call = call.ok().expect("a call");
+        let call = call.expect("a call");
         assert_eq!((call.line, call.call.name.as_str()), (Some(3), "a.b"));
         assert_eq!(Value::Object(call.call.arguments), serde_json::json!({"x": 1}));
     }
