@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use gristmill_gateway::domain::{Level, Limits};
 
-/// The code-execution gateway for MCP.
+/// Runs the programs that language models write, each in a jailed process of its own.
 #[derive(Parser)]
-#[command(name = "gristmill", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "gristmill", version, about, max_term_width = 100)]
 #[command(
     after_help = "Exit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's."
 )]
@@ -33,11 +33,11 @@ pub enum Command {
 #[derive(Args)]
 pub struct Run {
     /// The program: a file, or `-` for standard input
-    #[arg(required_unless_present = "code", conflicts_with = "code")]
+    #[arg(conflicts_with = "code")]
     pub script: Option<PathBuf>,
 
     /// The program itself
-    #[arg(short = 'c', long = "code", value_name = "CODE")]
+    #[arg(short = 'c', long = "code", value_name = "CODE", allow_hyphen_values = true)]
     pub code: Option<String>,
 
     /// Print one JSON document instead of streaming the output
@@ -71,11 +71,11 @@ pub struct LimitArguments {
     pub level: Level,
 
     /// The longest it may run, such as 2.5s [default: 5s in production]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timeout: Option<String>,
 
     /// The most memory it may have, such as 256M [default: 512M in production]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory: Option<String>,
 
     /// Any other limit by name; see docs/limits.md

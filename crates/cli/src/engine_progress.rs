@@ -60,7 +60,7 @@ impl Bar {
         let full = (share * BAR_CELLS as f64) as usize;
         let _ = write!(
             io::stderr(),
-            "\rcompiling the Python engine for this machine, once [{}{}] {:>2} s",
+            "\r\x1b[Kcompiling the engine, once [{}{}] {:>2} s",
             "█".repeat(full),
             "░".repeat(BAR_CELLS - full),
             elapsed.as_secs()

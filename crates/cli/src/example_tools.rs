@@ -109,10 +109,18 @@ async fn answer(call: &ToolCall) -> Result<Value, ToolFailure> {
         call.name == *tool
             || call.name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
     });
-    let Some((_, tool, ..)) = known else {
+    let Some((_, tool, _, schema)) = known else {
         let nearest = DEFINITIONS.map(|(server, tool, ..)| format!("{server}.{tool}")).to_vec();
         return Err(ToolFailure::Unknown { name: call.name.clone(), nearest });
     };
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    if let Some(unknown) =
+        call.arguments.keys().find(|name| schema["properties"].get(name.as_str()).is_none())
+    {
+        let known: Vec<&String> =
+            schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name).collect();
+        return Err(ToolFailure::BadArguments(format!("{tool} takes no `{unknown}`; it takes {known:?}")));
+    }
     let arguments = &call.arguments;
     match *tool {
         "list_orders" => {
@@ -147,7 +155,7 @@ fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, To
 }
 
 fn missing(name: &str, kind: &str) -> ToolFailure {
-    ToolFailure::BadArguments(format!("`{name}` must be given, as {kind}"))
+    ToolFailure::BadArguments(format!("`{name}` must be {kind}"))
 }
 
 fn list_orders(page: u64, page_size: u64) -> Value {

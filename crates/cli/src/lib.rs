@@ -22,13 +22,15 @@ pub fn main() -> ExitCode {
         return code;
     }
     let arguments = Arguments::parse();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("error: no runtime: {error}");
-            return exit_codes::ours();
-        }
-    };
+    let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                eprintln!("error: no runtime: {error}");
+                return exit_codes::ours();
+            }
+        };
     // On a thread of the runtime, as requests of a server are: from outside, every step would
     // have to wake another thread.
     let outcome = runtime.block_on(runtime.spawn(carry_out(arguments.command)));

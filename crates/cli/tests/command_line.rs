@@ -74,7 +74,10 @@ fn wrong_usage_says_what_to_do() {
         (vec!["run", "--level", "paranoid", "-c", "1"], "development, production and hardened"),
         (vec!["run", "--workspace", "/nowhere/at/all", "-c", "1"], "cannot be made"),
         (vec!["run", "--context", "class=1", "-c", "1"], "is a Python keyword"),
-        (vec!["run", "--context-json", "/nowhere.json", "-c", "1"], "/nowhere.json cannot be read"),
+        (vec!["run", "--context-json", "/nowhere.json", "-c", "1"], "/nowhere.json cannot be opened"),
+        (vec!["run"], "name a program"),
+        (vec!["run", "/tmp"], "is a folder"),
+        (vec!["run", "--workspace", "/", "-c", "1"], "is not a workspace"),
         (vec!["rum"], "run"),
     ] {
         let output = run(&arguments);
@@ -198,6 +201,51 @@ fn a_damaged_or_foreign_engine_file_is_made_again_and_never_trusted() {
     assert!(output.status.success());
     let mode = std::fs::metadata(compiled[0]).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o400);
+}
+
+#[test]
+fn a_program_may_begin_with_a_dash() {
+    check(&["run", "-c", "-5"], 0, "-5\n");
+}
+
+#[test]
+fn an_error_begins_on_a_line_of_its_own() {
+    let output = run(&["run", "-c", "print('unfinished', end='')\n1 / 0"]);
+    assert!(text(&output.stderr).starts_with("\nTraceback"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    let mut child = Command::new(gristmill())
+        .args(["run", "--timeout", "60", "-c", "while True: print('x' * 1000)"])
+        .args(["--limit", "output_bytes=16M"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn gateways_that_start_together_do_not_sweep_each_other_away() {
+    let scratch = TestFolder::new("together");
+    let children: Vec<_> = (0..24)
+        .map(|n| {
+            Command::new(gristmill())
+                .args(["run", "-c", &format!("print({n})")])
+                .env("GRISTMILL_SCRATCH_DIR", scratch.path())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for (n, child) in children.into_iter().enumerate() {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(text(&output.stdout), format!("{n}\n"), "{}", text(&output.stderr));
+    }
 }
 
 #[test]

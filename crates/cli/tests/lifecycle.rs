@@ -6,6 +6,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -33,6 +34,12 @@ fn patient() -> Limits {
     limits.set(LimitName::WallTime, 120_000).unwrap();
     limits.set(LimitName::CpuTime, 120_000).unwrap();
     limits
+}
+
+/// The folders of gateways in a scratch folder.
+fn gateways_in(scratch: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(scratch).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir()).collect()
 }
 
 fn begin(world: &World, code: &str) -> Execution {
@@ -114,15 +121,13 @@ fn a_killed_gateway_leaves_no_process_and_no_file() {
     let zygote = children_of(keeper)[0];
     let workers = children_of(zygote);
     assert!(!workers.is_empty());
-    assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 1);
+    assert_eq!(gateways_in(scratch.path()).len(), 1);
     gateway.kill().unwrap();
     gateway.wait().unwrap();
     for pid in workers.into_iter().chain([zygote, keeper]) {
         eventually("the processes to be gone", || (!is_alive(pid)).then_some(()));
     }
-    eventually("the scratch folder to be empty", || {
-        (std::fs::read_dir(scratch.path()).unwrap().count() == 0).then_some(())
-    });
+    eventually("the scratch folder to be empty", || gateways_in(scratch.path()).is_empty().then_some(()));
 }
 
 #[test]
@@ -153,7 +158,7 @@ fn an_orderly_end_leaves_nothing_behind() {
     let gateway = world.gateway().clone();
     world.block_on(gateway.shutdown());
     assert!(!is_alive(keeper));
-    assert_eq!(std::fs::read_dir(scratch).unwrap().count(), 0);
+    assert_eq!(gateways_in(&scratch), Vec::<PathBuf>::new());
 }
 
 #[test]
@@ -171,7 +176,7 @@ fn two_hundred_at_once_each_get_their_own_answer() {
         assert_eq!(report.result, Some(json!([n, n * n])), "{n}: {:?}", report.error);
     }
     eventually("throw-away workspaces to be removed", || {
-        let own = std::fs::read_dir(world.scratch()).unwrap().flatten().next()?.path();
+        let own = gateways_in(world.scratch()).pop()?;
         let left = std::fs::read_dir(own).unwrap().count();
         // The lock and the folders made ahead.
         (left <= 1 + 2).then_some(())
@@ -358,4 +363,68 @@ fn a_cancelled_task_cancels_its_call() {
     );
     assert_eq!(report.result, Some(json!("gave up")), "{:?}", report.error);
     assert!(gate.given_up.load(Ordering::SeqCst));
+}
+
+#[test]
+fn a_program_that_ends_while_answers_are_on_their_way_keeps_its_result() {
+    let world = World::new(gristmill()).limits(patient()).tools(example_tools()).start();
+    let code = "
+for n in range(20):
+    try:
+        await asyncio.wait_for(callMCPTool('list_orders', {'page_size': 200}), 0.001)
+    except TimeoutError:
+        pass
+tasks = [asyncio.create_task(callMCPTool('list_orders', {'page_size': 200})) for n in range(20)]
+await asyncio.sleep(0)
+for task in tasks: task.cancel()
+result = 'whole'";
+    for _ in 0..10 {
+        let report = world.run(code);
+        assert_eq!(report.result, Some(json!("whole")), "{:?}", report.error);
+    }
+}
+
+#[test]
+fn large_answers_and_large_arguments_pass_each_other() {
+    let world = World::new(gristmill()).limits(patient()).tools(example_tools()).start();
+    let report = world.run(
+        "answers = await asyncio.gather(*(callMCPTool('echo', {'value': 'x' * 1_000_000}) for n in range(100)))\nresult = sum(len(answer['value']) for answer in answers)",
+    );
+    assert_eq!(report.result, Some(json!(100_000_000)), "{:?}", report.error);
+}
+
+#[test]
+fn a_flood_of_messages_cannot_hold_off_the_deadline() {
+    let mut limits = patient();
+    limits.set(LimitName::WallTime, 2000).unwrap();
+    limits.set(LimitName::ToolCalls, 100_000).unwrap();
+    let world = World::new(gristmill()).limits(limits).tools(example_tools()).start();
+    let started = Instant::now();
+    let report = world.run(
+        "from wit_world.imports import host\nfor n in range(20000): host.start_call('tool', '{\"name\":\"sleep\",\"arguments\":{\"ms\":60000}}')\nwhile True: host.cancel_call(9999999)",
+    );
+    assert_eq!(code_of(&report), Some(Code::WallTime), "{:?}", report.error);
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn an_outcome_that_the_program_forged_is_held_against_the_limits() {
+    let world = World::new(gristmill()).limits(patient()).start();
+    let forged = |json: &str| {
+        format!("import sys\nsys.modules['gristmill_guest.program'].Outcome.to_json = lambda self: {json}")
+    };
+    let report = world.run(&forged(
+        "'{\"ok\":true,\"has_result\":true,\"result\":[' + ','.join(['0'] * 4_000_000) + '],\"notes\":[]}'",
+    ));
+    assert_eq!(code_of(&report), Some(Code::ResultBytes), "{:?}", report.error);
+    let report = world.run(&forged(
+        "'{\"ok\":true,\"has_result\":true,\"result\":1,\"notes\":[' + ','.join(['\"' + 'n' * 1000 + '\"'] * 500) + ']}'",
+    ));
+    assert_eq!(report.notes.len(), 20);
+    assert!(report.notes.iter().all(|note| note.chars().count() < 320));
+}
+
+fn example_tools() -> gristmill_cli::example_tools::ExampleTools {
+    let cache = gristmill_gateway::Folders::from_environment().unwrap().cache;
+    gristmill_cli::example_tools::ExampleTools::new(&cache).unwrap()
 }

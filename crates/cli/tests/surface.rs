@@ -78,7 +78,6 @@ fn values_that_json_does_not_have_are_converted_as_documented() {
         ("'\\ud800'", json!("\u{fffd}")),
         ("import datetime\ndatetime.datetime(2026, 1, 2, 3, 4)", json!("2026-01-02T03:04:00")),
         ("import decimal\ndecimal.Decimal('1.10')", json!("1.10")),
-        ("2 ** 64", json!(18446744073709551616u128 as f64)),
     ] {
         let result = result_of(code);
         match (&result, &expected) {
@@ -349,4 +348,84 @@ first = [await done for done in asyncio.as_completed([one(2), one(1)])]
 result = [[task.result() for task in tasks], late, first, asyncio.run(one(4))]
 ";
     assert_eq!(result_of(code), json!([[0, 1, 2], true, [1, 2], 4]));
+}
+
+#[test]
+fn integers_of_any_size_arrive_whole() {
+    for number in [(1i128 << 64).to_string(), "9".repeat(400), format!("-{}", "1".repeat(60))] {
+        let report = run(&format!("int('{number}')"));
+        assert_eq!(
+            report.result.map(|result| result.to_string()),
+            Some(number.clone()),
+            "{:?}",
+            report.error
+        );
+        let code = format!(
+            "n = int('{number}')\nanswer = await callMCPTool('echo', {{'value': n}})\nanswer['value'] == n"
+        );
+        assert_eq!(result_of(&code), json!(true), "{number}");
+    }
+    let context: Value = serde_json::from_str(r#"{"n": 123456789012345678901234567890}"#).unwrap();
+    let context = context.as_object().unwrap().clone();
+    let report = WORLD.execute(ExecuteRequest { context, ..ExecuteRequest::python("n % 1000") });
+    assert_eq!(report.result, Some(json!(890)), "{:?}", report.error);
+}
+
+#[test]
+fn folders_cannot_be_nested_without_end() {
+    let code = "
+import os
+depth = 0
+try:
+    while True:
+        os.mkdir('d')
+        os.chdir('d')
+        depth += 1
+except OSError:
+    pass
+os.chdir('/workspace')
+os.mkdir('other')
+os.mkdir('other/inside')
+try:
+    os.rename('other', '/'.join(['d'] * 63) + '/other')
+    moved = True
+except OSError:
+    moved = False
+result = [depth, moved]";
+    assert_eq!(result_of(code), json!([64, false]));
+}
+
+#[test]
+fn a_kept_workspace_counts_what_no_path_can_name() {
+    let folder = TestFolder::new("unnameable");
+    let code = "
+import os
+for n in range(20):
+    os.mkdir('n' * 250)
+    os.chdir('n' * 250)
+open('hidden', 'w').write('x' * 5000)
+result = 'written'";
+    let kept = |code: &str, limits: Option<Limits>| {
+        let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
+        WORLD.execute(ExecuteRequest { workspace, limits, ..ExecuteRequest::python(code) })
+    };
+    let report = kept(code, None);
+    if report.result == Some(json!("written")) {
+        let mut limits = WORLD.gateway().limits().clone();
+        limits.set(LimitName::WorkspaceBytes, 5001).unwrap();
+        let report = kept("with open('more', 'w') as f: f.write('xx')", Some(limits));
+        assert_eq!(hit(&report), ["workspace_bytes"], "{:?}", report.error);
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_do_not_hide_the_others() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = TestFolder::new("names");
+    std::fs::write(folder.path().join("fine.txt"), "x").unwrap();
+    std::fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"bad\xff")), "x").unwrap();
+    let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
+    let report =
+        WORLD.execute(ExecuteRequest { workspace, ..ExecuteRequest::python("import os\nos.listdir('.')") });
+    assert_eq!(report.result, Some(json!(["fine.txt"])), "{:?}", report.error);
 }

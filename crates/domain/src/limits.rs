@@ -19,7 +19,7 @@ pub enum LimitName {
     WallTime,
     /// What it computes in that time.
     CpuTime,
-    /// The whole interpreter, of which about 45 MB are its own.
+    /// The whole interpreter, of which about 30 MB are its own.
     Memory,
     /// What it prints, on both streams together.
     OutputBytes,

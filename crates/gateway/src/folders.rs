@@ -36,6 +36,8 @@ impl Folders {
         let user = rustix::process::geteuid().as_raw();
         let scratch = variable("GRISTMILL_SCRATCH_DIR")
             .unwrap_or_else(|| env::temp_dir().join(format!("gristmill-{user}")));
-        Ok(Self { cache, scratch })
+        // The workers have another working folder, so a relative path would mean another place there.
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        Ok(Self { cache: absolute(cache), scratch: absolute(scratch) })
     }
 }

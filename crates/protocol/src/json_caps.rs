@@ -40,8 +40,9 @@ pub enum JsonCapError {
 }
 
 impl JsonCaps {
-    /// Whether `text` stays within these caps. Says nothing about whether it is valid JSON.
-    pub fn check(&self, text: &[u8]) -> Result<(), JsonCapError> {
+    /// How many values `text` holds, if it stays within these caps. Says nothing about whether it is
+    /// valid JSON.
+    pub fn check(&self, text: &[u8]) -> Result<usize, JsonCapError> {
         if text.len() > self.bytes_max {
             return Err(JsonCapError::Bytes { bytes: text.len(), max: self.bytes_max });
         }
@@ -76,7 +77,7 @@ impl JsonCaps {
                 return Err(JsonCapError::Values { max: self.values_max });
             }
         }
-        Ok(())
+        Ok(values)
     }
 }
 
@@ -87,7 +88,7 @@ mod tests {
     const CAPS: JsonCaps = JsonCaps { bytes_max: 64, depth_max: 3, values_max: 6 };
 
     fn check(text: &str, expected: Result<(), JsonCapError>) {
-        assert_eq!(CAPS.check(text.as_bytes()), expected, "{text}");
+        assert_eq!(CAPS.check(text.as_bytes()).map(|_| ()), expected, "{text}");
     }
 
     #[test]

@@ -146,8 +146,12 @@ impl Artifact {
             .precompile_component(&component)
             .map_err(|error| ArtifactError::Compile(format!("{error:#}")))?;
         let temporary = self.folder.join(format!("{}.{}.tmp", self.key, std::process::id()));
-        let mut file = File::create(&temporary).map_err(cache)?;
-        file.write_all(&compiled).and_then(|()| file.sync_all()).map_err(cache)?;
+        let written = File::create(&temporary)
+            .and_then(|mut file| file.write_all(&compiled).and_then(|()| file.sync_all()));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&temporary);
+            return Err(cache(error));
+        }
         fs::set_permissions(&temporary, Permissions::from_mode(0o400)).map_err(cache)?;
         self.clear_away();
         let name = format!("{}-{}.cwasm", self.key, blake3::hash(&compiled).to_hex());

@@ -7,10 +7,20 @@ use std::time::{Duration, Instant};
 
 use gristmill_protocol::{
     CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, Completion, FromWorker, OUTPUT_CHUNK_BYTES_MAX, Stream,
-    ToWorker, recv_frame, send_frame,
+    ToWorker, encode_frame, recv_frame,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+/// Calls refused right here that the program has not asked about: they are our memory, not its own.
+const REFUSALS_MAX: usize = 10_000;
+
+#[cfg(target_os = "linux")]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+/// Elsewhere std has SIGPIPE ignored.
+#[cfg(not(target_os = "linux"))]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
 
 /// The gateway is gone; there is nobody left to work for.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +31,7 @@ pub struct ChannelGone(String);
 pub struct Channel {
     socket: Option<OwnedFd>,
     next_id: u64,
-    /// Answers that need no gateway: calls that were refused right here.
+    /// Answers that came while we were sending, and calls that were refused right here.
     local: VecDeque<Completion>,
 }
 
@@ -38,8 +48,47 @@ impl Channel {
 
     /// Sends one message.
     pub fn send(&mut self, message: &FromWorker) -> Result<(), ChannelGone> {
-        let Some(socket) = &self.socket else { return Ok(()) };
-        send_frame(socket, message, &[]).map_err(|error| ChannelGone(error.to_string()))
+        if self.socket.is_none() {
+            return Ok(());
+        }
+        let frame = encode_frame(message).map_err(|error| ChannelGone(error.to_string()))?;
+        let mut bytes = frame.as_slice();
+        while !bytes.is_empty() {
+            bytes = &bytes[self.send_some(bytes)?..];
+        }
+        Ok(())
+    }
+
+    /// Sends what goes. Where nothing does, the gateway may be waiting for us to take an answer, so
+    /// answers are taken until there is room.
+    fn send_some(&mut self, bytes: &[u8]) -> Result<usize, ChannelGone> {
+        let Some(socket) = &self.socket else { return Ok(bytes.len()) };
+        match send(socket, bytes, SendFlags::DONTWAIT | NO_SIGNAL) {
+            Ok(count) => return Ok(count),
+            Err(Errno::AGAIN) => {}
+            Err(Errno::INTR) => return Ok(0),
+            Err(error) => return Err(ChannelGone(error.to_string())),
+        }
+        let mut fds = [PollFd::from_borrowed_fd(socket.as_fd(), PollFlags::IN | PollFlags::OUT)];
+        match poll(&mut fds, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(ChannelGone(error.to_string())),
+        }
+        if fds[0].revents().contains(PollFlags::IN) {
+            let answer = self.take_answer()?;
+            self.local.push_back(answer);
+        }
+        Ok(0)
+    }
+
+    fn take_answer(&mut self) -> Result<Completion, ChannelGone> {
+        let Some(socket) = &self.socket else { return Err(ChannelGone("not connected".to_owned())) };
+        match recv_frame(socket, &mut Vec::new()) {
+            Ok(ToWorker::Completed(completion)) => Ok(completion),
+            // A second program in a process that is used once: the gateway would never.
+            Ok(ToWorker::Run(_)) => Err(ChannelGone("a second program".to_owned())),
+            Err(error) => Err(ChannelGone(error.to_string())),
+        }
     }
 
     /// Sends what the program wrote, at once: a program that is killed leaves all it printed.
@@ -55,7 +104,7 @@ impl Channel {
         let id = self.next_id;
         self.next_id += 1;
         if kind.len() > CALL_KIND_BYTES_MAX {
-            self.refuse(id, "GM-1402", "there is no call of such a kind".to_owned());
+            self.refuse(id, "GM-1402", "there is no call of such a kind".to_owned())?;
             return Ok(id);
         }
         if payload.len() > CALL_PAYLOAD_BYTES_MAX {
@@ -63,7 +112,7 @@ impl Channel {
             let message = format!(
                 "the call's arguments are {bytes} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be sent"
             );
-            self.refuse(id, "GM-1208", message);
+            self.refuse(id, "GM-1208", message)?;
             return Ok(id);
         }
         self.send(&FromWorker::Call { id, kind, payload })?;
@@ -88,13 +137,7 @@ impl Channel {
             if !self.readable(wait)? {
                 return Ok(done);
             }
-            let Some(socket) = &self.socket else { return Ok(done) };
-            match recv_frame(socket, &mut Vec::new()) {
-                Ok(ToWorker::Completed(completion)) => done.push(completion),
-                // A second program in a process that is used once: the gateway would never.
-                Ok(ToWorker::Run(_)) => return Err(ChannelGone("a second program".to_owned())),
-                Err(error) => return Err(ChannelGone(error.to_string())),
-            }
+            done.push(self.take_answer()?);
         }
     }
 
@@ -114,8 +157,12 @@ impl Channel {
     }
 
     /// Answers a call right here. The codes are the gateway's; see docs/errors.md.
-    fn refuse(&mut self, id: u64, code: &str, message: String) {
+    fn refuse(&mut self, id: u64, code: &str, message: String) -> Result<(), ChannelGone> {
+        if self.local.len() >= REFUSALS_MAX {
+            return Err(ChannelGone("thousands of refused calls that nobody asks about".to_owned()));
+        }
         let payload = serde_json::json!({ "kind": "limit", "code": code, "message": message, "tool": "" });
         self.local.push_back(Completion { id, ok: false, payload: payload.to_string() });
+        Ok(())
     }
 }

@@ -16,6 +16,8 @@ use crate::{engine_progress, exit_codes};
 struct Findings {
     version: &'static str,
     platform: String,
+    /// The operating system's own version.
+    system: String,
     level: Level,
     /// Whether programs can run at this level.
     ready: bool,
@@ -73,6 +75,7 @@ async fn look(level: Level) -> anyhow::Result<Findings> {
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        system: system(),
         level,
         ready: problem.is_none(),
         problem,
@@ -123,7 +126,7 @@ async fn trial(level: Level) -> Result<f64, String> {
 }
 
 fn print(findings: &Findings) {
-    println!("gristmill {} on {}", findings.version, findings.platform);
+    println!("gristmill {} on {}, {}", findings.version, findings.platform, findings.system);
     println!("\nwalls between a program and this machine (level {}):", findings.level);
     for wall in &findings.walls {
         let mark = match (wall.stands, wall.required) {
@@ -147,6 +150,12 @@ fn print(findings: &Findings) {
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),
         (None, None) => println!("\nready"),
     }
+}
+
+/// `Linux 6.1.0`.
+fn system() -> String {
+    let name = rustix::system::uname();
+    format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
 }
 
 fn name_of(wall: Wall) -> &'static str {

@@ -10,6 +10,7 @@ use gristmill_gateway::{
     WorkspaceChoice,
 };
 use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
@@ -19,6 +20,9 @@ use crate::{engine_progress, exit_codes};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What the variables may be, as JSON.
+const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub async fn run(arguments: Run) -> Outcome {
     let limits = arguments.limits.resolve().map_err(Failure::Usage)?;
@@ -35,8 +39,14 @@ pub async fn run(arguments: Run) -> Outcome {
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let execution = gateway.execute(request);
-    let report = follow(execution, !arguments.json).await;
+    let (report, unshown) = follow(execution, !arguments.json).await;
     gateway.shutdown().await;
+    match unshown {
+        None => {}
+        // Whoever read our output has seen enough.
+        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit_codes::of(&report)),
+        Some(error) => return Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+    }
     let printed = match arguments.json {
         true => print_json(&report),
         false => print_end(&report),
@@ -45,30 +55,90 @@ pub async fn run(arguments: Run) -> Outcome {
         Ok(()) => Ok(exit_codes::of(&report)),
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
-        Err(error) => Err(Failure::Ours(error.into())),
+        Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
     }
 }
 
-/// Shows what happens until nothing more does. Ctrl-C cancels the program, and its report follows.
-async fn follow(mut execution: Execution, live: bool) -> Report {
-    let mut interrupted = false;
-    let mut screen = Screen { stdout: Printable::default(), stderr: Printable::default() };
+/// Shows what happens until nothing more does. Ctrl-C cancels the program, and its report follows;
+/// a second one ends us at once.
+async fn follow(mut execution: Execution, live: bool) -> (Report, Option<io::Error>) {
+    let mut screen = live.then(ScreenThread::start);
+    let mut unshown: Option<(Stream, Vec<u8>)> = None;
+    let mut interrupts = Interrupts::default();
     loop {
         tokio::select! {
-            event = execution.next_event() => match event {
-                Some(Event::Output { stream, bytes }) if live => {
-                    if screen.write(stream, &bytes).is_err() {
-                        execution.cancel();
-                    }
-                }
+            event = execution.next_event(), if unshown.is_none() => match event {
+                Some(Event::Output { stream, bytes }) if live => unshown = Some((stream, bytes)),
                 Some(Event::Output { .. } | Event::ToolStarted { .. } | Event::ToolFinished(_)) => {}
-                None => return execution.finish().await,
+                None => break,
             },
-            _ = tokio::signal::ctrl_c(), if !interrupted => {
-                interrupted = true;
-                execution.cancel();
-            }
+            room = room_on(&screen), if unshown.is_some() => match (room, unshown.take()) {
+                (Some(room), Some(output)) => room.send(output),
+                // Nobody can see it any more.
+                (None, _) | (_, None) => execution.cancel(),
+            },
+            () = interrupts.next() => execution.cancel(),
         }
+    }
+    let report = execution.finish().await;
+    let failed = match screen.take() {
+        Some(screen) => tokio::select! {
+            failed = screen.finish() => failed,
+            () = interrupts.next() => None,
+        },
+        None => None,
+    };
+    (report, failed)
+}
+
+async fn room_on(screen: &Option<ScreenThread>) -> Option<mpsc::Permit<'_, (Stream, Vec<u8>)>> {
+    screen.as_ref()?.outputs.reserve().await.ok()
+}
+
+#[derive(Default)]
+struct Interrupts(u32);
+
+impl Interrupts {
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        self.0 += 1;
+        if self.0 > 1 {
+            std::process::exit(130);
+        }
+    }
+}
+
+/// The screen on a thread of its own: a reader that does not read must not stop the deadline.
+struct ScreenThread {
+    outputs: mpsc::Sender<(Stream, Vec<u8>)>,
+    ended: oneshot::Receiver<Option<io::Error>>,
+}
+
+impl ScreenThread {
+    fn start() -> Self {
+        let (outputs, mut received) = mpsc::channel::<(Stream, Vec<u8>)>(16);
+        let (told, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            let mut screen = Screen { stdout: Printable::default(), stderr: Printable::default() };
+            let mut failed = None;
+            while let Some((stream, bytes)) = received.blocking_recv() {
+                if let Err(error) = screen.write(stream, &bytes) {
+                    failed = Some(error);
+                    break;
+                }
+            }
+            drop(received);
+            let _ = told.send(failed);
+        });
+        Self { outputs, ended }
+    }
+
+    /// Waits until everything is shown; gives what went wrong.
+    async fn finish(self) -> Option<io::Error> {
+        drop(self.outputs);
+        self.ended.await.ok().flatten()
     }
 }
 
@@ -126,27 +196,31 @@ fn print_end(report: &Report) -> io::Result<()> {
     let terminal = io::stderr().is_terminal();
     if let Some(error) = &report.error {
         let mut text = String::new();
+        let unfinished = |output: &str| !output.is_empty() && !output.ends_with('\n');
+        if unfinished(&report.stderr) || (report.stderr.is_empty() && unfinished(&report.stdout)) {
+            text.push('\n');
+        }
         if let Some(traceback) = error.traceback.as_deref().filter(|traceback| !traceback.is_empty()) {
             text.push_str(traceback.trim_end());
             text.push('\n');
         }
-        text.push_str(&format!("error[{}]: {}\n", error.code, error.message));
+        // Where there is no traceback, nothing else names the line.
+        let line = match (error.line, &error.traceback) {
+            (Some(line), None) => format!(" line {line}"),
+            (Some(_) | None, _) => String::new(),
+        };
+        text.push_str(&format!("error[{}]{line}: {}\n", error.code, error.message));
         if let Some(hint) = &error.hint {
             text.push_str(&format!("hint: {hint}\n"));
         }
-        if !report.tools_called.is_empty() {
-            let done: Vec<&str> =
-                report.tools_called.iter().filter(|call| call.ok).map(|call| call.name.as_str()).collect();
-            text.push_str(&format!(
-                "note: {} of {} tool calls had been answered\n",
-                done.len(),
-                report.tools_called.len()
-            ));
+        for call in report.tools_called.iter().filter(|call| !call.ok && error.kind != "tool").take(5) {
+            let why = call.error.as_deref().unwrap_or_default();
+            text.push_str(&format!("note: the call of {} has no answer: {why}\n", call.name));
         }
         write!(stderr, "{}", shown(&text, terminal))?;
     } else {
         for hit in &report.limits_hit {
-            writeln!(stderr, "note: {}", hit.message)?;
+            writeln!(stderr, "note: a limit was reached and the program went on: {}", hit.message)?;
         }
     }
     for note in &report.notes {
@@ -158,9 +232,17 @@ fn print_end(report: &Report) -> io::Result<()> {
 fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
     let code = match (&arguments.code, &arguments.script) {
         (Some(code), _) => code.clone(),
-        (None, Some(path)) if path.as_os_str() == "-" => read_text(io::stdin().lock(), "standard input")?,
+        (None, Some(path)) if path.as_os_str() == "-" => {
+            if io::stdin().is_terminal() {
+                eprintln!("type the program, and Ctrl-D at its end");
+            }
+            read_text(io::stdin().lock(), "standard input")?
+        }
         (None, Some(path)) => {
             let shown = path.display();
+            if path.is_dir() {
+                bail!("{shown} is a folder; name a Python file, or use -c 'CODE'");
+            }
             let file = std::fs::File::open(path).with_context(|| {
                 format!("the program {shown} cannot be opened; name a Python file, or use -c 'CODE'")
             })?;
@@ -182,7 +264,7 @@ fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {
         .with_context(|| format!("{name} cannot be read"))?;
     if bytes.len() as u64 > SCRIPT_BYTES_MAX {
         bail!(
-            "{name} is larger than {SCRIPT_BYTES_MAX} bytes, which no program is; pass data with --context-json or --workspace"
+            "{name} is larger than 1 MB, the most that a program may be; pass data with --context-json or --workspace"
         );
     }
     String::from_utf8(bytes).map_err(|_| anyhow!("{name} is not UTF-8 text; save the program as UTF-8"))
@@ -200,6 +282,16 @@ fn kept_workspace(path: &Path) -> anyhow::Result<std::path::PathBuf> {
     if !path.is_dir() {
         bail!("the workspace {} is not a folder", path.display());
     }
+    let real =
+        path.canonicalize().with_context(|| format!("the workspace {} cannot be opened", path.display()))?;
+    let whole_system =
+        ["/", "/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/lib", "/boot", "/home", "/root"];
+    if whole_system.iter().any(|folder| real == Path::new(folder)) {
+        bail!(
+            "{} is not a workspace: a program may change everything in it; name a folder of its own",
+            path.display()
+        );
+    }
     Ok(path.to_owned())
 }
 
@@ -207,7 +299,17 @@ fn context_from(arguments: &Run) -> anyhow::Result<Map<String, Value>> {
     let mut context = Map::new();
     if let Some(path) = &arguments.context_json {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).with_context(|| format!("{shown} cannot be read"))?;
+        let mut text = String::new();
+        let file = std::fs::File::open(path)
+            .with_context(|| format!("{shown} cannot be opened; name a file with a JSON object in it"))?;
+        file.take(CONTEXT_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .with_context(|| format!("{shown} cannot be read"))?;
+        if text.len() as u64 > CONTEXT_BYTES_MAX {
+            bail!(
+                "{shown} is larger than {CONTEXT_BYTES_MAX} bytes; put large data into a --workspace folder"
+            );
+        }
         match serde_json::from_str(&text).with_context(|| format!("{shown} is not JSON"))? {
             Value::Object(object) => context = object,
             _ => bail!("{shown} must hold a JSON object: its keys become variables"),

@@ -3,7 +3,7 @@
 //! The worker is hostile here: it may flood, stall, lie or vanish. Each of its messages is met by
 //! one arm of a closed match; everything it can make us hold has a bound.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +30,9 @@ const UNREAD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Calls that wait for their turn. Beyond this the worker is not listened to.
 const UNBEGUN_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// What calls under way may take in memory together; one alone may take more.
+const BEGUN_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// How a program came to its end.
 pub(super) enum Ending {
@@ -64,6 +67,7 @@ struct Begun {
     abort: AbortHandle,
     /// Its place in the list of calls.
     place: usize,
+    weight_bytes: usize,
     at: Instant,
 }
 
@@ -75,8 +79,11 @@ struct Drive<'a> {
     stderr: Vec<u8>,
     stats: RunStats,
     calls_begun: u64,
-    unbegun: VecDeque<Call>,
+    /// By number, which is by age.
+    unbegun: BTreeMap<u64, Call>,
     unbegun_bytes: usize,
+    begun_bytes: usize,
+    deaf: bool,
     running: Calls,
     begun: HashMap<u64, Begun>,
     outgoing: VecDeque<Vec<u8>>,
@@ -138,8 +145,10 @@ impl<'a> Drive<'a> {
             stderr: Vec::new(),
             stats: RunStats::default(),
             calls_begun: 0,
-            unbegun: VecDeque::new(),
+            unbegun: BTreeMap::new(),
             unbegun_bytes: 0,
+            begun_bytes: 0,
+            deaf: false,
             running: FuturesUnordered::new(),
             begun: HashMap::new(),
             outgoing: VecDeque::new(),
@@ -151,11 +160,11 @@ impl<'a> Drive<'a> {
 
     async fn listen(&mut self, worker: &mut Worker) -> Ending {
         loop {
-            // Whoever does not read its answers, or is not read itself, is not listened to either.
+            // Whose calls pile up, or whose output nobody takes, is not listened to for the moment.
             let events_full = self.events.capacity() == 0 && !self.events.is_closed();
-            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX
-                && self.outgoing_bytes < UNREAD_BYTES_MAX
-                && !events_full;
+            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX && !events_full;
+            // Gives way now and then, so that the deadline is looked at however much there is to do.
+            tokio::task::coop::consume_budget().await;
             if let Some(front) = self.outgoing.front() {
                 // Most answers go out at once; only a worker that does not read makes us wait.
                 match worker.try_send(&front[self.outgoing_used..]) {
@@ -164,7 +173,8 @@ impl<'a> Drive<'a> {
                         self.sent(count);
                         continue;
                     }
-                    Err(error) => return ending_of(error),
+                    // It takes no more answers, but its last words may still be unread.
+                    Err(_) => self.stop_answering(),
                 }
             }
             let attention = Attention { to_messages: may_listen, to_room: !self.outgoing.is_empty() };
@@ -229,28 +239,33 @@ impl<'a> Drive<'a> {
         }
         match understand(id, kind, payload) {
             Ok(call) => {
-                if self.begun.contains_key(&id) || self.unbegun.iter().any(|waiting| waiting.id == id) {
+                self.unbegun_bytes += call.payload_bytes;
+                if self.begun.contains_key(&id) || self.unbegun.insert(id, call).is_some() {
                     return Some(Ending::Misbehaved("two calls of one number".to_owned()));
                 }
-                self.unbegun_bytes += call.payload_bytes;
-                self.unbegun.push_back(call);
             }
             Err(refusal) => self.send_back(refusal),
         }
         None
     }
 
-    /// Begins as many waiting calls as may run at once.
+    /// Begins as many waiting calls as may run at once, the oldest first.
     fn begin_calls(&mut self) {
         let parallel = self.limits.get(LimitName::ParallelCalls) as usize;
         while self.running.len() < parallel && self.outgoing_bytes < UNREAD_BYTES_MAX {
-            let Some(call) = self.unbegun.pop_front() else { return };
+            let Some(next) = self.unbegun.first_entry() else { return };
+            let weight_bytes = next.get().weight_bytes;
+            if self.begun_bytes + weight_bytes > BEGUN_BYTES_MAX && !self.begun.is_empty() {
+                return;
+            }
+            let call = next.remove();
             self.unbegun_bytes -= call.payload_bytes;
-            self.tell(Event::ToolStarted { name: call.call.name.clone() });
+            self.begun_bytes += weight_bytes;
+            self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
-            self.tools_called.push(ToolCalled::unanswered(&call.call.name, call.line));
-            self.begun.insert(call.id, Begun { abort, place, at: Instant::now() });
+            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
+            self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let call = answer(Arc::clone(&self.core.tools), call);
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
@@ -258,6 +273,7 @@ impl<'a> Drive<'a> {
 
     fn answered(&mut self, answered: Answered) {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
+        self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
@@ -269,7 +285,7 @@ impl<'a> Drive<'a> {
             let refusal = failure(id, "limit", Code::CallBytes, &error.to_string(), "");
             encode_frame(&ToWorker::Completed(refusal))
         });
-        if let Ok(frame) = frame {
+        if let (Ok(frame), false) = (frame, self.deaf) {
             self.outgoing_bytes += frame.len();
             self.outgoing.push_back(frame);
         }
@@ -286,13 +302,19 @@ impl<'a> Drive<'a> {
 
     fn cancel(&mut self, id: u64) {
         if let Some(begun) = self.begun.remove(&id) {
+            self.begun_bytes -= begun.weight_bytes;
             self.end_unanswered(&begun);
         }
-        if let Some(index) = self.unbegun.iter().position(|call| call.id == id)
-            && let Some(call) = self.unbegun.remove(index)
-        {
+        if let Some(call) = self.unbegun.remove(&id) {
             self.unbegun_bytes -= call.payload_bytes;
         }
+    }
+
+    /// The worker has closed its side, as one that is done does.
+    fn stop_answering(&mut self) {
+        self.deaf = true;
+        self.outgoing.clear();
+        (self.outgoing_used, self.outgoing_bytes) = (0, 0);
     }
 
     fn end_unanswered(&mut self, begun: &Begun) {

@@ -1,12 +1,11 @@
 //! Prepare: open the folders, measure the workspace, write the program's frame.
 
-use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gristmill_domain::{Code, Limits};
 use gristmill_protocol::{Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
@@ -71,16 +70,17 @@ async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || {
         let folder = crate::pool::open_folder(&path)?;
-        let (bytes, files) = measure(&path);
-        Ok::<_, std::io::Error>((folder, bytes, files))
+        let mut found = (0, 0);
+        measure(&folder, 0, &mut found)?;
+        Ok::<_, std::io::Error>((folder, found.0, found.1))
     });
     let outcome =
         opened.await.map_err(|error| std::io::Error::other(error.to_string())).and_then(|inner| inner);
     outcome.map_err(|error| {
         Refusal::new(
             Code::Workspace,
-            format!("the workspace {shown} cannot be opened: {error}"),
-            "name a folder that exists and that you may read and write",
+            format!("the workspace {shown} cannot be used: {error}"),
+            "name a folder that exists, all of which you may read",
         )
     })
 }
@@ -88,23 +88,33 @@ async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
 /// More entries than any limit permits: there is no need to count on.
 const ENTRIES_MAX: u64 = 1_000_001;
 
-/// Bytes and entries below a folder, links not followed.
-fn measure(folder: &Path) -> (u64, u64) {
-    let mut found = (0u64, 0u64);
-    let mut left = vec![folder.to_owned()];
-    while let Some(folder) = left.pop() {
-        let Ok(entries) = fs::read_dir(folder) else { continue };
-        for entry in entries.flatten() {
-            let Ok(metadata) = entry.metadata() else { continue };
-            found.1 += 1;
-            if found.1 > ENTRIES_MAX {
-                return found;
-            }
-            match metadata.is_dir() {
-                true => left.push(entry.path()),
-                false => found.0 += metadata.size(),
-            }
+/// Deeper than any program can make it.
+const DEPTH_MAX: usize = 256;
+
+/// Bytes and entries below a folder, links not followed. By descriptor: a path can be too long to
+/// be named, and what cannot be named must still count.
+fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
+    if depth > DEPTH_MAX {
+        return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
+    }
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        found.1 += 1;
+        if found.1 > ENTRIES_MAX {
+            return Ok(());
+        }
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let below = rustix::fs::openat(folder, name, flags, Mode::empty())?;
+            measure(&below, depth + 1, found)?;
+        } else {
+            found.0 += u64::try_from(stat.st_size).unwrap_or(0);
         }
     }
-    found
+    Ok(())
 }

@@ -1,26 +1,37 @@
 //! Shape: from how a program ended to what its caller reads.
 
 use gristmill_domain::{Code, LimitName, Limits};
-use gristmill_protocol::{ChildExit, JSON_DEPTH_MAX, JsonCaps, Outcome, Trap, TrapKind, WorkerLimit};
+use gristmill_protocol::{
+    ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, Trap, TrapKind, WorkerLimit,
+};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::drive::{Ending, Finished};
 use super::report::{ErrorReport, LimitHit, Report, kind_of};
+use super::tool_call::cut;
 
 /// Above what any setting permits for the result, with room for the envelope.
 const TOLD_BYTES_MAX: usize = 18 * 1024 * 1024;
 
+/// Notes and words of the program that are kept. The guest keeps to the same, but it shares an
+/// interpreter with the program.
+const NOTES_MAX: usize = 20;
+const NOTE_CHARS_MAX: usize = 300;
+const MESSAGE_CHARS_MAX: usize = 4 * 1024;
+const TRACEBACK_CHARS_MAX: usize = 16 * 1024;
+
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
-struct Told {
+struct Told<'a> {
     ok: bool,
-    #[serde(default)]
-    result: Value,
+    #[serde(default, borrow)]
+    result: Option<&'a RawValue>,
     #[serde(default)]
     has_result: bool,
-    #[serde(default)]
-    notes: Vec<String>,
+    #[serde(default, borrow)]
+    notes: Option<&'a RawValue>,
     #[serde(default)]
     error: Option<ToldError>,
 }
@@ -105,8 +116,8 @@ pub(super) fn shape(finished: Finished) -> Report {
         stdout: text(stdout),
         stderr: text(stderr),
         error: verdict.error,
-        execution_time_ms: ran_for.as_secs_f64() * 1000.0,
-        total_time_ms: took.as_secs_f64() * 1000.0,
+        execution_time_ms: milliseconds(ran_for),
+        total_time_ms: milliseconds(took),
         tools_called,
         limits_hit,
         notes: verdict.notes,
@@ -118,10 +129,10 @@ pub(super) fn shape(finished: Finished) -> Report {
 fn from_told(told: &str, limits: &Limits) -> Verdict {
     let caps =
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
-    let told: Told = match caps
+    let told: Told<'_> = match caps
         .check(told.as_bytes())
         .map_err(|error| error.to_string())
-        .and_then(|()| serde_json::from_str(told).map_err(|error| error.to_string()))
+        .and_then(|_| serde_json::from_str(told).map_err(|error| error.to_string()))
     {
         Ok(told) => told,
         Err(error) => {
@@ -130,7 +141,11 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
             return failed(Code::EngineCrash, message, Some(hint));
         }
     };
-    let result = told.has_result.then_some(told.result);
+    let result =
+        match told.result.filter(|_| told.has_result).map(|text| read_result(text, limits)).transpose() {
+            Ok(result) => result,
+            Err(name) => return from_limit(name, limits),
+        };
     let error = match (told.ok, told.error) {
         (true, _) => None,
         (false, Some(error)) => Some(error),
@@ -153,13 +168,39 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         ErrorReport {
             code,
             kind: kind_of(code).to_owned(),
-            message: told.message,
+            message: cut(&told.message, MESSAGE_CHARS_MAX),
             line: told.line,
-            traceback: told.traceback,
-            hint,
+            traceback: told
+                .traceback
+                .filter(|text| !text.is_empty())
+                .map(|text| cut(&text, TRACEBACK_CHARS_MAX)),
+            hint: hint.map(|hint| cut(&hint, MESSAGE_CHARS_MAX)),
         }
     });
-    Verdict { result, error, fatal, notes: told.notes }
+    Verdict { result, error, fatal, notes: told.notes.map(read_notes).unwrap_or_default() }
+}
+
+/// The result, held once more against its limits: that it keeps to them is the program's word.
+fn read_result(text: &RawValue, limits: &Limits) -> Result<Value, LimitName> {
+    let caps = JsonCaps {
+        bytes_max: limits.get(LimitName::ResultBytes) as usize,
+        depth_max: limits.get(LimitName::ResultDepth) as usize,
+        values_max: usize::MAX,
+    };
+    match caps.check(text.get().as_bytes()) {
+        Ok(_) => serde_json::from_str(text.get()).map_err(|_| LimitName::ResultDepth),
+        Err(JsonCapError::Depth { .. }) => Err(LimitName::ResultDepth),
+        Err(JsonCapError::Bytes { .. } | JsonCapError::Values { .. }) => Err(LimitName::ResultBytes),
+    }
+}
+
+fn read_notes(text: &RawValue) -> Vec<String> {
+    // Far more text than the notes that are kept: not worth reading.
+    if text.get().len() > 1024 * 1024 {
+        return vec!["the notes were too long to be read".to_owned()];
+    }
+    let notes: Vec<String> = serde_json::from_str(text.get()).unwrap_or_default();
+    notes.iter().take(NOTES_MAX).map(|note| cut(note, NOTE_CHARS_MAX)).collect()
 }
 
 fn from_trap(trap: &Trap) -> Verdict {
@@ -174,8 +215,8 @@ fn from_trap(trap: &Trap) -> Verdict {
             "end with sys.exit(), or by reaching the last line",
         ),
         TrapKind::Crash => (
-            format!("the interpreter crashed: {}", trap.message),
-            "files in the workspace are kept; if the program did nothing unusual, please report this",
+            format!("the interpreter crashed: {}", cut(&trap.message, MESSAGE_CHARS_MAX)),
+            "if the program did nothing unusual, please report this",
         ),
     };
     failed(Code::EngineCrash, message, Some(hint))
@@ -183,9 +224,13 @@ fn from_trap(trap: &Trap) -> Verdict {
 
 fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
     let code = name.code().unwrap_or(Code::WallTime);
-    let message = format!("stopped: {}", limits.hit_message(name));
-    let hint = "what it printed and the tools it called are listed; files in the workspace are kept";
-    Verdict { fatal: Some(name), ..failed(code, message, Some(hint)) }
+    let message = format!(
+        "stopped: the limit on {} is {} (`{}`)",
+        name.subject(),
+        name.format(limits.get(name)),
+        name.as_str()
+    );
+    Verdict { fatal: Some(name), ..failed(code, message, Some(&limits.hit_message(name))) }
 }
 
 fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
@@ -261,6 +306,11 @@ fn limit_name(limit: WorkerLimit) -> LimitName {
         WorkerLimit::WorkspaceBytes => LimitName::WorkspaceBytes,
         WorkerLimit::WorkspaceFiles => LimitName::WorkspaceFiles,
     }
+}
+
+/// To the microsecond.
+fn milliseconds(time: std::time::Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
 }
 
 /// Programs may print any bytes; what is not UTF-8 shows as U+FFFD.

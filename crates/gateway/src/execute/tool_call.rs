@@ -7,6 +7,7 @@ use std::time::Instant;
 use gristmill_domain::Code;
 use gristmill_protocol::{CALL_PAYLOAD_BYTES_MAX, Completion, JSON_DEPTH_MAX, JsonCaps};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
@@ -15,17 +16,29 @@ use crate::ports::{ToolCall, ToolFailure, Tools};
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
 
+/// What one parsed value may take in memory beyond its text.
+const VALUE_BYTES: usize = 256;
+
+/// Words of a tool that go to the program; what is kept for the report is shorter.
+const MESSAGE_CHARS_MAX: usize = 16 * 1024;
+const KEPT_MESSAGE_CHARS_MAX: usize = 500;
+
 /// A name longer than this is not one.
 const TOOL_NAME_BYTES_MAX: usize = 256;
 
 /// A call that is understood.
+///
+/// Its arguments stay text until it begins: parsed they can take many times the memory.
 #[derive(Debug)]
 pub(super) struct Call {
     pub id: u64,
     pub line: Option<u64>,
-    pub call: ToolCall,
+    pub name: String,
+    arguments: Option<Box<RawValue>>,
     /// What it takes in memory while it waits for its turn.
     pub payload_bytes: usize,
+    /// What it takes, at most, once it has begun.
+    pub weight_bytes: usize,
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -40,7 +53,7 @@ pub(super) struct Answered {
 struct Written {
     name: String,
     #[serde(default)]
-    arguments: Map<String, Value>,
+    arguments: Option<Box<RawValue>>,
     #[serde(default)]
     line: Option<u64>,
 }
@@ -56,7 +69,8 @@ struct Failed<'a> {
 
 /// Understands a call, or says why not.
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Completion> {
-    let refuse = |message: String| failure(id, "bad_call", Code::BadCall, &message, "");
+    let refuse =
+        |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
     if kind != "tool" {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
@@ -66,22 +80,35 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Com
         depth_max: JSON_DEPTH_MAX,
         values_max: CALL_VALUES_MAX,
     };
-    caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
+    let values =
+        caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
     let written: Written =
         serde_json::from_str(payload).map_err(|error| refuse(format!("the call cannot be read: {error}")))?;
     if written.name.len() > TOOL_NAME_BYTES_MAX {
         return Err(refuse("the tool's name is too long to be one".to_owned()));
     }
-    let call = ToolCall { name: written.name, arguments: written.arguments };
-    Ok(Call { id, line: written.line, call, payload_bytes: payload.len() })
+    Ok(Call {
+        id,
+        line: written.line,
+        name: written.name,
+        arguments: written.arguments,
+        payload_bytes: payload.len(),
+        weight_bytes: payload.len() + values * VALUE_BYTES,
+    })
 }
 
 /// Sends it, waits, and words the answer.
 pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
-    let Call { id, line, call, payload_bytes: _ } = call;
-    let name = call.name.clone();
+    let Call { id, line, name, arguments, .. } = call;
     let started = Instant::now();
-    let outcome = tools.call(call).await;
+    let arguments = match &arguments {
+        Some(text) => serde_json::from_str::<Map<String, Value>>(text.get()),
+        None => Ok(Map::new()),
+    };
+    let outcome = match arguments {
+        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments }).await,
+        Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+    };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
     let (completion, error) = match outcome {
         Ok(value) => match serde_json::to_string(&value) {
@@ -101,7 +128,7 @@ pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
             }
         },
         Err(error) => {
-            let message = error.to_string();
+            let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
             let (kind, code) = match error {
                 ToolFailure::Unknown { .. } => ("unknown_tool", Code::UnknownTool),
                 ToolFailure::BadArguments(_) => ("bad_arguments", Code::BadCall),
@@ -110,8 +137,17 @@ pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
             (failure(id, kind, code, &message, &name), Some(message))
         }
     };
+    let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
     let called = ToolCalled { name, line, ok: completion.ok, time_ms, error };
     Answered { completion, called }
+}
+
+/// At most so many characters, with a mark where it was cut.
+pub(super) fn cut(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{} […]", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// A failed call, in the guest's words.
@@ -139,8 +175,8 @@ mod tests {
     fn a_call_is_understood() {
         let call = understand(1, "tool", r#"{"name":"a.b","arguments":{"x":1},"line":3}"#);
         let call = call.expect("a call");
-        assert_eq!((call.line, call.call.name.as_str()), (Some(3), "a.b"));
-        assert_eq!(Value::Object(call.call.arguments), serde_json::json!({"x": 1}));
+        assert_eq!((call.line, call.name.as_str()), (Some(3), "a.b"));
+        assert_eq!(call.arguments.map(|text| text.get().to_owned()).as_deref(), Some(r#"{"x":1}"#));
     }
 
     #[test]
@@ -149,6 +185,8 @@ mod tests {
         assert!(refused("tool", "not json").contains("cannot be read"));
         assert!(refused("tool", r#"{"name":"x","as":"root"}"#).contains("unknown field `as`"));
         assert!(refused("tool", &"[".repeat(100_000)).contains("nested deeper"));
+        let echoed = refused("tool", &format!(r#"{{"{}":1}}"#, "x".repeat(1_000_000)));
+        assert!(echoed.len() < 1000, "what is refused does not come back whole");
         let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(1000));
         assert!(refused("tool", &long).contains("too long"));
     }

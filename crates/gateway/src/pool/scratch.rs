@@ -36,6 +36,7 @@ pub struct Scratch {
 pub struct ScratchFolders {
     folder: PathBuf,
     ready: Arc<Mutex<Vec<Scratch>>>,
+    making: Mutex<()>,
     next: AtomicU64,
     removed: AtomicBool,
     _lock: File,
@@ -53,6 +54,9 @@ impl ScratchFolders {
                 "it must be a folder of yours that nobody else can enter (mode 700)".to_owned(),
             ));
         }
+        // One gateway at a time: a folder that is just being made must not look abandoned.
+        let base_lock = File::create(base.join("lock")).map_err(|error| failed(error.to_string()))?;
+        flock(&base_lock, FlockOperation::LockExclusive).map_err(|error| failed(error.to_string()))?;
         sweep(base);
         let nonce = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -64,6 +68,7 @@ impl ScratchFolders {
         Ok(Self {
             folder,
             ready: Arc::default(),
+            making: Mutex::default(),
             next: AtomicU64::new(1),
             removed: AtomicBool::new(false),
             _lock: lock,
@@ -86,6 +91,8 @@ impl ScratchFolders {
 
     /// Makes folders until `count` are ready. Blocks on the disk.
     pub fn make_ahead(&self, count: usize) {
+        // One at a time, or each of several would make all that are missing.
+        let _one = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         loop {
             if self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len() >= count {
                 return;
@@ -155,12 +162,11 @@ fn sweep(base: &Path) {
         if !entry.file_name().to_string_lossy().starts_with("gateway-") {
             continue;
         }
-        let abandoned = match File::open(entry.path().join("lock")) {
+        // Whoever makes one holds the lock on all of them until it is locked itself.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let abandoned = match rustix::fs::open(entry.path().join("lock"), flags, Mode::empty()) {
             Ok(lock) => flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok(),
-            // Without a lock file yet: someone is just making it, unless it has been so for long.
-            Err(_) => entry.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|modified| {
-                modified.elapsed().is_ok_and(|age| age > std::time::Duration::from_secs(60))
-            }),
+            Err(_) => true,
         };
         if abandoned {
             let _ = fs::remove_dir_all(entry.path());

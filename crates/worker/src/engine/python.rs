@@ -29,7 +29,7 @@ pub struct PythonError(String);
 
 impl Python {
     /// What doctor and the hello call it.
-    pub const NAME: &'static str = "CPython 3.14 in WebAssembly";
+    pub const NAME: &'static str = "CPython 3.14 in WebAssembly (wasmtime 48)";
 
     /// Brings up an interpreter that is not yet connected to anything.
     pub fn instantiate(engine: &Engine, component: &Component) -> Result<Self, PythonError> {

@@ -299,10 +299,9 @@ fn next_entry(listing: &mut Listing) -> Result<Option<DirectoryEntry>, ErrorCode
                 if matches!(entry.file_name().to_bytes(), b"." | b"..") {
                     continue;
                 }
-                return Ok(Some(DirectoryEntry {
-                    kind: kind_of(entry.file_type()),
-                    name: entry.file_name().to_string_lossy().into_owned(),
-                }));
+                // WASI has no word for a name that is not UTF-8: such a file cannot be opened either.
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                return Ok(Some(DirectoryEntry { kind: kind_of(entry.file_type()), name: name.to_owned() }));
             }
             Ok(None)
         }

@@ -19,6 +19,9 @@ use super::types::{DescriptorFlags, DescriptorStat, DescriptorType, OpenFlags};
 /// Where programs begin.
 const HOME: &str = "workspace";
 
+/// Folders inside each other. Whoever removes or counts them later goes as deep.
+const DEPTH_MAX: usize = 64;
+
 /// A folder handed to this program.
 pub struct MountedFolder {
     /// Its name under `/`.
@@ -51,6 +54,8 @@ pub struct OpenFolder {
     pub fd: OwnedFd,
     inode: (u64, u64),
     mount: usize,
+    /// How far below its mount, at most.
+    depth: usize,
 }
 
 /// A folder being listed: it holds a descriptor of its own.
@@ -64,6 +69,8 @@ struct Place<'a> {
     mount: usize,
     from: BorrowedFd<'a>,
     path: String,
+    /// How far below its mount, at most.
+    depth: usize,
 }
 
 type Outcome<T> = Result<T, ErrorCode>;
@@ -106,7 +113,7 @@ impl Folders {
         let writes = access.contains(DescriptorFlags::WRITE)
             || how.contains(OpenFlags::CREATE)
             || how.contains(OpenFlags::TRUNCATE);
-        let mount = place.mount;
+        let (mount, depth) = (place.mount, place.depth);
         let counted = self.mounts[mount].writable;
         if writes && !counted {
             return Err(ErrorCode::ReadOnly);
@@ -133,7 +140,7 @@ impl Folders {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
                 self.quota_mut()?.opened(inode);
-                Ok(Descriptor::Folder(OpenFolder { fd, inode, mount }))
+                Ok(Descriptor::Folder(OpenFolder { fd, inode, mount, depth }))
             }
             FileType::RegularFile => {
                 let file = Arc::new(OpenFile {
@@ -199,6 +206,9 @@ impl Folders {
 
     pub fn make_folder(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
         let place = self.writable_place(at, path)?;
+        if place.depth > DEPTH_MAX {
+            return Err(ErrorCode::NameTooLong);
+        }
         let entry = path_beneath::entry(place.from, &place.path)?;
         // EEXIST before "quota": `os.makedirs(exist_ok=True)` must work in a full workspace.
         if rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
@@ -242,6 +252,12 @@ impl Folders {
         let source = path_beneath::entry(source.from, &source.path)?;
         let target_entry = path_beneath::entry(target.from, &target.path)?;
         let moved = rustix::fs::statat(&source.parent, source.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(moved.st_mode) == FileType::Directory {
+            let within = depth_below(&source.parent, source.name, DEPTH_MAX)?;
+            if target.depth + within > DEPTH_MAX {
+                return Err(ErrorCode::NameTooLong);
+            }
+        }
         let replaced =
             rustix::fs::statat(&target_entry.parent, target_entry.name, AtFlags::SYMLINK_NOFOLLOW).ok();
         rustix::fs::renameat(&source.parent, source.name, &target_entry.parent, target_entry.name)?;
@@ -344,7 +360,8 @@ impl Folders {
         match at {
             Descriptor::File(_) => Err(ErrorCode::NotDirectory),
             Descriptor::Folder(folder) => {
-                Ok(Some(Place { mount: folder.mount, from: folder.fd.as_fd(), path: path.to_owned() }))
+                let depth = folder.depth + path_beneath::parts(path);
+                Ok(Some(Place { mount: folder.mount, from: folder.fd.as_fd(), path: path.to_owned(), depth }))
             }
             Descriptor::Root => {
                 let Some((name, rest)) = path_beneath::split_root(path) else { return Ok(None) };
@@ -355,7 +372,8 @@ impl Folders {
                 }
                 let mount =
                     self.mounts.iter().position(|mount| mount.name == name).ok_or(ErrorCode::NoEntry)?;
-                Ok(Some(Place { mount, from: self.mounts[mount].fd.as_fd(), path: rest }))
+                let depth = path_beneath::parts(&rest);
+                Ok(Some(Place { mount, from: self.mounts[mount].fd.as_fd(), path: rest, depth }))
             }
         }
     }
@@ -373,6 +391,26 @@ impl Folders {
             false => Err(ErrorCode::ReadOnly),
         }
     }
+}
+
+/// How many levels of folders lie below one; stops counting at `most`.
+fn depth_below(parent: &OwnedFd, name: &str, most: usize) -> Outcome<usize> {
+    if most == 0 {
+        return Ok(0);
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let folder = path_beneath::open(parent.as_fd(), name, flags, Mode::empty())?;
+    let listed = path_beneath::open(folder.as_fd(), ".", flags, Mode::empty())?;
+    let mut deepest = 0;
+    for entry in Dir::new(listed)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().to_str() else { continue };
+        if matches!(name, "." | "..") || entry.file_type() != FileType::Directory {
+            continue;
+        }
+        deepest = deepest.max(1 + depth_below(&folder, name, most - 1)?);
+    }
+    Ok(deepest)
 }
 
 /// How the root itself looks.

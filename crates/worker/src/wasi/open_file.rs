@@ -41,6 +41,9 @@ impl OpenFile {
         if !self.writable {
             return Err(ErrorCode::BadDescriptor);
         }
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let size = self.size()?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
         quota.grow(size, end)?;

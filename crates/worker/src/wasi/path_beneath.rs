@@ -31,6 +31,11 @@ pub fn check(path: &str) -> Result<(), Errno> {
     Ok(())
 }
 
+/// How many folders a path goes down, at most.
+pub fn parts(path: &str) -> usize {
+    path.split('/').filter(|part| !matches!(*part, "" | ".")).count()
+}
+
 /// Splits an absolute or root-relative path into the folder it names under `/` and the rest,
 /// with `.` and `..` worked out by name. `None` is the root itself.
 pub fn split_root(path: &str) -> Option<(&str, String)> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::jail::JailError;
 
@@ -21,6 +21,7 @@ pub fn limit_cpu(cpu_ms: u64) -> Result<(), JailError> {
     }
     // Whole seconds, counted from the process's start: the belt.
     let hard = (cpu_us() / 1_000_000).saturating_add(cpu_ms / 1000).saturating_add(2);
+    let hard = getrlimit(Resource::Cpu).maximum.map_or(hard, |present| present.min(hard));
     setrlimit(Resource::Cpu, Rlimit { current: Some(hard), maximum: Some(hard) })
         .map_err(|error| failed(error.into()))
 }

@@ -81,6 +81,9 @@ pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
     die_with_parent().map_err(|error| io::Error::other(error.to_string()))?;
     unblock_signals()?;
     let socket = descriptors::keep_only(socket)?;
+    // A file over the kernel's limit is to be an error in the program, not the end of it.
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     rlimits::lower()?;
     Ok(socket)
 }

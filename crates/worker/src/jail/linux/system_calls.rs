@@ -29,6 +29,7 @@ const ALLOWED: &[(i64, When, &str)] = &[
     // The line to the gateway.
     (libc::SYS_recvmsg, Always, "answers and, once, the program with its folders"),
     (libc::SYS_sendmsg, Always, "output, calls, the outcome; the socket has no other end than the gateway"),
+    (libc::SYS_sendto, Is(4, 0), "the same; never to an address"),
     (libc::SYS_ppoll, Always, "wait for an answer or a moment"),
     // Files: only beneath the folders that came as descriptors; landlock holds even if this code errs.
     (libc::SYS_openat2, Always, "open beneath a folder, links and .. refused by the kernel"),
