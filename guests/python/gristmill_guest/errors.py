@@ -1,8 +1,9 @@
 """From an exception to the `error` part of an outcome."""
 
+import re
 import sys
 
-from gristmill_guest import loop, namespace, result, tools, tracebacks
+from gristmill_guest import loop, missing, namespace, result, tools, tracebacks
 
 # Names that programs use without importing them.
 COMMON_IMPORTS = {
@@ -25,6 +26,22 @@ COMMON_IMPORTS = {
     "deepcopy": "copy",
     "uuid4": "uuid",
 }
+# What programs call modules that they did not import, and that are not there.
+MODULE_ALIASES = {
+    "np": "numpy",
+    "pd": "pandas",
+    "pl": "polars",
+    "plt": "matplotlib",
+    "sns": "seaborn",
+    "tf": "tensorflow",
+}
+ROOTS = ("/workspace", "/tmp", "/servers", "/skills", "/results")
+
+_TOOL_NAME = re.compile(
+    r"(?:get|list|search|find|create|update|delete|send|read|write|fetch|add|remove|query|post|set|open|close|"
+    r"count|upload|download|call|lookup|cancel|start|stop)(?:_[a-z0-9]|[A-Z])\w*"
+)
+_NOT_AWAITABLE = re.compile(r"^'?(?:object )?([\w.]+)'? (?:object )?can't be (?:awaited|used in 'await' expression)")
 
 
 def describe(error, filename):
@@ -32,7 +49,7 @@ def describe(error, filename):
     described = {
         "kind": kind_of(error, filename),
         "type": _type_name(error),
-        "message": tracebacks.message_of(error),
+        "message": tracebacks.told_message_of(error),
         "line": tracebacks.line_of(error, filename),
         "traceback": tracebacks.render(error),
         "hint": None,
@@ -53,7 +70,7 @@ def describe(error, filename):
         described["code"] = error.code if type(error.code) is str else None
     elif isinstance(error, BaseExceptionGroup):
         described["message"] += _first_member(error)
-    elif described["kind"] == "memory" and not described["message"]:
+    elif described["kind"] == "memory" and not tracebacks.message_of(error):
         described["message"] = "the program needs more memory than the sandbox has"
     described["hint"] = hint_for(error, described["kind"])
     return described
@@ -97,24 +114,98 @@ def hint_for(error, kind):
     if isinstance(error, BaseExceptionGroup):
         return "catch it with: except* ToolError as group" if kind == "tool" else None
     if kind == "tool":
-        return "catch it with: except ToolError as error"
+        return _TOOL_HINTS.get(error.code if type(error.code) is str else None, _TOOL_HINT)
     if isinstance(error, loop.Deadlock):
         return "look for a Queue.get, Event.wait or Future that no other task ever completes"
-    if kind == "syntax" and "'await' outside" in message:
-        return "use await at the top level or inside an async def"
+    if kind == "syntax":
+        return _syntax_hint(error, message)
     if isinstance(error, ImportError) and kind == "exception":
         suggestion = _names_in(error.name)
         if suggestion:
             return suggestion
-    if isinstance(error, NameError) and error.name in COMMON_IMPORTS:
-        return f"write: from {COMMON_IMPORTS[error.name]} import {error.name}"
-    if isinstance(error, (NameError, AttributeError, ImportError)):
+    if isinstance(error, NameError):
+        return _name_hint(error)
+    if isinstance(error, (AttributeError, ImportError)):
         suggestion = tracebacks.suggestion_of(error)
         if suggestion:
             return suggestion
+    if isinstance(error, OSError) and _is_outside(error.filename):
+        return "programs see only /workspace and /tmp (and /servers, read-only)"
+    if isinstance(error, KeyError) and _raised_by_environ(error):
+        return "there is no environment; pass values as context"
+    if isinstance(error, RuntimeError) and "no running event loop" in message:
+        return "write await in front of something at top level, or use asyncio.run(main())"
+    if isinstance(error, TypeError):
+        awaited = _NOT_AWAITABLE.match(message)
+        if awaited is not None:
+            return _await_hint(awaited.group(1))
     if kind == "exception" and "not awaited" not in message and "coroutine" in message:
         return "a coroutine was used as a value: write await in front of the call"
     return None
+
+
+_TOOL_HINT = "catch it with: except ToolError as error"
+# Mistakes of the program itself: there is nothing to catch.
+_TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "correct the argument"}
+
+
+def _syntax_hint(error, message):
+    if "'await' outside" in message:
+        return "use await at the top level or inside an async def"
+    if "'return' outside function" in message:
+        return "set result = ..., or end with the expression"
+    line = error.text.strip() if type(error.text) is str else ""
+    if line.startswith(("```", "~~~")):
+        return "remove the Markdown fences"
+    if line.startswith((">>> ", ">>>", "... ")):
+        return "remove the prompts (>>> and ...)"
+    if line.startswith(("!pip", "%pip", "pip install", "pip3 install", "python -m pip", "!conda", "conda install")):
+        return "remove the line: nothing can be installed in the sandbox"
+    if line.startswith("!"):
+        return "remove the line: there is no shell in the sandbox"
+    if line.startswith("%"):
+        return "remove the notebook magic (the line that starts with %)"
+    return None
+
+
+def _name_hint(error):
+    name = error.name
+    if type(name) is not str:
+        return tracebacks.suggestion_of(error)
+    if name in COMMON_IMPORTS:
+        return f"write: from {COMMON_IMPORTS[name]} import {name}"
+    if name == "datetime":
+        return "write: from datetime import datetime (or: import datetime, for datetime.datetime)"
+    module = MODULE_ALIASES.get(name, name)
+    if module in missing.ADVICE and (name in MODULE_ALIASES or module not in sys.stdlib_module_names):
+        return f"{module} is not in the sandbox: {missing.ADVICE[module]}"
+    suggestion = tracebacks.suggestion_of(error)
+    if suggestion is None and _TOOL_NAME.fullmatch(name):
+        return f'if it is a tool, write: await callMCPTool("{name}", {{...}})'
+    return suggestion
+
+
+def _await_hint(type_name):
+    if type_name in ("list", "tuple", "generator", "set"):
+        return "this is not async: remove await, or write await asyncio.gather(*calls) to await every member"
+    return "this is not async: remove await"
+
+
+def _is_outside(path):
+    """Whether an absolute path lies in none of the folders that a program can see."""
+    return (
+        type(path) is str
+        and path.startswith("/")
+        and not any(path == root or path.startswith(root + "/") for root in ROOTS)
+    )
+
+
+def _raised_by_environ(error):
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    code = entry.tb_frame.f_code if entry is not None else None
+    return code is not None and code.co_name == "__getitem__" and code.co_filename.endswith(("/os.py", "<frozen os>"))
 
 
 def unawaited_call(call):
@@ -163,7 +254,8 @@ def _first_member(group):
     member = group
     while isinstance(member, BaseExceptionGroup):
         member = member.exceptions[0]
-    return f"; the first: {type(member).__name__}: {tracebacks.message_of(member)}"
+    message = tracebacks.message_of(member)
+    return f"; the first: {type(member).__name__}{': ' if message else ''}{message}"
 
 
 def _exit_message(error):

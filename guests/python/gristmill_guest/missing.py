@@ -9,11 +9,12 @@ _PROCESSES = "there are no processes in the sandbox; use asyncio.gather for para
 _MARKUP = "use html.parser or xml.etree.ElementTree"
 _MODELS = "use dataclasses, or plain dicts"
 _DISPLAY = "there is no display; return the data as the result"
+_IMAGES = "there is no image library in the sandbox; call a tool with callMCPTool"
 _CLOUD = "there are no credentials or network in the sandbox; call a tool with callMCPTool"
 
 ADVICE = {
     **dict.fromkeys(
-        "requests httpx aiohttp urllib3 websockets websocket pycurl paramiko grpc zmq ssl _ssl redis pymongo "
+        "requests httpx aiohttp urllib3 websockets websocket pycurl paramiko grpc zmq ssl redis pymongo "
         "psycopg psycopg2 pymysql mysql asyncpg sqlalchemy selenium playwright scrapy".split(),
         _NETWORK,
     ),
@@ -22,20 +23,24 @@ ADVICE = {
     ),
     **dict.fromkeys("bs4 lxml html5lib pyquery parsel".split(), _MARKUP),
     **dict.fromkeys("pydantic attrs attr marshmallow cattrs msgspec".split(), _MODELS),
-    **dict.fromkeys("matplotlib seaborn plotly PIL cv2 tkinter turtle curses _curses _tkinter".split(), _DISPLAY),
+    **dict.fromkeys("matplotlib seaborn plotly tkinter turtle turtledemo idlelib curses webbrowser".split(), _DISPLAY),
+    **dict.fromkeys("PIL cv2 skimage imageio wand".split(), _IMAGES),
     **dict.fromkeys(
         "boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe mcp".split(), _CLOUD
     ),
-    **dict.fromkeys("_posixsubprocess _multiprocessing _posixshmem psutil pexpect sh".split(), _PROCESSES),
+    **dict.fromkeys("_posixsubprocess _multiprocessing psutil pexpect sh".split(), _PROCESSES),
     **dict.fromkeys("openpyxl xlsxwriter xlrd docx pypdf PyPDF2 reportlab".split(), "write CSV, JSON or text instead"),
     **dict.fromkeys("orjson ujson simplejson rapidjson".split(), "use json"),
     **dict.fromkeys("toml tomli".split(), "use tomllib"),
     **dict.fromkeys("pytz arrow pendulum".split(), "use datetime, zoneinfo or dateutil"),
     **dict.fromkeys("ruamel oyaml".split(), "use yaml"),
     **dict.fromkeys("regex re2".split(), "use re"),
-    **dict.fromkeys("bz2 _bz2 lzma _lzma zstandard compression".split(), "use zlib, gzip or zipfile"),
     **dict.fromkeys(
-        "ctypes _ctypes cffi mmap fcntl pwd grp resource termios readline syslog".split(),
+        "bz2 lzma zstandard compression compression.zstd compression.bz2 compression.lzma".split(),
+        "use zlib, gzip or zipfile",
+    ),
+    **dict.fromkeys(
+        "ctypes cffi mmap fcntl pwd grp resource termios pty tty readline syslog".split(),
         "this sandbox has no operating system behind it",
     ),
     **dict.fromkeys("rich colorama termcolor tqdm click typer".split(), "use print; there is no terminal"),
@@ -46,7 +51,26 @@ ADVICE = {
     "dotenv": "there is no environment to load; pass values as context variables",
     "multiprocessing": _PROCESSES,
     "subprocess": _PROCESSES,
-    "pip": "nothing can be installed in the sandbox",
+    **dict.fromkeys(
+        "pip ensurepip venv setuptools distutils zipapp".split(), "nothing can be installed in the sandbox"
+    ),
+    **dict.fromkeys("tensorflow keras jax transformers".split(), _TABLES),
+    **dict.fromkeys("dbm.gnu dbm.ndbm".split(), "use sqlite3 or dbm.dumb"),
+}
+
+# Parts in C that are absent, and the modules that a program writes to get them.
+PUBLIC_NAMES = {
+    "_bz2": "bz2",
+    "_lzma": "lzma",
+    "_zstd": "compression.zstd",
+    "_ssl": "ssl",
+    "_ctypes": "ctypes",
+    "_curses": "curses",
+    "_curses_panel": "curses.panel",
+    "_tkinter": "tkinter",
+    "_gdbm": "dbm.gnu",
+    "_dbm": "dbm.ndbm",
+    "_posixshmem": "multiprocessing.shared_memory",
 }
 
 BUNDLED = ("dateutil", "jsonpath_ng", "sortedcontainers", "tabulate", "tzdata", "yaml")
@@ -62,7 +86,9 @@ class ExplainingFinder:
     def find_spec(self, fullname, path=None, target=None):
         if _only_asking(sys._getframe(1)):
             return None
-        raise ModuleNotFoundError(self.message(fullname), name=fullname)
+        public = PUBLIC_NAMES.get(fullname, fullname)
+        # `from compression import zstd` swallows an error that carries the very name it looks for.
+        raise ModuleNotFoundError(self.message(public), name=fullname if "." in public else public)
 
     def invalidate_caches(self):
         pass
@@ -71,6 +97,8 @@ class ExplainingFinder:
         top, _, rest = fullname.partition(".")
         text = f"No module named '{fullname}'"
         advice = ADVICE.get(fullname) or ADVICE.get(top)
+        if top in sys.stdlib_module_names and (not rest or top not in self._known or fullname in ADVICE):
+            return f"{text}: it is not part of this build" + (f"; {advice}" if advice else "")
         if advice and not (rest and top in self._known):
             return f"{text}: {advice}"
         close = self._close(fullname)

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 
-from gristmill_guest import imports
+from gristmill_guest import imports, locks
 
 NO_THREADS = "no threads in the sandbox; use asyncio.gather for parallel tool calls, or call the function directly"
 NO_PROCESSES = "no processes in the sandbox; call a tool with callMCPTool, or do the work in Python"
@@ -19,6 +19,7 @@ NO_NETWORK = "no network in the sandbox; call a tool with callMCPTool"
 def install():
     """Patches what is loaded, and leaves hooks for what is loaded later."""
     threading.Thread.start = _no_thread
+    locks.install()
     for name in (
         "fork",
         "forkpty",
@@ -69,6 +70,42 @@ def _socket(module):
         setattr(module, name, _no_network)
 
 
+def _http_client(module):
+    """Without ssl there is no HTTPSConnection: one that refuses like the other."""
+    if hasattr(module, "HTTPSConnection"):
+        return
+
+    class HTTPSConnection(module.HTTPConnection):
+        default_port = module.HTTPS_PORT
+
+        def __init__(self, host, port=None, *, context=None, **options):
+            super().__init__(host, port, **options)
+
+        connect = _no_network
+
+    HTTPSConnection.__module__ = "http.client"
+    HTTPSConnection.__qualname__ = "HTTPSConnection"
+    module.HTTPSConnection = HTTPSConnection
+
+
+def _urllib_request(module):
+    if hasattr(module, "HTTPSHandler"):
+        return
+
+    class HTTPSHandler(module.AbstractHTTPHandler):
+        def __init__(self, debuglevel=None, context=None, check_hostname=None):
+            super().__init__(debuglevel)
+
+        def https_open(self, request):
+            return self.do_open(module.http.client.HTTPSConnection, request)
+
+        https_request = module.AbstractHTTPHandler.do_request_
+
+    HTTPSHandler.__module__ = "urllib.request"
+    HTTPSHandler.__qualname__ = "HTTPSHandler"
+    module.HTTPSHandler = HTTPSHandler
+
+
 def _multiprocessing(module):
     module.BaseContext.Process = _no_process
     for name in ("Pool", "Manager", "Queue", "Pipe", "Lock", "Value", "Array"):
@@ -115,6 +152,8 @@ def _process_pool(module):
 _HOOKS = {
     "subprocess": _subprocess,
     "socket": _socket,
+    "http.client": _http_client,
+    "urllib.request": _urllib_request,
     "multiprocessing.context": _multiprocessing,
     "concurrent.futures.thread": _thread_pool,
     "concurrent.futures.process": _process_pool,

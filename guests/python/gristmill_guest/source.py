@@ -20,7 +20,14 @@ _NEVER_FIRST = " \t\f#)]}\\"
 LAST_EXPRESSION = "<last expression>"
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`~]*)[^\n`]*$")
+# Comments and strings, so that what looks like a fence inside one is told apart.
+_STRING = re.compile(
+    r'#[^\n]*|"""[\s\S]*?"""|' r"'''[\s\S]*?'''|" r'"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])*'"
+)
 _PYTHON_TAGS = frozenset(("", "python", "py", "python3", "python2", "py3", "ipython", "pycon", "tool_code", "code"))
+
+# What compiling anything that is no program can raise.
+_NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 class Source:
@@ -56,7 +63,7 @@ def read(text, filename):
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     _refuse_unreadable_characters(text, filename)
     unfenced = unwrap_fence(text) if "```" in text or "~~~" in text else None
-    if unfenced is not None and (_starts_with_fence(text) or (not _parses(text) and _parses(unfenced))):
+    if unfenced is not None:
         text = unfenced
         notes.append("the code was taken out of its Markdown fence; line numbers count from inside it")
     if _starts_indented(text):
@@ -115,7 +122,7 @@ def _compile_apart(text, filename):
 def _compiled(text, filename, mode):
     try:
         return compile(text, filename, mode, _FLAGS, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+    except _NO_PROGRAM:
         return None
 
 
@@ -140,38 +147,81 @@ def show_line(error, text):
 
 
 def unwrap_fence(text):
-    """The inside of the only Python fence in the text, or None.
+    """The program inside the Markdown fences of the text, or None to take the text as it is.
 
     Of several fences the one that is tagged as Python counts, if it is the only such one.
-    An opening fence without its end runs to the end of the text.
+    An opening fence without its end runs to the end of the text; a closing fence without
+    its beginning ends the program. Code on both sides of a fence is nobody's guess.
     """
-    blocks = []
     lines = text.split("\n")
-    index = 0
-    while index < len(lines):
-        opening = _FENCE.match(lines[index])
-        index += 1
-        if opening is None:
-            continue
-        mark, tag = opening.group(1), opening.group(2).lower()
-        body = []
-        while index < len(lines):
-            closing = lines[index].strip()
-            if len(closing) >= len(mark) and set(closing) == {mark[0]}:
-                break
-            body.append(lines[index])
-            index += 1
-        index += 1
-        if tag in _PYTHON_TAGS:
-            blocks.append((tag, "\n".join(body)))
-    if not blocks:
+    fences = _fences(text, lines)
+    if not fences:
         return None
-    if len(blocks) == 1:
-        return blocks[0][1]
-    tagged = [body for tag, body in blocks if tag]
-    if len(tagged) == 1:
-        return tagged[0]
-    return None
+    before = "\n".join(lines[: fences[0][0]])
+    if len(fences) == 1 and _is_code(before):
+        after = "\n".join(lines[fences[0][0] + 1 :])
+        return None if _is_code(after) or _parses(text) else before
+    body, end = _only_block(lines, fences)
+    if not body.strip() or _is_code(before) or _is_code("\n".join(lines[end:])):
+        return None
+    # Broken code inside a fence is told from there; broken code around one is not.
+    if before.strip() and (_parses(text) or not _parses(textwrap.dedent(body))):
+        return None
+    return body
+
+
+def _fences(text, lines):
+    """Line number, mark and tag of every fence line that is no part of a string."""
+    found = [(number, _FENCE.match(line)) for number, line in enumerate(lines) if _FENCE.match(line)]
+    if not found:
+        return []
+    inside_strings = set()
+    line, counted = 0, 0
+    for match in _STRING.finditer(text):
+        within = match.group().count("\n")
+        if within:
+            line += text.count("\n", counted, match.start())
+            inside_strings.update(range(line + 1, line + within + 1))
+            line, counted = line + within, match.end()
+    return [(number, m.group(1), m.group(2).lower()) for number, m in found if number not in inside_strings]
+
+
+def _only_block(lines, fences):
+    """The text of the block that counts, or "", and the line where the last block ends."""
+    blocks = []
+    end, opening = 0, None
+    for number, mark, tag in fences:
+        if opening is None:
+            opening = (number, mark, tag)
+        elif not tag and mark[0] == opening[1][0] and len(mark) >= len(opening[1]):
+            blocks.append((opening[2], "\n".join(lines[opening[0] + 1 : number])))
+            end, opening = number + 1, None
+    if opening is not None:
+        blocks.append((opening[2], "\n".join(lines[opening[0] + 1 :])))
+        end = len(lines)
+    blocks = [(tag, body) for tag, body in blocks if tag in _PYTHON_TAGS and body.strip()]
+    if len(blocks) > 1:
+        blocks = [(tag, body) for tag, body in blocks if tag]
+    return (blocks[0][1] if len(blocks) == 1 else ""), end
+
+
+def _is_code(text):
+    """Whether the text is Python that does something: not blank, and not a word or two of prose."""
+    if not text.strip():
+        return False
+    try:
+        tree = compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+    except _NO_PROGRAM:
+        return False
+    return any(_does_something(statement) for statement in tree.body)
+
+
+def _does_something(statement):
+    if isinstance(statement, ast.AnnAssign):
+        return statement.value is not None
+    if isinstance(statement, ast.Expr):
+        return any(isinstance(node, (ast.Call, ast.Await)) for node in ast.walk(statement))
+    return True
 
 
 def _refuse_unreadable_characters(text, filename):
@@ -191,10 +241,6 @@ def _error(message, text, position, filename):
     return SyntaxError(message, (filename, line, column, shown, line, column + 1))
 
 
-def _starts_with_fence(text):
-    return _FENCE.match(text.lstrip().split("\n", 1)[0]) is not None
-
-
 def _starts_indented(text):
     for line in text.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -205,7 +251,7 @@ def _starts_indented(text):
 def _parses(text):
     """Whether the text is a program; only asked when a fence was found."""
     try:
-        compile(text, "<check>", "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
+    except _NO_PROGRAM:
         return False
     return True

@@ -5,6 +5,7 @@ frames of the library become `[2 frames in json/decoder.py]`; the guest's own fr
 are left out. Chains and groups are kept, repeated frames folded, the total bounded.
 """
 
+import re
 import traceback
 
 TEXT_CHARS_MAX = 8 * 1024
@@ -19,6 +20,10 @@ CONTEXT = "During handling of the above exception, another exception occurred:"
 
 _LIBRARY = ("<stdlib>/", "<bundled>/")
 _GUEST = ("<guest>/", "<check>")
+_GUEST_PLACE = re.compile(
+    r" \(<(?:stdlib|bundled|guest)>/[^)\n]*\)|"
+    r"(?: running| defined| created)? at <(?:stdlib|bundled|guest)>/[^\s>\]:]*:\d+"
+)
 
 
 def render(error):
@@ -40,7 +45,18 @@ def message_of(error):
         text = str(error)
     except BaseException as failure:
         return f"<the exception's __str__ raised {type(failure).__name__}>"
+    text = _without_guest_paths(text[: 2 * MESSAGE_CHARS_MAX])
     return text if len(text) <= MESSAGE_CHARS_MAX else text[: MESSAGE_CHARS_MAX - 1] + "\u2026"
+
+
+def told_message_of(error):
+    """The message, with the type in front where the message alone says nothing."""
+    message = message_of(error)
+    if not message.strip():
+        return type(error).__name__
+    if type(error).__str__ is KeyError.__str__ or not message.strip("+-.0123456789"):
+        return f"{type(error).__name__}: {message}"
+    return message
 
 
 def suggestion_of(error):
@@ -49,7 +65,7 @@ def suggestion_of(error):
         summary = traceback.TracebackException(
             type(error), error, error.__traceback__, compact=True, limit=-1, lookup_lines=False
         )
-        full = str(summary)
+        full = _without_guest_paths(str(summary))
     except BaseException:
         return None
     start = full.find("Did you ")
@@ -122,19 +138,21 @@ def _frames(stack):
             blocks.append([f"  [{folded_count} {frames} in {folded_file}]"])
 
     for frame in stack:
+        if frame.filename.startswith(_GUEST):
+            continue
         label = _library_name(frame.filename)
         if label is not None and label == folded_file:
             folded_count += 1
             continue
         fold()
         folded_file, folded_count = (label, 1) if label is not None else (None, 0)
-        if _is_own(frame):
+        if label is None:
             blocks.append(_own_frame(frame, stack))
     fold()
     # How the program came to run is no news: start at its own first frame.
     while blocks and blocks[0][0].startswith("  ["):
         blocks.pop(0)
-    return [line for block in _without_repeats(blocks) for line in block]
+    return [line for block in _without_repeats(blocks, cut=len(stack) >= FRAMES_MAX) for line in block]
 
 
 def _own_frame(frame, stack):
@@ -156,8 +174,11 @@ def _library_name(filename):
     return None
 
 
-def _without_repeats(blocks):
-    """Folds runs of the same frame, and of the same pair of frames, as deep recursion leaves them."""
+def _without_repeats(blocks, cut):
+    """Folds runs of the same frame, and of the same pair of frames, as deep recursion leaves them.
+
+    `cut` says that frames were left out before the first one, so nobody knows how often it repeats.
+    """
     kept = []
     index = 0
     while index < len(blocks):
@@ -169,7 +190,8 @@ def _without_repeats(blocks):
             if len(pattern) == period and times > REPEATS_SHOWN:
                 kept += pattern * REPEATS_SHOWN
                 what = "the frame" if period == 1 else f"the last {period} frames"
-                kept.append([f"  [{what} above repeated {times - REPEATS_SHOWN} more times]"])
+                count = "many" if cut and index == 0 else times - REPEATS_SHOWN
+                kept.append([f"  [{what} above repeated {count} more times]"])
                 index += times * period
                 break
         else:
@@ -178,10 +200,12 @@ def _without_repeats(blocks):
     return kept
 
 
-def _without_guest_paths(line):
+def _without_guest_paths(text):
+    """Takes out places that the program cannot open: "(<stdlib>/json/__init__.py)", "running at <guest>/..."."""
+    text = _GUEST_PLACE.sub("", text)
     for label in _LIBRARY + _GUEST[:1]:
-        line = line.replace(label, "")
-    return line
+        text = text.replace(label, "")
+    return text
 
 
 def _bounded(text):

@@ -39,6 +39,38 @@ class TextIsRepaired(unittest.TestCase):
         text = 's = """\n```python\nx =\n```\n"""\ny = (\n'
         self.check(text, text)
 
+    def test_a_stray_closing_fence_ends_the_program(self):
+        for text in ('print("ran")\n```', 'print("ran")\n```\n', 'print("ran")\n```\nIt prints a word.\n'):
+            with self.subTest(text=text):
+                self.check(text, 'print("ran")', FENCE_NOTE)
+
+    def test_an_empty_fence_is_no_program(self):
+        for text in ("```\n```", "```python\n\n```", "```"):
+            with self.subTest(text=text):
+                self.check(text, text)
+
+    def test_code_on_both_sides_of_a_fence_stays(self):
+        for text in (
+            'print("a")\n```python\nprint("b")\n```\n',
+            '```python\nprint("b")\n```\nprint("a")\n',
+            'print("a")\n```\nprint("b")\n',
+        ):
+            with self.subTest(text=text):
+                self.check(text, text)
+
+    def test_one_word_of_prose_is_not_code(self):
+        self.check("Code\n```python\nx = 1\n```\nDone", "x = 1", FENCE_NOTE)
+
+    def test_a_fenced_program_may_hold_fences_in_its_strings(self):
+        inner = 'def f():\n    """\n    ```\n    x\n    ```\n    """\nf()'
+        self.check(f"```python\n{inner}\n```", inner, FENCE_NOTE)
+
+    def test_a_fenced_example_in_a_broken_program_does_not_win(self):
+        text = 'def f():\n    """\n    ```python\n    x = 1\n    ```\n    """\ny = = 2\n'
+        self.check(text, text)
+        text = 's = \'\'\'\n```python\nx = 1\n```\n\'\'\'\ny = (\n'
+        self.check(text, text)
+
     def test_uniform_indentation_is_removed(self):
         self.check("    x = 1\n    if x:\n        y = 2\n", "x = 1\nif x:\n    y = 2\n", INDENT_NOTE)
 
