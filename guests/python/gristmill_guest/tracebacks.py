@@ -65,7 +65,7 @@ def suggestion_of(error):
         summary = traceback.TracebackException(
             type(error), error, error.__traceback__, compact=True, limit=-1, lookup_lines=False
         )
-        full = _without_guest_paths(str(summary))
+        full = _without_guest_paths(_bounded(str(summary)))
     except BaseException:
         return None
     start = full.find("Did you ")
@@ -106,7 +106,8 @@ def _chain(summary, depth):
         lines.append("Traceback (most recent call last):")
         lines += frames
     for text in summary.format_exception_only():
-        lines += [_without_guest_paths(line) for line in text.rstrip("\n").split("\n")]
+        # Bounded first: a message may be a hundred megabytes.
+        lines += [_without_guest_paths(line) for line in _bounded(text.rstrip("\n")).split("\n")]
     members = getattr(summary, "exceptions", None)
     if members and depth < CHAIN_MAX:
         for number, member in enumerate(members[:GROUP_MEMBERS_MAX], 1):
