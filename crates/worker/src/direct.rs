@@ -37,22 +37,9 @@ impl DirectEngine {
             version: gristmill_protocol::PROTOCOL_VERSION,
             code: code.to_owned(),
             context: "{}".to_owned(),
-            limits: UNLIMITED,
+            limits: ProgramLimits::TRUSTED,
             mounts: Vec::new(),
         };
         python.run(&program).map_err(|trap| trap.message)
     }
 }
-
-const UNLIMITED: ProgramLimits = ProgramLimits {
-    memory_bytes: u64::MAX,
-    cpu_ms: u64::MAX,
-    result_bytes: 1 << 20,
-    result_depth: 64,
-    open_files: 0,
-    file_bytes: 0,
-    workspace_bytes: 0,
-    workspace_files: 0,
-    workspace_bytes_used: 0,
-    workspace_files_used: 0,
-};

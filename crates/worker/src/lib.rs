@@ -20,8 +20,6 @@ mod fork;
 mod jail;
 mod keeper;
 mod page_warming;
-#[cfg(test)]
-mod testing;
 mod wasi;
 mod zygote;
 

@@ -71,18 +71,7 @@ impl Python {
             version: gristmill_protocol::PROTOCOL_VERSION,
             code: SAMPLE.to_owned(),
             context: "{}".to_owned(),
-            limits: gristmill_protocol::ProgramLimits {
-                memory_bytes: u64::MAX,
-                cpu_ms: u64::MAX,
-                result_bytes: 1 << 20,
-                result_depth: 64,
-                open_files: 0,
-                file_bytes: 0,
-                workspace_bytes: 0,
-                workspace_files: 0,
-                workspace_bytes_used: 0,
-                workspace_files_used: 0,
-            },
+            limits: gristmill_protocol::ProgramLimits::TRUSTED,
             mounts: Vec::new(),
         })
     }

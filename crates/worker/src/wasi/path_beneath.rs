@@ -155,7 +155,7 @@ mod tests {
     /// Both ways of resolving refuse the same escapes.
     #[test]
     fn a_name_that_leads_out_is_refused() {
-        let folder = crate::testing::TestFolder::new("beneath");
+        let folder = gristmill_testkit::TestFolder::new("beneath");
         let outside = folder.path().join("outside.txt");
         std::fs::write(&outside, "secret").unwrap();
         let inside = folder.path().join("inside");
