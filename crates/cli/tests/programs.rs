@@ -29,7 +29,10 @@ fn main() {
         let world = Arc::clone(&world);
         Trial::test(format!("programs::{name}"), move || check(&world, &path))
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    // Exiting drops nothing: the folders of the test go with this.
+    drop(world);
+    conclusion.exit();
 }
 
 fn world() -> World {

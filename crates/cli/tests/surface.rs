@@ -2,22 +2,35 @@
 
 mod support;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use gristmill_cli::example_tools::ExampleTools;
-use gristmill_gateway::domain::{Code, LimitName, Limits};
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
 use gristmill_gateway::{ErrorReport, ExecuteRequest, Folders, Report, WorkspaceChoice};
 use gristmill_testkit::{TestFolder, World};
 use serde_json::{Value, json};
 use support::gristmill;
 
-static WORLD: LazyLock<World> = LazyLock::new(|| {
+/// One world for all tests that run at the same time; gone with the last of them.
+fn world() -> Arc<World> {
+    static SHARED: Mutex<Weak<World>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(world) = shared.upgrade() {
+        return world;
+    }
     let cache = Folders::from_environment().expect("folders").cache;
-    World::new(gristmill()).tools(ExampleTools::new(&cache).expect("example tools")).start()
-});
+    let tools = ExampleTools::new(&cache).expect("example tools");
+    // Time enough for a busy machine: none of these tests is about time.
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WallTime, 120_000).expect("in range");
+    limits.set(LimitName::CpuTime, 120_000).expect("in range");
+    let world = Arc::new(World::new(gristmill()).limits(limits).tools(tools).start());
+    *shared = Arc::downgrade(&world);
+    world
+}
 
 fn run(code: &str) -> Report {
-    WORLD.run(code)
+    world().run(code)
 }
 
 fn result_of(code: &str) -> Value {
@@ -33,9 +46,9 @@ fn error_of(code: &str) -> ErrorReport {
 
 /// Runs with one limit changed.
 fn run_with(limit: LimitName, value: u64, code: &str) -> Report {
-    let mut limits: Limits = WORLD.gateway().limits().clone();
+    let mut limits: Limits = world().gateway().limits().clone();
     limits.set(limit, value).expect("in range");
-    WORLD.execute(ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) })
+    world().execute(ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) })
 }
 
 fn hit(report: &Report) -> Vec<&'static str> {
@@ -163,10 +176,10 @@ fn tools_called_are_listed_in_order_with_their_lines() {
 fn context_becomes_variables() {
     let context = json!({"rows": [1, 2, 3], "name": "x"}).as_object().unwrap().clone();
     let request = ExecuteRequest { context, ..ExecuteRequest::python("result = name * len(rows)") };
-    assert_eq!(WORLD.execute(request).result, Some(json!("xxx")));
+    assert_eq!(world().execute(request).result, Some(json!("xxx")));
     for name in ["not valid", "class", "__builtins__", "callMCPTool"] {
         let context = json!({ name: 1 }).as_object().unwrap().clone();
-        let report = WORLD.execute(ExecuteRequest { context, ..ExecuteRequest::python("1") });
+        let report = world().execute(ExecuteRequest { context, ..ExecuteRequest::python("1") });
         assert_eq!(report.error.unwrap().code, Code::BadRequest, "{name}");
     }
 }
@@ -269,17 +282,17 @@ fn a_kept_workspace_keeps_its_files_and_counts_them() {
     std::fs::write(folder.path().join("there.txt"), "before").unwrap();
     let kept = |code: &str, limits: Option<Limits>| {
         let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
-        WORLD.execute(ExecuteRequest { workspace, limits, ..ExecuteRequest::python(code) })
+        world().execute(ExecuteRequest { workspace, limits, ..ExecuteRequest::python(code) })
     };
     let report = kept("open('new.txt', 'w').write(open('there.txt').read() + ' and after')", None);
     assert_eq!(report.result, Some(json!(16)), "{:?}", report.error);
     assert_eq!(std::fs::read_to_string(folder.path().join("new.txt")).unwrap(), "before and after");
-    let mut limits = WORLD.gateway().limits().clone();
+    let mut limits = world().gateway().limits().clone();
     limits.set(LimitName::WorkspaceBytes, 25).unwrap();
     let report = kept("open('more.txt', 'w').write('12345')", Some(limits));
     assert_eq!(hit(&report), ["workspace_bytes"], "22 bytes were there already");
     let missing = WorkspaceChoice::Kept(folder.path().join("nowhere"));
-    let report = WORLD.execute(ExecuteRequest { workspace: missing, ..ExecuteRequest::python("1") });
+    let report = world().execute(ExecuteRequest { workspace: missing, ..ExecuteRequest::python("1") });
     assert_eq!(report.error.unwrap().code, Code::Workspace);
 }
 
@@ -304,7 +317,7 @@ try: os.readlink('file')
 except OSError as error: result.append(type(error).__name__)
 ";
     let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
-    let report = WORLD.execute(ExecuteRequest { workspace, ..ExecuteRequest::python(code) });
+    let report = world().execute(ExecuteRequest { workspace, ..ExecuteRequest::python(code) });
     let denied = "PermissionError";
     assert_eq!(report.result, Some(json!([denied, denied, "inside", denied, denied])), "{:?}", report.error);
 }
@@ -367,7 +380,7 @@ fn integers_of_any_size_arrive_whole() {
     }
     let context: Value = serde_json::from_str(r#"{"n": 123456789012345678901234567890}"#).unwrap();
     let context = context.as_object().unwrap().clone();
-    let report = WORLD.execute(ExecuteRequest { context, ..ExecuteRequest::python("n % 1000") });
+    let report = world().execute(ExecuteRequest { context, ..ExecuteRequest::python("n % 1000") });
     assert_eq!(report.result, Some(json!(890)), "{:?}", report.error);
 }
 
@@ -407,11 +420,11 @@ open('hidden', 'w').write('x' * 5000)
 result = 'written'";
     let kept = |code: &str, limits: Option<Limits>| {
         let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
-        WORLD.execute(ExecuteRequest { workspace, limits, ..ExecuteRequest::python(code) })
+        world().execute(ExecuteRequest { workspace, limits, ..ExecuteRequest::python(code) })
     };
     let report = kept(code, None);
     if report.result == Some(json!("written")) {
-        let mut limits = WORLD.gateway().limits().clone();
+        let mut limits = world().gateway().limits().clone();
         limits.set(LimitName::WorkspaceBytes, 5001).unwrap();
         let report = kept("with open('more', 'w') as f: f.write('xx')", Some(limits));
         assert_eq!(hit(&report), ["workspace_bytes"], "{:?}", report.error);
@@ -426,6 +439,6 @@ fn names_that_are_not_utf_8_do_not_hide_the_others() {
     std::fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"bad\xff")), "x").unwrap();
     let workspace = WorkspaceChoice::Kept(folder.path().to_owned());
     let report =
-        WORLD.execute(ExecuteRequest { workspace, ..ExecuteRequest::python("import os\nos.listdir('.')") });
+        world().execute(ExecuteRequest { workspace, ..ExecuteRequest::python("import os\nos.listdir('.')") });
     assert_eq!(report.result, Some(json!(["fine.txt"])), "{:?}", report.error);
 }
