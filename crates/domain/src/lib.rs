@@ -3,12 +3,19 @@
 //! Walls: no file, no socket, no clock, no randomness, no async. Everything here can be tested by
 //! calling it.
 
+pub mod catalogue;
 mod codes;
 mod levels;
 mod limits;
+mod nearest;
 mod quantity;
+mod secret_text;
+mod server_settings;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LimitError, LimitName, Limits};
+pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
+pub use secret_text::{Part, Reference, SecretText, SecretTextError};
+pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};

@@ -3,6 +3,7 @@
 
 use crate::codes::Code;
 use crate::levels::Level;
+use crate::nearest::nearest;
 use crate::quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
 
 /// The limits of one program. Made from a [`Level`], changed one by one by name.
@@ -280,7 +281,7 @@ impl Limits {
     /// Changes one, both name and value as people write them.
     pub fn set_text(&mut self, name: &str, value: &str) -> Result<(), LimitError> {
         let limit = LimitName::from_name(name)
-            .ok_or_else(|| LimitError::Unknown { name: name.to_owned(), nearest: nearest(name) })?;
+            .ok_or_else(|| LimitError::Unknown { name: name.to_owned(), nearest: nearest_limit(name) })?;
         let value = match limit.unit() {
             Unit::Ms => parse_ms(value)?,
             Unit::Bytes => parse_bytes(value)?,
@@ -304,25 +305,9 @@ impl Limits {
 }
 
 /// The closest limit name, if any is close.
-fn nearest(name: &str) -> Option<&'static str> {
-    let distance = |known: &str| edit_distance(known, name);
-    let best = LimitName::ALL.map(LimitName::as_str).into_iter().min_by_key(|known| distance(known))?;
-    (distance(best) <= 1 + name.len() / 3).then_some(best)
-}
-
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, r) in right.iter().enumerate() {
-            let change = diagonal + usize::from(l != *r);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[right.len()]
+fn nearest_limit(name: &str) -> Option<&'static str> {
+    let known = LimitName::ALL.map(LimitName::as_str).into_iter();
+    nearest(name, known.map(|known| (known, known)), 1).into_iter().next()
 }
 
 #[cfg(test)]

@@ -1,0 +1,218 @@
+//! One tool as its server defines it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A definition that cannot be used. The server's other tools are unaffected.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum DefinitionError {
+    /// Not what the protocol says.
+    #[error("the definition cannot be read: {0}")]
+    Unreadable(String),
+    /// Longer than any name.
+    #[error("the tool's name has {0} bytes; at most {NAME_BYTES_MAX} are taken")]
+    LongName(usize),
+    /// Arguments are always an object.
+    #[error("the input schema of `{0}` is not an object")]
+    NoSchema(String),
+}
+
+/// Far more than the specification advises.
+const NAME_BYTES_MAX: usize = 200;
+
+/// The hash of a definition's raw text, whatever its spacing and the order of its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ToolHash([u8; 32]);
+
+impl ToolHash {
+    /// Of any JSON value.
+    pub fn of(value: &Value) -> Self {
+        Self(*blake3::hash(canonical_json(value).as_bytes()).as_bytes())
+    }
+
+    /// As it is written down.
+    pub fn to_hex(self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// The reverse of `to_hex`.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(|hash| Self(*hash.as_bytes()))
+    }
+}
+
+/// A tool, as its server defines it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolDefinition {
+    /// What is sent when it is called.
+    pub name: String,
+    /// A name for people.
+    pub title: Option<String>,
+    /// In the server's words; untrusted.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments; an object.
+    pub input_schema: Value,
+    /// The JSON Schema of its structured result.
+    pub output_schema: Option<Value>,
+    /// Hints; untrusted.
+    pub read_only: Option<bool>,
+    /// Whether calling it again does no more; untrusted.
+    pub idempotent: Option<bool>,
+    /// Whether it destroys something; untrusted.
+    pub destructive: Option<bool>,
+    /// The definition as it came, with everything in it.
+    pub raw: String,
+    /// Of `raw`.
+    pub hash: ToolHash,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    name: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    input_schema: Option<Value>,
+    #[serde(default)]
+    output_schema: Option<Value>,
+    #[serde(default)]
+    annotations: Option<Value>,
+}
+
+impl ToolDefinition {
+    /// From an element of a `tools/list` result.
+    pub fn parse(raw: &RawValue) -> Result<Self, DefinitionError> {
+        Self::from_text(raw.get())
+    }
+
+    /// From its text.
+    pub fn from_text(text: &str) -> Result<Self, DefinitionError> {
+        let unreadable = |error: serde_json::Error| DefinitionError::Unreadable(error.to_string());
+        let whole: Value = serde_json::from_str(text).map_err(unreadable)?;
+        let written: Written = serde_json::from_str(text).map_err(unreadable)?;
+        if written.name.len() > NAME_BYTES_MAX {
+            return Err(DefinitionError::LongName(written.name.len()));
+        }
+        let input_schema = match written.input_schema {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(Value::Bool(true)) => Value::Object(Map::new()),
+            Some(Value::Object(schema)) => Value::Object(schema),
+            Some(_) => return Err(DefinitionError::NoSchema(written.name)),
+        };
+        let hint = |name: &str| written.annotations.as_ref().and_then(|hints| hints.get(name)?.as_bool());
+        Ok(Self {
+            hash: ToolHash::of(&whole),
+            raw: text.to_owned(),
+            read_only: hint("readOnlyHint"),
+            idempotent: hint("idempotentHint"),
+            destructive: hint("destructiveHint"),
+            name: written.name,
+            title: written.title,
+            description: written.description.filter(|text| !text.trim().is_empty()),
+            input_schema,
+            output_schema: written.output_schema.filter(|schema| schema.is_object()),
+        })
+    }
+
+    /// The title in the annotations, the title, or nothing.
+    pub fn summary(&self) -> String {
+        let text = self.description.as_deref().or(self.title.as_deref()).unwrap_or_default();
+        first_sentence(text)
+    }
+}
+
+/// The first sentence or line, on one line.
+fn first_sentence(text: &str) -> String {
+    const CHARS_MAX: usize = 160;
+    let line = text.trim().lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = line.trim_start_matches(['#', '*', ' ']);
+    let end = line.find(". ").map_or(line.len(), |end| end + 1);
+    match line[..end].char_indices().nth(CHARS_MAX) {
+        Some((cut, _)) => {
+            let cut = line[..cut].rfind(' ').unwrap_or(cut);
+            format!("{}…", &line[..cut])
+        }
+        None => line[..end].to_owned(),
+    }
+}
+
+/// JSON with sorted keys and no spaces: equal for equal values.
+pub fn canonical_json(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_by_key(|(name, _)| name.as_str());
+            text.push('{');
+            for (index, (name, member)) in sorted.into_iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                text.push_str(&Value::from(name.as_str()).to_string());
+                text.push(':');
+                write_canonical(member, text);
+            }
+            text.push('}');
+        }
+        Value::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
+                }
+                write_canonical(item, text);
+            }
+            text.push(']');
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            text.push_str(&value.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_covers_unknown_fields_but_not_spacing_or_order() {
+        let hash = |text| ToolDefinition::from_text(text).expect("a definition").hash;
+        let one =
+            hash(r#"{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}}"#);
+        let reordered = hash(
+            r#"{ "execution": {"taskSupport": "forbidden"}, "inputSchema": {"type":"object"}, "name":"a" }"#,
+        );
+        let changed =
+            hash(r#"{"name":"a","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}}"#);
+        assert_eq!(one, reordered);
+        assert_ne!(one, changed);
+        assert_eq!(ToolHash::from_hex(&one.to_hex()), Some(one));
+    }
+
+    #[test]
+    fn odd_definitions_are_taken_or_refused_with_a_reason() {
+        let parse = ToolDefinition::from_text;
+        assert_eq!(parse(r#"{"name":"a"}"#).expect("no schema").input_schema, serde_json::json!({}));
+        assert!(matches!(parse(r#"{"name":"a","inputSchema":3}"#), Err(DefinitionError::NoSchema(_))));
+        assert!(matches!(parse(r#"{"title":"a"}"#), Err(DefinitionError::Unreadable(_))));
+        let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(300));
+        assert_eq!(parse(&long), Err(DefinitionError::LongName(300)));
+    }
+
+    #[test]
+    fn a_summary_is_one_sentence() {
+        let summary = |text: &str| first_sentence(text);
+        assert_eq!(summary("Gets a thing. Then more."), "Gets a thing.");
+        assert_eq!(summary("\n\n# Title\n\nbody"), "Title");
+        assert!(summary(&"word ".repeat(100)).chars().count() <= 161);
+    }
+}

@@ -1,0 +1,89 @@
+//! The catalogue: every tool of every connected server, with the names that programs use for it.
+//!
+//! A server's own words are data from outside: definitions are parsed once, here, and kept beside
+//! their raw text, which is what is hashed, pinned and compared.
+
+mod definition;
+mod lookup;
+mod names;
+
+pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
+pub use lookup::{Lookup, Resolved};
+pub use names::{fold, identifier, parameter_identifier};
+
+use std::sync::Arc;
+
+/// What one server offers, as it was last heard.
+#[derive(Clone, Debug)]
+pub struct ServerOffer {
+    /// The name in the configuration, such as `google-drive`.
+    pub name: String,
+    /// What the server calls itself.
+    pub title: Option<String>,
+    /// Its version, in its own words.
+    pub version: Option<String>,
+    /// What it says about itself, or what the configuration says about it.
+    pub description: Option<String>,
+    /// Its tools, in its own order.
+    pub tools: Vec<Arc<ToolDefinition>>,
+}
+
+/// All servers with their tools, under names that programs can write. Never changes: a new offer
+/// makes a new catalogue.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// By name.
+    pub servers: Vec<Server>,
+}
+
+/// One server in a catalogue.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// What it offers. The tools in it are those of `tools`.
+    pub offer: ServerOffer,
+    /// Its folder in the tree: the configured name where that can be one.
+    pub folder: String,
+    /// Its name in programs of either language.
+    pub identifier: String,
+    /// Its tools, by name.
+    pub tools: Vec<Tool>,
+}
+
+/// One tool in a catalogue.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// What the server says about it.
+    pub definition: Arc<ToolDefinition>,
+    /// The name of its files in the tree, without the extension.
+    pub stem: String,
+    /// Its name in programs of either language.
+    pub identifier: String,
+}
+
+impl Catalogue {
+    /// Gives every server and every tool its names. The same offers always get the same names, in
+    /// whatever order they come.
+    pub fn new(mut offers: Vec<ServerOffer>) -> Self {
+        offers.sort_by(|a, b| a.name.cmp(&b.name));
+        offers.dedup_by(|a, b| a.name == b.name);
+        let assigned = names::assign(offers.iter().map(|offer| offer.name.as_str()));
+        let servers = offers.into_iter().zip(assigned).map(|(mut offer, names)| {
+            offer.tools.sort_by(|a, b| a.name.cmp(&b.name));
+            offer.tools.dedup_by(|a, b| a.name == b.name);
+            let assigned = names::assign(offer.tools.iter().map(|tool| tool.name.as_str()));
+            let tools = offer.tools.iter().zip(assigned).map(|(definition, names)| Tool {
+                definition: Arc::clone(definition),
+                stem: names.stem,
+                identifier: names.identifier,
+            });
+            let tools = tools.collect();
+            Server { offer, folder: names.stem, identifier: names.identifier, tools }
+        });
+        Self { servers: servers.collect() }
+    }
+
+    /// How many tools there are.
+    pub fn tool_count(&self) -> usize {
+        self.servers.iter().map(|server| server.tools.len()).sum()
+    }
+}

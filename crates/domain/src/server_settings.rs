@@ -1,0 +1,126 @@
+//! What is configured about one upstream server.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::SecretText;
+
+/// One server, as the configuration describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// The name that everyone uses for it.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// A line for the index; without it the server's own words are taken.
+    pub description: Option<String>,
+    /// A word to filter searches by.
+    pub category: Option<String>,
+    /// Whether it is connected at all.
+    pub enabled: bool,
+    /// Its limits.
+    pub limits: ServerLimits,
+    /// Which changes of its tools need no review.
+    pub accept: Accept,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A program that we start, spoken to over its standard input and output.
+    Stdio {
+        /// The program.
+        command: SecretText,
+        /// Its arguments.
+        args: Vec<SecretText>,
+        /// Its environment, beyond the few variables that every program needs.
+        env: BTreeMap<String, SecretText>,
+        /// Where it starts.
+        cwd: Option<PathBuf>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// Where.
+        url: SecretText,
+        /// Sent with every request.
+        headers: BTreeMap<String, SecretText>,
+        /// For servers that want a login.
+        oauth: OAuthSettings,
+    },
+}
+
+/// How to log in to a server that asks for it. All of it is optional: most servers say themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OAuthSettings {
+    /// For servers that know us under an id already.
+    pub client_id: Option<SecretText>,
+    /// With the id.
+    pub client_secret: Option<SecretText>,
+    /// What to ask for; without it, what the server advises.
+    pub scopes: Vec<String>,
+    /// The loopback port for the answer; without it any free one.
+    pub callback_port: Option<u16>,
+}
+
+/// The limits of one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// From its start to its list of tools.
+    pub startup_ms: u64,
+    /// For one call; progress prolongs it, up to ten times.
+    pub call_ms: u64,
+    /// Calls at once; further ones wait.
+    pub parallel_calls: u64,
+    /// The largest answer.
+    pub result_bytes: u64,
+    /// Calls in any minute; 0 means as many as you like.
+    pub calls_per_minute: u64,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            startup_ms: 30_000,
+            call_ms: 60_000,
+            parallel_calls: 16,
+            result_bytes: 16 * 1024 * 1024,
+            calls_per_minute: 0,
+        }
+    }
+}
+
+/// Which changes of a known server's tools need no review.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Accept {
+    /// None: whatever is new or changed waits for `gristmill tools review`.
+    Nothing,
+    /// New tools are taken; changed ones wait.
+    #[default]
+    Additions,
+    /// All of them.
+    Everything,
+}
+
+impl Accept {
+    /// All of them, for messages.
+    pub const NAMES: [&str; 3] = ["nothing", "additions", "everything"];
+
+    /// By its name in the configuration.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "nothing" => Some(Self::Nothing),
+            "additions" => Some(Self::Additions),
+            "everything" => Some(Self::Everything),
+            _ => None,
+        }
+    }
+
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Additions => "additions",
+            Self::Everything => "everything",
+        }
+    }
+}
