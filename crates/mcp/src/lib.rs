@@ -1,0 +1,6 @@
+//! The Model Context Protocol, from both sides: the servers that we call, and those that we are.
+//!
+//! Walls: the only crate that names `rmcp`. What a server says is hostile: capped before it is
+//! parsed, never trusted. Secrets are resolved here, at the moment they are used, and are in no
+//! message, log or error.
+#![forbid(unsafe_code)]
