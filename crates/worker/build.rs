@@ -25,7 +25,7 @@ fn main() {
 }
 
 fn embed() -> Result<(), String> {
-    let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guests/python");
+    let guest = here().join("../../guests/python");
     let cache = cache_folder()?;
     fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
     let component = match env::var_os("GRISTMILL_PYTHON_COMPONENT") {
@@ -127,4 +127,9 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), String> {
     fs::write(&temporary, bytes)
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Asked when it runs: another clone may have compiled this script into the same target folder.
+fn here() -> PathBuf {
+    PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default())
 }

@@ -174,7 +174,8 @@ fn ending_of(report: &Report) -> String {
 }
 
 fn find_attacks() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
+    let folder =
+        Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("tests/hostile");
     let mut found = Vec::new();
     for class in std::fs::read_dir(folder).expect("the attacks").flatten() {
         for file in std::fs::read_dir(class.path()).into_iter().flatten().flatten() {

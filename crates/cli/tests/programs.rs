@@ -47,7 +47,8 @@ fn world() -> World {
 }
 
 fn find_programs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let folder =
+        Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo")).join("tests/programs");
     let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the programs")
         .map(|entry| entry.expect("an entry").path())

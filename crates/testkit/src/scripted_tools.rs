@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use serde_json::{Map, Value};
 
@@ -30,10 +31,10 @@ impl ScriptedTools {
 }
 
 impl Tools for ScriptedTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
         Box::pin(async move {
             match self.0.get(&call.name) {
-                Some(script) => script(call.arguments),
+                Some(script) => script(call.arguments).map(ToolAnswer::from),
                 None => {
                     let nearest = self.0.keys().cloned().collect();
                     Err(ToolFailure::Unknown { name: call.name, nearest })

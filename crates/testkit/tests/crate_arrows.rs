@@ -1,5 +1,6 @@
 //! Who may depend on whom. ARCHITECTURE.md draws the arrows; this reads what cargo really has.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -76,7 +77,10 @@ fn is_of_family(name: &str, family: &str) -> bool {
 fn workspace_metadata() -> Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
+        .arg(
+            Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"))
+                .join("../../Cargo.toml"),
+        )
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

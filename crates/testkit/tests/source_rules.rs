@@ -13,6 +13,7 @@ const UNSAFE_PLACES: &[&str] = &[
     "crates/worker/src/jail/descriptors.rs",
     "crates/worker/src/jail/elsewhere.rs",
     "crates/worker/src/jail/linux/",
+    "crates/worker/src/upstream_keeper.rs",
 ];
 
 /// Lines of a source file. Longer ones answer more than one question.
@@ -90,7 +91,10 @@ fn check_all(broken: impl Fn(&Source) -> Vec<String>) {
 
 /// Every Rust file under `crates/`.
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+    let root = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo"))
+        .join("../..")
+        .canonicalize()
+        .expect("the repository");
     let mut found = Vec::new();
     let mut folders = vec![root.join("crates")];
     while let Some(folder) = folders.pop() {

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::artifact::Artifact;
-use crate::keeper;
+use crate::{keeper, upstream_keeper};
 
 /// `gristmill worker-zygote CACHE SCRATCH`, with the control socket as standard input.
 pub const ZYGOTE_COMMAND: &str = "worker-zygote";
 
 /// `gristmill worker-compile CACHE`, with a pipe as standard input that closes when nobody waits.
 pub const COMPILE_COMMAND: &str = "worker-compile";
+
+/// `gristmill upstream-keeper COMMAND ARGUMENT…`, with a server's pipes.
+pub const UPSTREAM_KEEPER_COMMAND: &str = "upstream-keeper";
 
 /// Call this first in `main`, before any thread or runtime is started: when the process was
 /// started as a worker it does that work and gives the exit code, otherwise `None`.
@@ -28,6 +31,10 @@ pub fn run_if_worker() -> Option<ExitCode> {
         COMPILE_COMMAND => Some(match <[OsString; 1]>::try_from(rest) {
             Ok([cache]) => compile(PathBuf::from(cache)),
             Err(_) => usage(),
+        }),
+        UPSTREAM_KEEPER_COMMAND => Some(match rest.split_first() {
+            Some((command, arguments)) => upstream_keeper::run(command, arguments),
+            None => usage(),
         }),
         _ => None,
     }

@@ -20,12 +20,13 @@ mod fork;
 mod jail;
 mod keeper;
 mod page_warming;
+mod upstream_keeper;
 mod wasi;
 mod zygote;
 
 pub use artifact::{Artifact, ArtifactError, CompileProgress};
 pub use component::{component_bytes, component_id};
-pub use entry::{COMPILE_COMMAND, ZYGOTE_COMMAND, run_if_worker};
+pub use entry::{COMPILE_COMMAND, UPSTREAM_KEEPER_COMMAND, ZYGOTE_COMMAND, run_if_worker};
 pub use gristmill_protocol::{Wall, WallState, WallStatus};
 pub use jail::{first_missing, remedy_for};
 
