@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use serde_json::{Map, Value, json};
 
@@ -89,13 +90,13 @@ impl ExampleTools {
 }
 
 impl Tools for ExampleTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
         Box::pin(async move {
             let answer = answer(&call).await?;
             if let Some(answers) = &self.answers {
                 answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(answer.to_string());
             }
-            Ok(answer)
+            Ok(answer.into())
         })
     }
 

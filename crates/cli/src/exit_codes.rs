@@ -36,8 +36,14 @@ pub fn number_of(code: Code) -> u8 {
         | Code::EngineCrash
         | Code::UnknownTool
         | Code::BadCall
+        | Code::ServerDown
+        | Code::CallTimeout
+        | Code::CallLost
+        | Code::LoginNeeded
+        | Code::ToolHeldBack
+        | Code::BadAnswer
         | Code::Cancelled => 1,
-        Code::BadRequest | Code::Workspace => 2,
+        Code::BadRequest | Code::Workspace | Code::Configuration => 2,
         Code::WallTime
         | Code::CpuTime
         | Code::Memory
@@ -46,6 +52,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::ResultDepth
         | Code::ToolCalls
         | Code::CallBytes
+        | Code::CallRate
         | Code::Busy => 3,
         Code::WorkerUnavailable | Code::WorkerLost | Code::WorkerMisbehaved => 4,
     }

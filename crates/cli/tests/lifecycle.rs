@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use gristmill_gateway::{Event, ExecuteRequest, Execution, Report};
@@ -280,14 +281,14 @@ impl Drop for GivenUp<'_> {
 struct GatedTools(Arc<Gate>);
 
 impl Tools for GatedTools {
-    fn call(&self, _call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+    fn call(&self, _call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
         Box::pin(async {
             let waiting = self.0.waiting.fetch_add(1, Ordering::SeqCst) + 1;
             self.0.most_waiting.fetch_max(waiting, Ordering::SeqCst);
             let mut guard = GivenUp(&self.0, false);
             self.0.open.notified().await;
             guard.1 = true;
-            Ok(json!("through"))
+            Ok(json!("through").into())
         })
     }
 }

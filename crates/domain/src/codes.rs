@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 /// One kind of failure. The number says whose fault it is: 1xxx the program's or its limits,
-/// 2xxx the caller's, 4xxx ours or the machine's.
+/// 2xxx the caller's, 3xxx an upstream server's, 4xxx ours or the machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     /// The program is not valid Python. Nothing ran.
@@ -53,6 +53,22 @@ pub enum Code {
     Cancelled,
     /// The workspace folder cannot be used.
     Workspace,
+    /// The configuration cannot be used as it is.
+    Configuration,
+    /// A server is not there. Nothing was sent.
+    ServerDown,
+    /// A server did not answer a call in time.
+    CallTimeout,
+    /// A server was lost while it worked on a call.
+    CallLost,
+    /// A server wants a login.
+    LoginNeeded,
+    /// A tool has changed since it was approved.
+    ToolHeldBack,
+    /// A server's calls per minute are used up.
+    CallRate,
+    /// A server answered with something that is no answer, or too large.
+    BadAnswer,
     /// No worker could be started.
     WorkerUnavailable,
     /// A worker was lost in the middle of a program.
@@ -63,7 +79,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 25] = [
+    pub const ALL: [Code; 33] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -86,6 +102,14 @@ impl Code {
         Code::BadRequest,
         Code::Cancelled,
         Code::Workspace,
+        Code::Configuration,
+        Code::ServerDown,
+        Code::CallTimeout,
+        Code::CallLost,
+        Code::LoginNeeded,
+        Code::ToolHeldBack,
+        Code::CallRate,
+        Code::BadAnswer,
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
@@ -116,6 +140,14 @@ impl Code {
             Code::BadRequest => "GM-2002",
             Code::Cancelled => "GM-2003",
             Code::Workspace => "GM-2004",
+            Code::Configuration => "GM-2005",
+            Code::ServerDown => "GM-3001",
+            Code::CallTimeout => "GM-3002",
+            Code::CallLost => "GM-3003",
+            Code::LoginNeeded => "GM-3004",
+            Code::ToolHeldBack => "GM-3005",
+            Code::CallRate => "GM-3006",
+            Code::BadAnswer => "GM-3007",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

@@ -11,6 +11,7 @@ mod nearest;
 mod quantity;
 mod secret_text;
 mod server_settings;
+mod tool_answer;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};
@@ -19,3 +20,4 @@ pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
+pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};

@@ -12,7 +12,7 @@ use crate::folders::{FolderError, Folders};
 use crate::pool::{
     Pool, PoolSettings, Scratch, ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
 };
-use crate::ports::{NoTools, Tools};
+use crate::ports::{FixedTools, NoTools, ToolSource, Tools};
 use gristmill_protocol::WallStatus;
 
 /// The gateway could not be built. Nothing was started.
@@ -38,7 +38,7 @@ pub(crate) struct Settings {
 /// What every execution shares.
 pub(crate) struct Core {
     pub pool: Arc<Pool>,
-    pub tools: Arc<dyn Tools>,
+    pub tools: Arc<dyn ToolSource>,
     pub limits: Limits,
     pub settings: Settings,
     pub places: Arc<Semaphore>,
@@ -82,7 +82,7 @@ impl Gateway {
         GatewayBuilder {
             worker,
             limits: Limits::of(Level::default()),
-            tools: Arc::new(NoTools),
+            tools: Arc::new(FixedTools(Arc::new(NoTools))),
             folders: None,
             pool: PoolSettings::default(),
             concurrent_executions: None,
@@ -124,7 +124,7 @@ impl Gateway {
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
     pub async fn shutdown(self) {
         self.core.places.close();
-        self.core.pool.close().await;
+        tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
 }
@@ -133,7 +133,7 @@ impl Gateway {
 pub struct GatewayBuilder {
     worker: WorkerCommand,
     limits: Limits,
-    tools: Arc<dyn Tools>,
+    tools: Arc<dyn ToolSource>,
     folders: Option<Folders>,
     pool: PoolSettings,
     concurrent_executions: Option<usize>,
@@ -149,7 +149,12 @@ impl GatewayBuilder {
     }
 
     /// What programs can call. Default: nothing.
-    pub fn tools(mut self, tools: Arc<dyn Tools>) -> Self {
+    pub fn tools(self, tools: Arc<dyn Tools>) -> Self {
+        self.tool_source(Arc::new(FixedTools(tools)))
+    }
+
+    /// Where each program gets its tools from, such as connected servers. Default: none.
+    pub fn tool_source(mut self, tools: Arc<dyn ToolSource>) -> Self {
         self.tools = tools;
         self
     }

@@ -26,6 +26,7 @@ pub mod execute;
 mod folders;
 mod pool;
 pub mod ports;
+pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{

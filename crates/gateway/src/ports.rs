@@ -1,22 +1,83 @@
 //! Every trait through which the gateway reaches the outside.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use gristmill_domain::{Code, ToolAnswer};
 use serde_json::{Map, Value};
+
+use gristmill_domain::ServerSettings;
+
+use crate::upstream::ServerLog;
 
 /// A future that can be stored.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Where an execution gets its tools from.
+pub trait ToolSource: Send + Sync + 'static {
+    /// The tools as they are now. They do not change under the execution that got them.
+    fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>>;
+
+    /// Lets go of every server, and waits until that is done.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+}
+
 /// The tools that a program can call.
 pub trait Tools: Send + Sync + 'static {
     /// Calls one. Dropping the future cancels the call.
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>>;
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>>;
+
+    /// Looks for some. The answer is what a program's `search_tools` reads.
+    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
+        let _ = search;
+        Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()))
+    }
 
     /// The folder that programs see as `/servers`, if there is one.
-    fn tree(&self) -> Option<&std::path::Path> {
+    fn tree(&self) -> Option<&Path> {
         None
     }
+}
+
+/// Tools that never change are their own source.
+pub struct FixedTools(pub Arc<dyn Tools>);
+
+impl ToolSource for FixedTools {
+    fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
+        let tools = Arc::clone(&self.0);
+        Box::pin(async move { tools })
+    }
+}
+
+/// What a program searches for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSearch {
+    /// Words; none to browse.
+    #[serde(default)]
+    pub query: String,
+    /// Only this server.
+    #[serde(default)]
+    pub server: Option<String>,
+    /// Only servers of this category.
+    #[serde(default)]
+    pub category: Option<String>,
+    /// `names`, `summary` or `full`.
+    #[serde(default)]
+    pub detail: Option<String>,
+    /// How many at most.
+    #[serde(default)]
+    pub limit: Option<usize>,
+    /// How many to skip.
+    #[serde(default)]
+    pub offset: Option<usize>,
+    /// The program's line.
+    #[serde(default)]
+    pub line: Option<u64>,
 }
 
 /// One call of a tool, as a program wrote it.
@@ -26,6 +87,50 @@ pub struct ToolCall {
     pub name: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
+    /// Where the tool's progress goes.
+    pub progress: ProgressSink,
+}
+
+/// How far a call has come, in its server's words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Grows.
+    pub progress: f64,
+    /// Its last value, if that is known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: Option<String>,
+}
+
+/// Takes the progress of one call; or nobody does.
+#[derive(Clone, Default)]
+pub struct ProgressSink(Option<Arc<dyn Fn(Progress) + Send + Sync>>);
+
+impl ProgressSink {
+    /// Progress goes to this function, which must not block.
+    pub fn new(sink: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(sink)))
+    }
+
+    /// One step.
+    pub fn tell(&self, progress: Progress) {
+        if let Some(sink) = &self.0 {
+            sink(progress);
+        }
+    }
+}
+
+impl std::fmt::Debug for ProgressSink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProgressSink")
+    }
+}
+
+/// Whoever listens: two calls are the same call.
+impl PartialEq for ProgressSink {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 /// A call that did not work out. The program sees it as a `ToolError`, and may go on.
@@ -39,18 +144,36 @@ pub enum ToolFailure {
         /// The closest names there are.
         nearest: Vec<String>,
     },
+    /// Nothing was sent: several servers have a tool of that name.
+    #[error("several servers have a tool `{name}`: {}; write which one", .candidates.join(", "))]
+    Ambiguous {
+        /// As it was written.
+        name: String,
+        /// As `server.tool`.
+        candidates: Vec<String>,
+    },
     /// Nothing was sent: the arguments are wrong.
     #[error("{0}")]
     BadArguments(String),
     /// The tool ran and said no, in its own words.
     #[error("{0}")]
     Said(String),
+    /// The server is the trouble, not the tool.
+    #[error("{message}")]
+    Upstream {
+        /// One of the codes 3xxx.
+        code: Code,
+        /// What happened and what to do.
+        message: String,
+        /// Whether the same call can be made again without doing anything twice.
+        retry_safe: bool,
+    },
 }
 
 fn hint_text(nearest: &[String]) -> String {
     match nearest {
-        [] => "; no tools are connected".to_owned(),
-        names => format!("; there are {}", names.join(", ")),
+        [] => "; search_tools(\"...\") finds what there is".to_owned(),
+        names => format!("; did you mean {}?", names.join(", ")),
     }
 }
 
@@ -58,7 +181,102 @@ fn hint_text(nearest: &[String]) -> String {
 pub struct NoTools;
 
 impl Tools for NoTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, ToolFailure>> {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
         Box::pin(async move { Err(ToolFailure::Unknown { name: call.name, nearest: Vec::new() }) })
     }
+}
+
+/// Reaches upstream servers.
+pub trait Connector: Send + Sync + 'static {
+    /// Starts or reaches one server, and agrees on a protocol with it. Gives up by itself after the
+    /// server's start-up limit.
+    fn connect(&self, request: ConnectRequest) -> BoxFuture<'_, Result<Arc<dyn Upstream>, UpstreamFailure>>;
+}
+
+/// Which server to reach, and what is known about it.
+#[derive(Clone)]
+pub struct ConnectRequest {
+    /// What is configured.
+    pub settings: Arc<ServerSettings>,
+    /// The protocol version that it spoke last time.
+    pub remembered: Option<String>,
+    /// Called when it says that its tools have changed.
+    pub tools_changed: Arc<dyn Fn() + Send + Sync>,
+    /// Where its words go that are not protocol.
+    pub log: Arc<ServerLog>,
+}
+
+/// What a server says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Its name.
+    pub title: Option<String>,
+    /// Its version.
+    pub version: Option<String>,
+    /// How it wants to be used.
+    pub instructions: Option<String>,
+    /// The protocol version that we speak with it.
+    pub protocol: String,
+}
+
+/// A live connection to one upstream server.
+pub trait Upstream: Send + Sync + 'static {
+    /// What it said about itself.
+    fn facts(&self) -> &ServerFacts;
+
+    /// Its tools, each as the raw JSON of its definition.
+    fn list_tools(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>;
+
+    /// Calls a tool and gives the raw JSON of its result. Dropping the future tells the server to stop.
+    fn call(&self, call: UpstreamCall) -> BoxFuture<'_, Result<String, UpstreamFailure>>;
+
+    /// Waits until the connection is gone, and says why.
+    fn lost(&self) -> BoxFuture<'_, String>;
+
+    /// Ends it: the process with its whole group, or the session.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// One call of a tool, as it is sent.
+#[derive(Clone, Debug)]
+pub struct UpstreamCall {
+    /// The tool's own name.
+    pub tool: String,
+    /// Its arguments as JSON.
+    pub arguments: String,
+    /// Arguments that the tool wants to see in headers, too.
+    pub headers: Vec<(String, String)>,
+    /// Its progress.
+    pub progress: ProgressSink,
+}
+
+/// What goes wrong between us and a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UpstreamFailure {
+    /// Nothing was sent: it is not there.
+    #[error("{0}")]
+    Down(String),
+    /// It did not answer in time, and was told to stop.
+    #[error("no answer within {limit_ms} ms")]
+    Timeout {
+        /// The limit.
+        limit_ms: u64,
+    },
+    /// It was lost after the request was sent.
+    #[error("{0}")]
+    Lost(String),
+    /// It wants a login.
+    #[error("{0}")]
+    LoginNeeded(String),
+    /// It answered with an error of the protocol.
+    #[error("{message} (error {code})")]
+    Refused {
+        /// JSON-RPC's code.
+        code: i64,
+        /// In its words.
+        message: String,
+    },
+    /// Its answer cannot be used.
+    #[error("{0}")]
+    BadAnswer(String),
 }

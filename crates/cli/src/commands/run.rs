@@ -69,7 +69,7 @@ async fn follow(mut execution: Execution, live: bool) -> (Report, Option<io::Err
         tokio::select! {
             event = execution.next_event(), if unshown.is_none() => match event {
                 Some(Event::Output { stream, bytes }) if live => unshown = Some((stream, bytes)),
-                Some(Event::Output { .. } | Event::ToolStarted { .. } | Event::ToolFinished(_)) => {}
+                Some(Event::Output { .. } | Event::ToolStarted { .. } | Event::ToolProgress { .. } | Event::ToolFinished(_)) => {}
                 None => break,
             },
             room = room_on(&screen), if unshown.is_some() => match (room, unshown.take()) {

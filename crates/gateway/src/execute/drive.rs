@@ -19,10 +19,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::report::ToolCalled;
-use super::tool_call::{Answered, Call, answer, failure, understand};
+use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::{Event, Ready};
 use crate::builder::Core;
 use crate::pool::{Attention, LineError, LineEvent, Worker};
+use crate::ports::{ProgressSink, Tools};
 use gristmill_domain::Code;
 
 /// Answers that the worker has not read. Beyond this no further call is begun.
@@ -72,7 +73,7 @@ struct Begun {
 }
 
 struct Drive<'a> {
-    core: &'a Core,
+    tools: &'a Arc<dyn Tools>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
     stdout: Vec<u8>,
@@ -100,7 +101,7 @@ pub(super) async fn drive(
     asked: Instant,
 ) -> Finished {
     let Ready { prepared, mut worker } = ready;
-    let mut drive = Drive::new(core, &prepared.limits, events);
+    let mut drive = Drive::new(&prepared.tools, &prepared.limits, events);
     let started = Instant::now();
     let deadline = tokio::time::sleep(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let ending = {
@@ -136,9 +137,9 @@ pub(super) async fn drive(
 }
 
 impl<'a> Drive<'a> {
-    fn new(core: &'a Core, limits: &'a Limits, events: mpsc::Sender<Event>) -> Self {
+    fn new(tools: &'a Arc<dyn Tools>, limits: &'a Limits, events: mpsc::Sender<Event>) -> Self {
         Self {
-            core,
+            tools,
             limits,
             events,
             stdout: Vec::new(),
@@ -238,7 +239,11 @@ impl<'a> Drive<'a> {
             return Some(Ending::Limit(LimitName::ToolCalls));
         }
         match understand(id, kind, payload) {
-            Ok(call) => {
+            Ok(Asked::Search(asked)) => {
+                let found = search(self.tools.as_ref(), id, &asked);
+                self.send_back(found);
+            }
+            Ok(Asked::Call(call)) => {
                 self.unbegun_bytes += call.payload_bytes;
                 if self.begun.contains_key(&id) || self.unbegun.insert(id, call).is_some() {
                     return Some(Ending::Misbehaved("two calls of one number".to_owned()));
@@ -266,9 +271,21 @@ impl<'a> Drive<'a> {
             let place = self.tools_called.len();
             self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
-            let call = answer(Arc::clone(&self.core.tools), call);
+            let progress = self.progress_of(&call.name);
+            let call = answer(Arc::clone(self.tools), call, progress);
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
+    }
+
+    /// Tells the caller how far a call has come; what it has no room for is dropped.
+    fn progress_of(&self, name: &str) -> ProgressSink {
+        let (events, name) = (self.events.clone(), name.to_owned());
+        ProgressSink::new(move |progress| {
+            // The program's own output must always find room.
+            if events.capacity() > events.max_capacity() / 2 {
+                let _ = events.try_send(Event::ToolProgress { name: name.clone(), progress });
+            }
+        })
     }
 
     fn answered(&mut self, answered: Answered) {

@@ -45,6 +45,13 @@ pub enum Event {
         /// Its name.
         name: String,
     },
+    /// A tool said how far it has come.
+    ToolProgress {
+        /// Its name.
+        name: String,
+        /// How far.
+        progress: crate::ports::Progress,
+    },
     /// A tool answered.
     ToolFinished(ToolCalled),
 }

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gristmill_domain::{Code, Limits};
 use gristmill_protocol::{Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
@@ -12,6 +13,7 @@ use super::admit::{Admitted, worker_limits};
 use super::{Refusal, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::Scratch;
+use crate::ports::Tools;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
@@ -20,6 +22,8 @@ pub(super) struct Prepared {
     /// The folders that go with it, in the message's order.
     pub folders: Vec<OwnedFd>,
     pub limits: Limits,
+    /// What it can call, as it was when it began.
+    pub tools: Arc<dyn Tools>,
     /// Removed when the execution ends.
     pub scratch: Scratch,
     pub place: OwnedSemaphorePermit,
@@ -42,7 +46,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let mount = |name: &str, access| Mount { name: name.to_owned(), access };
     let mut mounts = vec![mount("workspace", MountAccess::ReadWrite), mount("tmp", MountAccess::ReadWrite)];
     let mut folders = vec![workspace, tmp];
-    if let Some(tree) = core.tools.tree() {
+    let tools = core.tools.freeze().await;
+    if let Some(tree) = tools.tree() {
         mounts.push(mount("servers", MountAccess::ReadOnly));
         let opened = crate::pool::open_folder(tree).map_err(|error| {
             Refusal::new(
@@ -63,7 +68,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    Ok(Prepared { frame, folders, limits: admitted.limits, scratch, place: admitted.place })
+    Ok(Prepared { frame, folders, limits: admitted.limits, tools, scratch, place: admitted.place })
 }
 
 async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {

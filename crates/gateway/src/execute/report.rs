@@ -144,6 +144,14 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::CallBytes => "limit",
         Code::EngineCrash => "crash",
         Code::UnknownTool | Code::BadCall => "tool",
+        Code::Configuration => "configuration",
+        Code::ServerDown
+        | Code::CallTimeout
+        | Code::CallLost
+        | Code::LoginNeeded
+        | Code::ToolHeldBack
+        | Code::CallRate
+        | Code::BadAnswer => "upstream",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

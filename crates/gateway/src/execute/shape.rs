@@ -283,18 +283,33 @@ fn ours(code: Code, message: String, hint: &str) -> Verdict {
 
 fn code_of(kind: &str, call: Option<&str>) -> Code {
     match kind {
-        "tool" if call == Some(Code::UnknownTool.as_str()) => Code::UnknownTool,
-        "tool" if call == Some(Code::BadCall.as_str()) => Code::BadCall,
-        "tool" if call == Some(Code::CallBytes.as_str()) => Code::CallBytes,
+        "tool" => call.and_then(code_of_a_call).unwrap_or(Code::Tool),
         "syntax" => Code::Syntax,
         "missing_module" => Code::MissingModule,
-        "tool" => Code::Tool,
         "unawaited_call" => Code::UnawaitedCall,
         "exit" => Code::Exit,
         "recursion" => Code::Recursion,
         "context" => Code::BadRequest,
         _ => Code::Exception,
     }
+}
+
+/// The code that a call failed with, if it is one that a call can fail with. The program hands it
+/// on, so it may be made up.
+fn code_of_a_call(text: &str) -> Option<Code> {
+    const OF_CALLS: [Code; 10] = [
+        Code::UnknownTool,
+        Code::BadCall,
+        Code::CallBytes,
+        Code::ServerDown,
+        Code::CallTimeout,
+        Code::CallLost,
+        Code::LoginNeeded,
+        Code::ToolHeldBack,
+        Code::CallRate,
+        Code::BadAnswer,
+    ];
+    OF_CALLS.into_iter().find(|code| code.as_str() == text)
 }
 
 /// The worker's limits under their names in settings.

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gristmill_domain::Code;
+use gristmill_domain::{Code, ToolAnswer};
 use gristmill_protocol::{CALL_PAYLOAD_BYTES_MAX, Completion, JSON_DEPTH_MAX, JsonCaps};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
-use crate::ports::{ToolCall, ToolFailure, Tools};
+use crate::ports::{ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
 
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
@@ -65,13 +65,26 @@ struct Failed<'a> {
     code: Code,
     message: &'a str,
     tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_safe: Option<bool>,
 }
 
+/// What a program asks of us.
+pub(super) enum Asked {
+    /// To call a tool.
+    Call(Call),
+    /// To look for tools.
+    Search(ToolSearch),
+}
+
+/// What the guest reads when an answer has files; a letter first, which no JSON begins with.
+const WITH_FILES: char = 'F';
+
 /// Understands a call, or says why not.
-pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Completion> {
+pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Completion> {
     let refuse =
         |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
-    if kind != "tool" {
+    if !matches!(kind, "tool" | "search") {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
@@ -82,23 +95,37 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Call, Com
     };
     let values =
         caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
+    if kind == "search" {
+        let read = serde_json::from_str(payload);
+        return read
+            .map(Asked::Search)
+            .map_err(|error| refuse(format!("the search cannot be read: {error}")));
+    }
     let written: Written =
         serde_json::from_str(payload).map_err(|error| refuse(format!("the call cannot be read: {error}")))?;
     if written.name.len() > TOOL_NAME_BYTES_MAX {
         return Err(refuse("the tool's name is too long to be one".to_owned()));
     }
-    Ok(Call {
+    Ok(Asked::Call(Call {
         id,
         line: written.line,
         name: written.name,
         arguments: written.arguments,
         payload_bytes: payload.len(),
         weight_bytes: payload.len() + values * VALUE_BYTES,
-    })
+    }))
+}
+
+/// Looks for tools, at once: it takes a millisecond.
+pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Completion {
+    match tools.search(search) {
+        Ok(found) => Completion { id, ok: true, payload: found.to_string() },
+        Err(error) => failure_of(id, &error, "search_tools"),
+    }
 }
 
 /// Sends it, waits, and words the answer.
-pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
+pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call, progress: ProgressSink) -> Answered {
     let Call { id, line, name, arguments, .. } = call;
     let started = Instant::now();
     let arguments = match &arguments {
@@ -106,40 +133,51 @@ pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call) -> Answered {
         None => Ok(Map::new()),
     };
     let outcome = match arguments {
-        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments }).await,
+        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress }).await,
         Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
     let (completion, error) = match outcome {
-        Ok(value) => match serde_json::to_string(&value) {
-            Ok(payload) if payload.len() <= CALL_PAYLOAD_BYTES_MAX => {
-                (Completion { id, ok: true, payload }, None)
-            }
-            Ok(payload) => {
-                let message = format!(
-                    "the answer of `{name}` is {} bytes of JSON; at most {CALL_PAYLOAD_BYTES_MAX} can be taken; ask the tool for less",
-                    payload.len()
-                );
-                (failure(id, "limit", Code::CallBytes, &message, &name), Some(message))
-            }
-            Err(error) => {
-                let message = error.to_string();
-                (failure(id, "tool", Code::Tool, &message, &name), Some(message))
-            }
+        Ok(answer) => match payload_of(answer, &name) {
+            Ok(payload) => (Completion { id, ok: true, payload }, None),
+            Err(message) => (failure(id, "limit", Code::CallBytes, &message, &name), Some(message)),
         },
         Err(error) => {
-            let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
-            let (kind, code) = match error {
-                ToolFailure::Unknown { .. } => ("unknown_tool", Code::UnknownTool),
-                ToolFailure::BadArguments(_) => ("bad_arguments", Code::BadCall),
-                ToolFailure::Said(_) => ("tool", Code::Tool),
-            };
-            (failure(id, kind, code, &message, &name), Some(message))
+            let message = cut(&error.to_string(), KEPT_MESSAGE_CHARS_MAX);
+            (failure_of(id, &error, &name), Some(message))
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
     let called = ToolCalled { name, line, ok: completion.ok, time_ms, error };
     Answered { completion, called }
+}
+
+/// The answer as the guest reads it, or why it cannot be handed over.
+fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
+    #[derive(Serialize)]
+    struct WithFiles<'a> {
+        value: &'a RawValue,
+        files: &'a [gristmill_domain::AnswerFile],
+    }
+    let caps =
+        JsonCaps { bytes_max: CALL_PAYLOAD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: usize::MAX };
+    if answer.bytes() > CALL_PAYLOAD_BYTES_MAX {
+        return Err(format!(
+            "the answer of `{name}` is {} bytes; at most {CALL_PAYLOAD_BYTES_MAX} can be taken; ask the tool for less",
+            answer.bytes()
+        ));
+    }
+    caps.check(answer.json.as_bytes()).map_err(|error| format!("the answer of `{name}`: {error}"))?;
+    if answer.files.is_empty() {
+        return Ok(answer.json);
+    }
+    let unreadable = |error: serde_json::Error| format!("the answer of `{name}` is not JSON: {error}");
+    let value: &RawValue = serde_json::from_str(&answer.json).map_err(unreadable)?;
+    let payload = serde_json::to_string(&WithFiles { value, files: &answer.files }).map_err(unreadable)?;
+    if payload.len() >= CALL_PAYLOAD_BYTES_MAX {
+        return Err(format!("the answer of `{name}` is too large with its files; ask the tool for less"));
+    }
+    Ok(format!("{WITH_FILES}{payload}"))
 }
 
 /// At most so many characters, with a mark where it was cut.
@@ -152,8 +190,24 @@ pub(super) fn cut(text: &str, chars_max: usize) -> String {
 
 /// A failed call, in the guest's words.
 pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str) -> Completion {
-    let failed = Failed { kind, code, message, tool };
-    let payload = serde_json::to_string(&failed).unwrap_or_else(|_| "{}".to_owned());
+    completion(id, &Failed { kind, code, message, tool, retry_safe: None })
+}
+
+fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
+    let (kind, code, retry_safe) = match error {
+        ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => {
+            ("unknown_tool", Code::UnknownTool, None)
+        }
+        ToolFailure::BadArguments(_) => ("bad_arguments", Code::BadCall, None),
+        ToolFailure::Said(_) => ("tool", Code::Tool, None),
+        ToolFailure::Upstream { code, retry_safe, .. } => ("upstream", *code, Some(*retry_safe)),
+    };
+    let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
+    completion(id, &Failed { kind, code, message: &message, tool, retry_safe })
+}
+
+fn completion(id: u64, failed: &Failed<'_>) -> Completion {
+    let payload = serde_json::to_string(failed).unwrap_or_else(|_| "{}".to_owned());
     Completion { id, ok: false, payload }
 }
 
@@ -174,7 +228,7 @@ mod tests {
     #[test]
     fn a_call_is_understood() {
         let call = understand(1, "tool", r#"{"name":"a.b","arguments":{"x":1},"line":3}"#);
-        let call = call.expect("a call");
+        let Ok(Asked::Call(call)) = call else { panic!("no call") };
         assert_eq!((call.line, call.name.as_str()), (Some(3), "a.b"));
         assert_eq!(call.arguments.map(|text| text.get().to_owned()).as_deref(), Some(r#"{"x":1}"#));
     }

@@ -1,0 +1,1 @@
+pub use server_log::ServerLog; mod server_log;

@@ -1,0 +1,90 @@
+//! What a server says beside the protocol: its standard error, kept short.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// Lines that are remembered for error messages.
+const LINES_MAX: usize = 50;
+
+/// Longer lines are cut.
+const LINE_BYTES_MAX: usize = 2000;
+
+/// A log file is begun anew at this size; the one before it is kept.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The log of one server.
+pub struct ServerLog {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    last: VecDeque<String>,
+    path: Option<PathBuf>,
+    file: Option<(File, u64)>,
+}
+
+impl ServerLog {
+    /// Remembers the last lines only.
+    pub fn in_memory() -> Self {
+        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: None, file: None }) }
+    }
+
+    /// Also writes to a file that only its owner reads. If that cannot be written, the last lines are
+    /// still remembered.
+    pub fn in_file(path: PathBuf) -> Self {
+        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: Some(path), file: None }) }
+    }
+
+    /// One line, without its end. Control characters are made visible.
+    pub fn line(&self, text: &str) {
+        let mut end = text.len().min(LINE_BYTES_MAX);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let shown: String = text[..end]
+            .chars()
+            .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
+            .collect();
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.write(&shown);
+        if inner.last.len() == LINES_MAX {
+            inner.last.pop_front();
+        }
+        inner.last.push_back(shown);
+    }
+
+    /// The last lines, oldest first.
+    pub fn last(&self, count: usize) -> Vec<String> {
+        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.last.iter().skip(inner.last.len().saturating_sub(count)).cloned().collect()
+    }
+}
+
+impl Inner {
+    fn write(&mut self, line: &str) {
+        let Some(path) = &self.path else { return };
+        if self.file.as_ref().is_some_and(|(_, bytes)| *bytes > FILE_BYTES_MAX) {
+            self.file = None;
+            let _ = std::fs::rename(path, path.with_extension("log.1"));
+        }
+        if self.file.is_none() {
+            if let Some(parent) = path.parent() {
+                let _ = std::fs::create_dir_all(parent);
+            }
+            let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+            self.file = opened.ok().map(|file| {
+                let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+                (file, bytes)
+            });
+        }
+        if let Some((file, bytes)) = &mut self.file {
+            if file.write_all(format!("{line}\n").as_bytes()).is_ok() {
+                *bytes += line.len() as u64 + 1;
+            }
+        }
+    }
+}
