@@ -4,3 +4,9 @@
 //! parsed, never trusted. Secrets are resolved here, at the moment they are used, and are in no
 //! message, log or error.
 #![forbid(unsafe_code)]
+
+mod secrets;
+mod upstream;
+
+pub use secrets::{SecretContext, SecretError};
+pub use upstream::{KeeperCommand, McpConnector};

@@ -1,0 +1,240 @@
+//! A stdio server as a process: started through a keeper, in a group of its own, with an
+//! environment that holds what the configuration names and the few variables that every program
+//! needs. Its standard error becomes lines in a log.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_gateway::ports::UpstreamFailure;
+use gristmill_gateway::upstream::ServerLog;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
+
+use super::redact::Redactor;
+
+/// What a server inherits without being asked: where programs are, who and where its user is, and
+/// how text is written. No variable that carries a secret by custom.
+const INHERITED: [&str; 15] = [
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+];
+
+/// A line of standard error that is longer is cut.
+const LOG_LINE_BYTES_MAX: usize = 4096;
+
+/// After its input was closed a server may finish what it does.
+const END_GRACE: Duration = Duration::from_secs(2);
+
+/// How a keeper is started: a program and its first argument.
+#[derive(Clone, Debug)]
+pub struct KeeperCommand {
+    /// Our own binary, usually.
+    pub program: PathBuf,
+    /// The hidden command.
+    pub argument: OsString,
+}
+
+/// What to start.
+pub(crate) struct Start<'a> {
+    pub keeper: &'a KeeperCommand,
+    pub command: &'a str,
+    pub arguments: &'a [String],
+    pub environment: &'a BTreeMap<String, String>,
+    pub folder: Option<&'a Path>,
+}
+
+/// A server's process. Dropping it ends the server, by way of the keeper.
+pub(crate) struct ServerProcess {
+    keeper: Mutex<Option<Child>>,
+    log: tokio::task::JoinHandle<()>,
+}
+
+/// A server's process with its two pipes.
+pub(crate) struct Started {
+    pub process: ServerProcess,
+    pub input: ChildStdin,
+    pub output: ChildStdout,
+}
+
+pub(crate) fn start(
+    start: &Start<'_>,
+    log: Arc<ServerLog>,
+    redactor: Redactor,
+) -> Result<Started, UpstreamFailure> {
+    let down = |why: String| UpstreamFailure::Down(why);
+    let inherited = INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
+    let mut environment: BTreeMap<String, OsString> = inherited.collect();
+    let configured = start.environment.iter();
+    environment.extend(configured.map(|(name, value)| (name.clone(), OsString::from(value))));
+    let path = environment.get("PATH").cloned().unwrap_or_default();
+    if !is_there(start.command, &path, start.folder) {
+        return Err(down(format!(
+            "the program `{}` is not there; install it, or write its full path",
+            start.command
+        )));
+    }
+    let mut command = Command::new(&start.keeper.program);
+    command
+        .arg(&start.keeper.argument)
+        .arg(start.command)
+        .args(start.arguments)
+        .env_clear()
+        .envs(environment)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    if let Some(folder) = start.folder {
+        if !folder.is_dir() {
+            return Err(down(format!("its folder {} is not there", folder.display())));
+        }
+        command.current_dir(folder);
+    }
+    let mut keeper = command.spawn().map_err(|error| down(format!("it cannot be started: {error}")))?;
+    let (Some(input), Some(output), Some(error)) =
+        (keeper.stdin.take(), keeper.stdout.take(), keeper.stderr.take())
+    else {
+        return Err(down("it has no pipes".to_owned()));
+    };
+    let log = tokio::spawn(async move {
+        let mut lines = BufReader::new(error);
+        while let Ok(Some(line)) = next_line(&mut lines, LOG_LINE_BYTES_MAX).await {
+            let text = match &line {
+                Line::Whole(text) => text,
+                Line::TooLong { beginning, .. } => beginning,
+            };
+            log.line(&redactor.clean(&String::from_utf8_lossy(text)));
+        }
+    });
+    Ok(Started { process: ServerProcess { keeper: Mutex::new(Some(keeper)), log }, input, output })
+}
+
+impl ServerProcess {
+    /// Waits until the server has ended by itself, and says how.
+    pub(crate) async fn ended(&self) -> String {
+        let mut keeper = self.keeper.lock().await;
+        let Some(child) = keeper.as_mut() else { return "it was stopped".to_owned() };
+        match child.wait().await {
+            Ok(status) => match status.code() {
+                Some(0) => "the server ended".to_owned(),
+                Some(code) if code > 128 => format!("the server was killed by signal {}", code - 128),
+                Some(code) => format!("the server ended with exit code {code}"),
+                None => "the server was killed".to_owned(),
+            },
+            Err(error) => format!("the server cannot be watched: {error}"),
+        }
+    }
+
+    /// Its input is closed already: waits a moment for it to end, then has it ended with all it
+    /// started.
+    pub(crate) async fn end(&self) {
+        let Some(mut child) = self.keeper.lock().await.take() else { return };
+        if tokio::time::timeout(END_GRACE, child.wait()).await.is_err() {
+            // The keeper notices that nobody reads its standard error.
+            self.log.abort();
+            if tokio::time::timeout(END_GRACE * 2, child.wait()).await.is_err() {
+                let _ = child.start_kill();
+                let _ = child.wait().await;
+            }
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.log.abort();
+    }
+}
+
+/// Whether a command can be found the way the system will look for it.
+fn is_there(command: &str, path: &OsString, folder: Option<&Path>) -> bool {
+    if command.contains('/') {
+        return folder.unwrap_or(Path::new(".")).join(command).exists();
+    }
+    std::env::split_paths(path).any(|folder| folder.join(command).is_file())
+}
+
+/// A line of foreign text, without its end.
+pub(crate) enum Line {
+    Whole(Vec<u8>),
+    /// Only its beginning and end were kept.
+    TooLong { beginning: Vec<u8>, end: Vec<u8>, bytes: usize },
+}
+
+/// What is kept of a line that is too long.
+const FRAGMENT_BYTES: usize = 512;
+
+/// Reads a line of at most `bytes_max`; a longer one is read to its end, but not kept.
+pub(crate) async fn next_line(
+    reader: &mut BufReader<impl AsyncRead + Unpin>,
+    bytes_max: usize,
+) -> std::io::Result<Option<Line>> {
+    let mut kept: Vec<u8> = Vec::new();
+    let mut end: Vec<u8> = Vec::new();
+    let mut bytes = 0;
+    loop {
+        let available = std::pin::Pin::new(&mut *reader).fill_buf().await?;
+        if available.is_empty() {
+            return Ok((bytes > 0).then(|| finish(kept, end, bytes, bytes_max)));
+        }
+        let (chunk, ended) = match available.iter().position(|byte| *byte == b'\n') {
+            Some(at) => (&available[..at], true),
+            None => (available, false),
+        };
+        bytes += chunk.len();
+        if bytes <= bytes_max {
+            kept.extend_from_slice(chunk);
+        } else {
+            if kept.len() > FRAGMENT_BYTES {
+                end = kept.split_off(kept.len() - FRAGMENT_BYTES);
+                kept.truncate(FRAGMENT_BYTES);
+                kept.shrink_to_fit();
+            }
+            end.extend_from_slice(chunk);
+            let surplus = end.len().saturating_sub(FRAGMENT_BYTES);
+            end.drain(..surplus);
+        }
+        let used = chunk.len() + usize::from(ended);
+        std::pin::Pin::new(&mut *reader).consume(used);
+        if ended {
+            return Ok(Some(finish(kept, end, bytes, bytes_max)));
+        }
+    }
+}
+
+fn finish(mut kept: Vec<u8>, end: Vec<u8>, bytes: usize, bytes_max: usize) -> Line {
+    if bytes > bytes_max {
+        return Line::TooLong { beginning: kept, end, bytes };
+    }
+    if kept.last() == Some(&b'\r') {
+        kept.pop();
+    }
+    Line::Whole(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_lines_are_skipped_and_the_next_one_is_whole() {
+        let text = format!("one\r\n{}{}{}\ntwo", "a".repeat(700), "b".repeat(5000), "c".repeat(700));
+        let mut reader = BufReader::with_capacity(64, std::io::Cursor::new(text.into_bytes()));
+        let mut found = Vec::new();
+        while let Some(line) = next_line(&mut reader, 1000).await.expect("readable") {
+            found.push(match line {
+                Line::Whole(text) => String::from_utf8(text).expect("text"),
+                Line::TooLong { beginning, end, bytes } => {
+                    assert!(beginning.iter().all(|byte| *byte == b'a') && end.iter().all(|byte| *byte == b'c'));
+                    format!("{bytes} bytes")
+                }
+            });
+        }
+        assert_eq!(found, ["one", "6400 bytes", "two"]);
+    }
+}

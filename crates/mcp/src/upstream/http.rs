@@ -1,0 +1,398 @@
+//! A conversation over Streamable HTTP: one POST a message, answered by JSON or by events.
+
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::StreamExt;
+use gristmill_gateway::ports::{BoxFuture, UpstreamFailure};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Client, Method, Response, StatusCode, Url};
+
+use super::events::EventReader;
+use super::peer::{Peer, ReplyError};
+use super::wire::{self, Incoming};
+
+/// Beyond the largest result: the message around it.
+const ENVELOPE_BYTES: usize = 64 * 1024;
+
+/// What is shown of an answer that is no message.
+const SHOWN_CHARS: usize = 200;
+
+/// How often an answer that was cut off is asked for again.
+const RESUMES_MAX: u32 = 3;
+
+/// Between attempts to listen again.
+const LISTEN_PAUSE: Duration = Duration::from_secs(5);
+
+/// Logins for one server.
+pub(crate) trait Credentials: Send + Sync {
+    /// What goes into the `Authorization` header, if there is something.
+    fn header(&self) -> BoxFuture<'_, Result<Option<HeaderValue>, UpstreamFailure>>;
+
+    /// The server did not take it. Ok: try once more.
+    fn refused(
+        &self,
+        used: Option<HeaderValue>,
+        challenge: Option<String>,
+    ) -> BoxFuture<'_, Result<(), UpstreamFailure>>;
+}
+
+/// How a server is reached over HTTP.
+pub(crate) struct HttpSettings {
+    pub client: Client,
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub credentials: Option<Arc<dyn Credentials>>,
+    pub result_bytes_max: usize,
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct HttpLink {
+    settings: Arc<HttpSettings>,
+    peer: Arc<Peer>,
+    agreed: Arc<RwLock<Agreed>>,
+}
+
+/// What every later request carries.
+#[derive(Clone, Default)]
+pub(crate) struct Agreed {
+    pub protocol: Option<String>,
+    session: Option<HeaderValue>,
+    /// Modern servers want the method and the name in headers.
+    pub modern: bool,
+}
+
+/// A message of ours, with what goes into headers.
+pub(crate) struct Outgoing<'a> {
+    pub method: &'a str,
+    pub name: Option<&'a str>,
+    pub headers: &'a [(String, String)],
+    pub message: String,
+}
+
+/// Where a stream of events was cut off.
+#[derive(Default)]
+struct Cut {
+    last_event: Option<String>,
+    retry_ms: Option<u64>,
+}
+
+impl HttpLink {
+    pub(crate) fn new(settings: HttpSettings, peer: Arc<Peer>) -> Self {
+        Self { settings: Arc::new(settings), peer, agreed: Arc::default() }
+    }
+
+    /// Sets what was agreed on; the session stays.
+    pub(crate) fn agree(&self, protocol: &str, modern: bool) {
+        let mut agreed = self.agreed.write().unwrap_or_else(PoisonError::into_inner);
+        agreed.protocol = Some(protocol.to_owned());
+        agreed.modern = modern;
+    }
+
+    /// Forgets what was agreed on, to begin anew.
+    pub(crate) fn disagree(&self) {
+        *self.agreed.write().unwrap_or_else(PoisonError::into_inner) = Agreed::default();
+    }
+
+    /// Sends a request and waits for the answer to it.
+    pub(crate) async fn request(&self, id: u64, outgoing: Outgoing<'_>) -> Result<String, RequestError> {
+        let response = self.post(&outgoing).await?;
+        if let Some(session) = response.headers().get("mcp-session-id") {
+            let mut agreed = self.agreed.write().unwrap_or_else(PoisonError::into_inner);
+            agreed.session = Some(session.clone());
+        }
+        let mut cut = match self.read_answer(id, response).await? {
+            Answer::Here(raw) => return Ok(raw),
+            Answer::Cut(cut) => cut,
+        };
+        for _ in 0..RESUMES_MAX {
+            let Some(last_event) = cut.last_event.clone() else { break };
+            tokio::time::sleep(Duration::from_millis(cut.retry_ms.unwrap_or(500).min(10_000))).await;
+            match self.resume(&last_event).await {
+                Ok(response) => match self.read_answer(id, response).await? {
+                    Answer::Here(raw) => return Ok(raw),
+                    Answer::Cut(next) if next.last_event.is_some() => cut = next,
+                    Answer::Cut(_) => {}
+                },
+                Err(_) => break,
+            }
+        }
+        Err(lost("the server closed the connection before it answered"))
+    }
+
+    /// Sends a notification or an answer of ours.
+    pub(crate) async fn send(&self, method: &str, message: String) -> Result<(), RequestError> {
+        self.post(&Outgoing { method, name: None, headers: &[], message }).await.map(drop)
+    }
+
+    /// Listens to what the server says unasked, until the link is dropped. For servers of the
+    /// handshake versions; one that does not offer it is left alone.
+    pub(crate) async fn listen(self) {
+        loop {
+            match self.get(None).await {
+                Ok(response) if response.status().is_success() => {
+                    let _ = self.read_events(None, response).await;
+                }
+                Ok(_) => return,
+                Err(_) => {}
+            }
+            tokio::time::sleep(LISTEN_PAUSE).await;
+        }
+    }
+
+    /// Ends the session, if there is one.
+    pub(crate) async fn close(&self) {
+        let agreed = self.agreed();
+        if agreed.session.is_some() {
+            let headers = self.headers(&agreed);
+            let request = self.settings.client.delete(self.settings.url.clone()).headers(headers);
+            let _ = tokio::time::timeout(Duration::from_secs(2), request.send()).await;
+        }
+        self.peer.lose("the connection was closed");
+    }
+
+    async fn post(&self, outgoing: &Outgoing<'_>) -> Result<Response, RequestError> {
+        let mut tried_again = false;
+        loop {
+            let agreed = self.agreed();
+            let mut headers = self.headers(&agreed);
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+            if agreed.modern {
+                put(&mut headers, "mcp-method", outgoing.method);
+                if let Some(name) = outgoing.name {
+                    put(&mut headers, "mcp-name", &header_text(name));
+                }
+                for (name, value) in outgoing.headers {
+                    put(&mut headers, &format!("mcp-param-{name}"), &header_text(value));
+                }
+            }
+            let used = self.add_credentials(&mut headers).await?;
+            let request = self.settings.client.post(self.settings.url.clone()).headers(headers);
+            let response = request.body(outgoing.message.clone()).send().await.map_err(not_sent)?;
+            match response.status() {
+                status if status.is_success() => return Ok(response),
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if !tried_again => {
+                    self.refused(used, &response).await?;
+                    tried_again = true;
+                }
+                StatusCode::NOT_FOUND if agreed.session.is_some() => {
+                    self.peer.lose("its session has ended");
+                    return Err(RequestError::Failed(UpstreamFailure::Down("its session has ended".to_owned())));
+                }
+                status => return Err(self.unsuccessful(status, response).await),
+            }
+        }
+    }
+
+    async fn refused(&self, used: Option<HeaderValue>, response: &Response) -> Result<(), RequestError> {
+        let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+        let status = response.status();
+        match &self.settings.credentials {
+            Some(credentials) => {
+                let challenge = challenge.map(str::to_owned);
+                if status == StatusCode::FORBIDDEN && challenge.is_none() {
+                    return Err(failed(UpstreamFailure::LoginNeeded(format!("it answered {status}"))));
+                }
+                credentials.refused(used, challenge).await.map_err(failed)
+            }
+            None => Err(failed(UpstreamFailure::LoginNeeded(format!(
+                "it answered {status}: the `Authorization` header of the configuration is not accepted"
+            )))),
+        }
+    }
+
+    async fn resume(&self, last_event: &str) -> Result<Response, RequestError> {
+        let response = self.get(Some(last_event)).await?;
+        match response.status().is_success() {
+            true => Ok(response),
+            false => Err(lost("it does not go on where it was cut off")),
+        }
+    }
+
+    async fn get(&self, last_event: Option<&str>) -> Result<Response, RequestError> {
+        let mut headers = self.headers(&self.agreed());
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(last_event) = last_event {
+            put(&mut headers, "last-event-id", last_event);
+        }
+        self.add_credentials(&mut headers).await?;
+        let request = self.settings.client.request(Method::GET, self.settings.url.clone()).headers(headers);
+        request.send().await.map_err(not_sent)
+    }
+
+    fn headers(&self, agreed: &Agreed) -> HeaderMap {
+        let mut headers = self.settings.headers.clone();
+        if let Some(protocol) = &agreed.protocol {
+            put(&mut headers, "mcp-protocol-version", protocol);
+        }
+        if let Some(session) = &agreed.session {
+            headers.insert("mcp-session-id", session.clone());
+        }
+        headers
+    }
+
+    async fn add_credentials(&self, headers: &mut HeaderMap) -> Result<Option<HeaderValue>, RequestError> {
+        let Some(credentials) = &self.settings.credentials else { return Ok(None) };
+        let value = credentials.header().await.map_err(failed)?;
+        if let Some(value) = &value {
+            headers.insert(AUTHORIZATION, value.clone());
+        }
+        Ok(value)
+    }
+
+    async fn read_answer(&self, id: u64, response: Response) -> Result<Answer, RequestError> {
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if kind.starts_with("text/event-stream") {
+            return self.read_events(Some(id), response).await;
+        }
+        let body = self.body(response).await?;
+        match wire::read(&body) {
+            Some(Incoming::Response { id: answered, outcome }) if answered == id => {
+                outcome.map(|raw| Answer::Here(raw.get().to_owned())).map_err(|error| RequestError::Reply(ReplyError::Rpc(error)))
+            }
+            _ => Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body))))),
+        }
+    }
+
+    /// Reads events until the answer is there, or the stream ends.
+    async fn read_events(&self, id: Option<u64>, response: Response) -> Result<Answer, RequestError> {
+        let mut reader = EventReader::new(self.bytes_max());
+        let mut cut = Cut::default();
+        let mut stream = response.bytes_stream();
+        while let Some(Ok(bytes)) = stream.next().await {
+            let events = reader.feed(&bytes).map_err(|_| RequestError::Reply(ReplyError::TooLarge))?;
+            cut.retry_ms = reader.retry_ms;
+            for event in events {
+                if event.id.is_some() {
+                    cut.last_event.clone_from(&event.id);
+                }
+                match wire::read(&event.data) {
+                    Some(Incoming::Response { id: answered, outcome }) if Some(answered) == id => {
+                        let raw = outcome.map_err(|error| RequestError::Reply(ReplyError::Rpc(error)))?;
+                        return Ok(Answer::Here(raw.get().to_owned()));
+                    }
+                    Some(incoming) => self.heard(incoming),
+                    None => {}
+                }
+            }
+        }
+        Ok(Answer::Cut(cut))
+    }
+
+    fn heard(&self, incoming: Incoming<'_>) {
+        if let Some(answer) = self.peer.heard(incoming) {
+            let link = self.clone();
+            tokio::spawn(async move {
+                let _ = link.send("response", answer).await;
+            });
+        }
+    }
+
+    async fn unsuccessful(&self, status: StatusCode, response: Response) -> RequestError {
+        let body = self.body(response).await.unwrap_or_default();
+        if let Some(Incoming::Response { outcome: Err(error), .. }) = wire::read(&body) {
+            return RequestError::Reply(ReplyError::Rpc(error));
+        }
+        if let Ok(error) = serde_json::from_str::<Refusal>(&body) {
+            return RequestError::Reply(ReplyError::Rpc(error.error));
+        }
+        RequestError::Status(status.as_u16(), shown(&body))
+    }
+
+    async fn body(&self, response: Response) -> Result<String, RequestError> {
+        let mut body = Vec::new();
+        let mut stream = response.bytes_stream();
+        while let Some(bytes) = stream.next().await {
+            let bytes = bytes.map_err(|_| lost("the server closed the connection in the middle of its answer"))?;
+            if body.len() + bytes.len() > self.bytes_max() {
+                return Err(RequestError::Reply(ReplyError::TooLarge));
+            }
+            body.extend_from_slice(&bytes);
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn bytes_max(&self) -> usize {
+        self.settings.result_bytes_max.saturating_add(ENVELOPE_BYTES)
+    }
+
+    fn agreed(&self) -> Agreed {
+        self.agreed.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// An error without the id that it belongs to.
+#[derive(serde::Deserialize)]
+struct Refusal {
+    error: wire::RpcError,
+}
+
+enum Answer {
+    Here(String),
+    Cut(Cut),
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum RequestError {
+    Reply(ReplyError),
+    /// The server answered with an HTTP status.
+    Status(u16, String),
+    Failed(UpstreamFailure),
+}
+
+fn failed(failure: UpstreamFailure) -> RequestError {
+    RequestError::Failed(failure)
+}
+
+fn lost(why: &str) -> RequestError {
+    RequestError::Reply(ReplyError::Lost(why.to_owned()))
+}
+
+/// The URL is taken out: it may carry a secret.
+fn not_sent(error: reqwest::Error) -> RequestError {
+    let refused = error.is_connect();
+    let why = crate::http_client::innermost(&error.without_url());
+    match refused {
+        true => failed(UpstreamFailure::Down(format!("it cannot be reached: {why}"))),
+        false => lost(&format!("the connection broke: {why}")),
+    }
+}
+
+fn put(headers: &mut HeaderMap, name: &str, value: &str) {
+    if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}
+
+/// Text that a header cannot carry as it is goes as base64, with a mark.
+fn header_text(value: &str) -> String {
+    const BEGINNING: &str = "=?base64?";
+    let plain = value.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+    if plain && value.trim() == value && !value.starts_with(BEGINNING) {
+        return value.to_owned();
+    }
+    format!("{BEGINNING}{}?=", STANDARD.encode(value))
+}
+
+fn shown(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_go_into_headers_as_they_are_or_encoded() {
+        assert_eq!(header_text("get_document"), "get_document");
+        assert_eq!(header_text("読む"), "=?base64?6Kqt44KA?=");
+        assert_eq!(header_text(" x"), "=?base64?IHg=?=");
+        assert_eq!(header_text("=?base64?eA==?="), "=?base64?PT9iYXNlNjQ/ZUE9PT89?=");
+    }
+}

@@ -1,0 +1,170 @@
+//! Upstream servers: how they are started or reached, and how we speak with them.
+//!
+//! The protocol is spoken here directly instead of through rmcp's client, for three reasons. What a
+//! server defines is hashed and pinned from its raw JSON, and rmcp's types drop what they do not
+//! know. What a tool answers goes to the program as it was written, without being parsed into
+//! types and written out again. And a connection that is lost, slow or flooding must end the one
+//! call that suffers from it, with the limits of that server.
+
+mod child;
+mod declined;
+mod eras;
+mod events;
+mod http;
+mod peer;
+mod redact;
+mod session;
+mod stdio;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_gateway::domain::{OAuthSettings, SecretText, ServerSettings, Transport};
+use gristmill_gateway::ports::{BoxFuture, ConnectRequest, Connector, Upstream, UpstreamFailure};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+pub use child::KeeperCommand;
+
+use crate::http_client::{HttpClientSettings, http_client};
+use crate::secrets::{Resolved, SecretContext, SecretError};
+use http::{HttpLink, HttpSettings};
+use peer::Peer;
+use redact::Redactor;
+use session::{Link, Opening};
+use stdio::StdioLink;
+
+/// Reaches servers over stdio and Streamable HTTP.
+pub struct McpConnector {
+    keeper: KeeperCommand,
+    secrets: SecretContext,
+    /// Where logins are kept.
+    tokens: PathBuf,
+    client: reqwest::Client,
+}
+
+impl McpConnector {
+    /// `tokens` is the file of the logins.
+    pub fn new(keeper: KeeperCommand, secrets: SecretContext, tokens: PathBuf) -> Result<Self, String> {
+        let client = http_client(&HttpClientSettings::default()).map_err(|error| error.to_string())?;
+        Ok(Self { keeper, secrets, tokens, client })
+    }
+
+    async fn open(&self, request: ConnectRequest) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
+        let settings = Arc::clone(&request.settings);
+        let limit = Duration::from_millis(settings.limits.startup_ms);
+        let opened = async {
+            let (opening, remembered) = self.opening(&request).await?;
+            let session = eras::open(opening, remembered.as_deref()).await;
+            let session: Arc<dyn Upstream> = Arc::new(session?);
+            Ok(session)
+        };
+        match tokio::time::timeout(limit, opened).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                let said = request.log.last(1).pop().map(|line| format!("; its last words: {line}"));
+                Err(UpstreamFailure::Down(format!(
+                    "it did not come up within {} ms{}",
+                    settings.limits.startup_ms,
+                    said.unwrap_or_default()
+                )))
+            }
+        }
+    }
+
+    async fn opening(&self, request: &ConnectRequest) -> Result<(Opening, Option<String>), UpstreamFailure> {
+        let settings = &request.settings;
+        let peer = Arc::new(Peer::new(Arc::clone(&request.tools_changed)));
+        let mut redactor = Redactor::default();
+        let link = match &settings.transport {
+            Transport::Stdio { command, args, env, cwd } => {
+                let command = self.resolve("command", command, &mut redactor).await?;
+                let mut arguments = Vec::with_capacity(args.len());
+                for argument in args {
+                    arguments.push(self.resolve("argument", argument, &mut redactor).await?);
+                }
+                let mut environment = BTreeMap::new();
+                for (name, value) in env {
+                    environment.insert(name.clone(), self.resolve(name, value, &mut redactor).await?);
+                }
+                let start = child::Start {
+                    keeper: &self.keeper,
+                    command: &command,
+                    arguments: &arguments,
+                    environment: &environment,
+                    folder: cwd.as_deref(),
+                };
+                let log = Arc::clone(&request.log);
+                let started = child::start(&start, Arc::clone(&log), redactor.clone())?;
+                let bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
+                Link::Stdio(StdioLink::new(started, Arc::clone(&peer), log, bytes_max))
+            }
+            Transport::Http { url, headers, oauth } => {
+                let http = self.http_settings(settings, url, headers, oauth, &mut redactor).await?;
+                Link::Http(HttpLink::new(http, Arc::clone(&peer)))
+            }
+        };
+        let opening = Opening { link, peer, limits: settings.limits, redactor };
+        Ok((opening, request.remembered.clone()))
+    }
+
+    async fn http_settings(
+        &self,
+        settings: &ServerSettings,
+        url: &SecretText,
+        headers: &BTreeMap<String, SecretText>,
+        oauth: &OAuthSettings,
+        redactor: &mut Redactor,
+    ) -> Result<HttpSettings, UpstreamFailure> {
+        let down = |why: &str| UpstreamFailure::Down(why.to_owned());
+        let url = self.resolve("url", url, redactor).await?;
+        let url = reqwest::Url::parse(&url).map_err(|error| down(&format!("its URL cannot be read: {error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(down("its URL must begin with http:// or https://"));
+        }
+        let mut made = HeaderMap::new();
+        for (name, value) in headers {
+            let value = self.resolve(name, value, redactor).await?;
+            let name = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| down(&format!("`{name}` is not the name of a header")))?;
+            let mut value = HeaderValue::from_str(&value)
+                .map_err(|_| down(&format!("the header `{name}` has characters that no header may have")))?;
+            value.set_sensitive(true);
+            made.insert(name, value);
+        }
+        let credentials = match made.contains_key(AUTHORIZATION) {
+            true => None,
+            false => self.credentials(settings, &url, oauth).await?,
+        };
+        let result_bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
+        Ok(HttpSettings { client: self.client.clone(), url, headers: made, credentials, result_bytes_max })
+    }
+
+    async fn credentials(
+        &self,
+        _settings: &ServerSettings,
+        _url: &reqwest::Url,
+        _oauth: &OAuthSettings,
+    ) -> Result<Option<Arc<dyn http::Credentials>>, UpstreamFailure> {
+        let _ = &self.tokens;
+        Ok(None)
+    }
+
+    async fn resolve(&self, key: &str, text: &SecretText, redactor: &mut Redactor) -> Result<String, UpstreamFailure> {
+        let resolved = self.secrets.resolve(key, text).await;
+        let Resolved { text, secrets } =
+            resolved.map_err(|error: SecretError| UpstreamFailure::Down(error.to_string()))?;
+        for (name, value) in secrets {
+            redactor.add(&name, &value);
+        }
+        Ok(text)
+    }
+}
+
+impl Connector for McpConnector {
+    fn connect(&self, request: ConnectRequest) -> BoxFuture<'_, Result<Arc<dyn Upstream>, UpstreamFailure>> {
+        Box::pin(self.open(request))
+    }
+}

@@ -1,0 +1,135 @@
+//! JSON-RPC as it stands on the wire. Messages are taken apart without being parsed whole: what a
+//! tool answers is passed on as it was written.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A message from a server.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    /// The answer to a request of ours.
+    Response { id: u64, outcome: Result<&'a RawValue, RpcError> },
+    /// It wants something from us.
+    Request { id: &'a RawValue, method: Cow<'a, str> },
+    /// It tells us something.
+    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
+}
+
+/// An error of the protocol, in the server's words.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct RpcError {
+    pub code: i64,
+    #[serde(default)]
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<RpcError>,
+}
+
+/// Reads one message; `None` if it is none.
+pub(crate) fn read(text: &str) -> Option<Incoming<'_>> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+    match envelope {
+        Envelope { id: Some(id), method: Some(method), .. } => Some(Incoming::Request { id, method }),
+        Envelope { id: None, method: Some(method), params, .. } => {
+            Some(Incoming::Notification { method, params })
+        }
+        Envelope { id: Some(id), error: Some(error), .. } => {
+            Some(Incoming::Response { id: our_id(id.get())?, outcome: Err(error) })
+        }
+        Envelope { id: Some(id), result: Some(result), .. } => {
+            Some(Incoming::Response { id: our_id(id.get())?, outcome: Ok(result) })
+        }
+        Envelope { .. } => None,
+    }
+}
+
+/// Our ids are numbers; some servers give them back as text.
+fn our_id(text: &str) -> Option<u64> {
+    text.trim_matches('"').parse().ok()
+}
+
+/// Messages that came together in one batch, as one protocol version allowed.
+pub(crate) fn read_batch(text: &str) -> Option<Vec<&RawValue>> {
+    if !text.trim_start().starts_with('[') {
+        return None;
+    }
+    serde_json::from_str(text).ok()
+}
+
+/// The id of a response of which only the beginning and the end were kept.
+pub(crate) fn id_of_fragments(beginning: &str, end: &str) -> Option<u64> {
+    let after = |text: &str, at: usize| {
+        let rest = text[at + 4..].trim_start().strip_prefix(':')?.trim_start().trim_start_matches('"');
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..digits].parse().ok()
+    };
+    let first = beginning.find(r#""id""#).filter(|at| *at < 40).and_then(|at| after(beginning, at));
+    first.or_else(|| end.rfind(r#""id""#).and_then(|at| after(end, at)))
+}
+
+/// A request of ours. `params` is JSON.
+pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+}
+
+/// A notification of ours.
+pub(crate) fn notification(method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
+}
+
+/// Our answer to a request.
+pub(crate) fn response(id: &RawValue, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
+}
+
+/// Our refusal of a request.
+pub(crate) fn refusal(id: &RawValue, code: i64, message: &str) -> String {
+    let message = serde_json::Value::from(message);
+    format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{message}}}}}"#, id.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_told_apart() {
+        let shown = |text: &str| match read(text) {
+            Some(Incoming::Response { id, outcome: Ok(result) }) => format!("{id} is {}", result.get()),
+            Some(Incoming::Response { id, outcome: Err(error) }) => format!("{id} failed {}", error.code),
+            Some(Incoming::Request { id, method }) => format!("{} asks {method}", id.get()),
+            Some(Incoming::Notification { method, .. }) => format!("tells {method}"),
+            None => "nothing".to_owned(),
+        };
+        assert_eq!(shown(r#"{"jsonrpc":"2.0","id":7,"result":{"a": 1.50}}"#), r#"7 is {"a": 1.50}"#);
+        assert_eq!(shown(r#"{"result":null,"id":"7"}"#), "nothing");
+        assert_eq!(shown(r#"{"result":{},"id":"7"}"#), "7 is {}");
+        assert_eq!(shown(r#"{"id":7,"error":{"code":-32601,"message":"no"}}"#), "7 failed -32601");
+        assert_eq!(shown(r#"{"id":"x","method":"ping"}"#), r#""x" asks ping"#);
+        assert_eq!(shown(r#"{"method":"notifications/progress","params":{}}"#), "tells notifications/progress");
+        for text in ["", "Listening on port 3000", "3", "[]", r#"{"id":7}"#, r#"{"id":-1,"result":{}}"#] {
+            assert_eq!(shown(text), "nothing", "{text}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_an_answer_too_long_to_keep_is_found() {
+        assert_eq!(id_of_fragments(r#"{"jsonrpc":"2.0","id":12,"result":{"#, "}}"), Some(12));
+        assert_eq!(id_of_fragments(r#"{"result":{"content":[{"id": 99"#, r#""}]},"jsonrpc":"2.0","id": 12}"#), Some(12));
+        assert_eq!(id_of_fragments("garbage", "garbage"), None);
+    }
+}
