@@ -5,6 +5,8 @@
 //! message, log or error.
 #![forbid(unsafe_code)]
 
+pub mod addresses;
+pub mod http_client;
 mod secrets;
 mod upstream;
 
