@@ -137,10 +137,23 @@ impl SecretContext {
 
 /// Whether a name is one that people give to secrets.
 pub(crate) fn sounds_secret(name: &str) -> bool {
-    const WORDS: [&str; 10] =
-        ["token", "secret", "password", "passwd", "apikey", "api_key", "api-key", "credential", "authorization", "cookie"];
+    const WORDS: [&str; 10] = [
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "apikey",
+        "api_key",
+        "api-key",
+        "credential",
+        "authorization",
+        "cookie",
+    ];
     let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word)) || name.ends_with("_key") || name.ends_with("_pat") || name == "key"
+    WORDS.iter().any(|word| name.contains(word))
+        || name.ends_with("_key")
+        || name.ends_with("_pat")
+        || name == "key"
 }
 
 /// The keyring through the tool that each system has for it: no library of ours holds the session.
@@ -155,7 +168,9 @@ async fn from_keyring(name: &str) -> Result<String, String> {
     } else {
         format!("secret-tool store --label=gristmill service gristmill account {name}")
     };
-    let value = output_of(arguments, Path::new("/")).await.map_err(|why| format!("{why}; store it with `{store}`"))?;
+    let value = output_of(arguments, Path::new("/"))
+        .await
+        .map_err(|why| format!("{why}; store it with `{store}`"))?;
     if value.is_empty() { Err(format!("it is empty; store it with `{store}`")) } else { Ok(value) }
 }
 
@@ -172,7 +187,12 @@ async fn from_command(command: &str, folder: &Path) -> Result<String, String> {
 
 async fn output_of(words: &[&str], folder: &Path) -> Result<String, String> {
     let mut command = tokio::process::Command::new(words[0]);
-    command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    command
+        .args(&words[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true);
     if folder.is_dir() {
         command.current_dir(folder);
     }
@@ -221,7 +241,11 @@ fn split_words(text: &str) -> Result<Vec<String>, String> {
 mod tests {
     use super::*;
 
-    async fn resolved(context: &SecretContext, key: &str, text: &str) -> Result<(String, Vec<String>), SecretError> {
+    async fn resolved(
+        context: &SecretContext,
+        key: &str,
+        text: &str,
+    ) -> Result<(String, Vec<String>), SecretError> {
         let text = SecretText::parse(text).expect("a text");
         let resolved = context.resolve(key, &text).await?;
         Ok((resolved.text, resolved.secrets.into_iter().map(|(name, _)| name).collect()))
@@ -238,14 +262,26 @@ mod tests {
         };
         let check = async |key: &str, text: &str, expected: &str, secrets: &[&str]| {
             let (text, found) = resolved(&context, key, text).await.expect("resolved");
-            assert_eq!((text.as_str(), found.iter().map(String::as_str).collect::<Vec<_>>()), (expected, secrets.to_vec()));
+            assert_eq!(
+                (text.as_str(), found.iter().map(String::as_str).collect::<Vec<_>>()),
+                (expected, secrets.to_vec())
+            );
         };
-        check("Authorization", "Bearer ${GM_TEST_TOKEN}", "Bearer abcdef", &["Authorization", "env:GM_TEST_TOKEN"]).await;
+        check(
+            "Authorization",
+            "Bearer ${GM_TEST_TOKEN}",
+            "Bearer abcdef",
+            &["Authorization", "env:GM_TEST_TOKEN"],
+        )
+        .await;
         check("arg", "${GM_NO_SUCH:-plain}/x", "plain/x", &[]).await;
         check("X", "${file:key}", "from-file", &["file:key"]).await;
         check("X", "${cmd:printf '%s' \"a b\"}", "a b", &["cmd"]).await;
         let refused = resolved(&context, "X", "${GM_NO_SUCH}").await.expect_err("nothing there").to_string();
-        assert_eq!(refused, "the environment variable GM_NO_SUCH is not set; set it, or write `${GM_NO_SUCH:-default}`");
+        assert_eq!(
+            refused,
+            "the environment variable GM_NO_SUCH is not set; set it, or write `${GM_NO_SUCH:-default}`"
+        );
         let refused = resolved(&context, "X", "${cmd:false}").await.expect_err("no secret").to_string();
         assert!(refused.contains("`false` ended with exit status: 1"), "{refused}");
         assert!(resolved(&context, "X", "${file:nowhere}").await.is_err());

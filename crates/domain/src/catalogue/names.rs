@@ -153,7 +153,7 @@ pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assign
         let identifier = identifier(original);
         let folded = fold(&identifier);
         if first.insert(folded.clone(), ()).is_none() {
-            let stem = if is_file_name(original) { (*original).to_owned() } else { identifier.clone() };
+            let stem = stem_of(original, &identifier);
             assigned.push(Assigned { stem, identifier });
             continue;
         }
@@ -164,6 +164,15 @@ pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assign
         assigned.push(Assigned { stem: numbered.clone(), identifier: numbered });
     }
     assigned
+}
+
+/// The original where it can be a file's name, otherwise the identifier, made harmless.
+fn stem_of(original: &str, identifier: &str) -> String {
+    if is_file_name(original) {
+        return original.to_owned();
+    }
+    let taken = is_device(identifier) || fold(identifier) == "index";
+    if taken { format!("{identifier}_") } else { identifier.to_owned() }
 }
 
 /// Whether it can be a file's name everywhere, and reads as one word in a path.
@@ -236,7 +245,7 @@ mod tests {
             let assigned = assign([name].into_iter());
             let stem = &assigned[0].stem;
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            assert!(stem.chars().all(plain), "{name} became {stem}");
+            assert!(stem.chars().all(plain) && !is_device(stem) && stem != "index", "{name} became {stem}");
         }
         assert_eq!(assign(["google-drive"].into_iter())[0].stem, "google-drive");
     }

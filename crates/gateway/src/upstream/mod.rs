@@ -1,1 +1,2 @@
-pub use server_log::ServerLog; mod server_log;
+pub use server_log::ServerLog;
+mod server_log;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use gristmill_gateway::ports::UpstreamFailure;
 use gristmill_gateway::upstream::ServerLog;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
@@ -20,8 +20,21 @@ use super::redact::Redactor;
 /// What a server inherits without being asked: where programs are, who and where its user is, and
 /// how text is written. No variable that carries a secret by custom.
 const INHERITED: [&str; 15] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
-    "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
 ];
 
 /// A line of standard error that is longer is cut.
@@ -163,7 +176,11 @@ fn is_there(command: &str, path: &OsString, folder: Option<&Path>) -> bool {
 pub(crate) enum Line {
     Whole(Vec<u8>),
     /// Only its beginning and end were kept.
-    TooLong { beginning: Vec<u8>, end: Vec<u8>, bytes: usize },
+    TooLong {
+        beginning: Vec<u8>,
+        end: Vec<u8>,
+        bytes: usize,
+    },
 }
 
 /// What is kept of a line that is too long.
@@ -178,7 +195,7 @@ pub(crate) async fn next_line(
     let mut end: Vec<u8> = Vec::new();
     let mut bytes = 0;
     loop {
-        let available = std::pin::Pin::new(&mut *reader).fill_buf().await?;
+        let available = reader.fill_buf().await?;
         if available.is_empty() {
             return Ok((bytes > 0).then(|| finish(kept, end, bytes, bytes_max)));
         }
@@ -200,7 +217,7 @@ pub(crate) async fn next_line(
             end.drain(..surplus);
         }
         let used = chunk.len() + usize::from(ended);
-        std::pin::Pin::new(&mut *reader).consume(used);
+        reader.consume(used);
         if ended {
             return Ok(Some(finish(kept, end, bytes, bytes_max)));
         }
@@ -230,7 +247,9 @@ mod tests {
             found.push(match line {
                 Line::Whole(text) => String::from_utf8(text).expect("text"),
                 Line::TooLong { beginning, end, bytes } => {
-                    assert!(beginning.iter().all(|byte| *byte == b'a') && end.iter().all(|byte| *byte == b'c'));
+                    assert!(
+                        beginning.iter().all(|byte| *byte == b'a') && end.iter().all(|byte| *byte == b'c')
+                    );
                     format!("{bytes} bytes")
                 }
             });

@@ -27,7 +27,14 @@ pub(crate) struct EventReader {
 impl EventReader {
     /// No event may be larger.
     pub(crate) fn new(bytes_max: usize) -> Self {
-        Self { line: Vec::new(), data: String::new(), id: None, bytes_max, after_return: false, retry_ms: None }
+        Self {
+            line: Vec::new(),
+            data: String::new(),
+            id: None,
+            bytes_max,
+            after_return: false,
+            retry_ms: None,
+        }
     }
 
     /// The events that are complete with these bytes.
@@ -89,7 +96,10 @@ mod tests {
     #[test]
     fn events_are_read_however_they_are_cut() {
         let expected = [("{\"a\":1}".to_owned(), None), ("x\ny".to_owned(), Some("7".to_owned()))];
-        assert_eq!(read(&["event: message\ndata: {\"a\":1}\n\n: hello\nid: 7\ndata:x\ndata: y\n\n"]), expected);
+        assert_eq!(
+            read(&["event: message\ndata: {\"a\":1}\n\n: hello\nid: 7\ndata:x\ndata: y\n\n"]),
+            expected
+        );
         assert_eq!(read(&["data: {\"a\"", ":1}\r", "\n\r\nid: 7\rdata:x\rdata: y\r\r"]), expected);
         assert_eq!(read(&["data: unfinished"]), []);
     }

@@ -7,7 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
 use gristmill_gateway::ports::{BoxFuture, UpstreamFailure};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
+};
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
 use super::events::EventReader;
@@ -181,7 +183,9 @@ impl HttpLink {
                 }
                 StatusCode::NOT_FOUND if agreed.session.is_some() => {
                     self.peer.lose("its session has ended");
-                    return Err(RequestError::Failed(UpstreamFailure::Down("its session has ended".to_owned())));
+                    return Err(RequestError::Failed(UpstreamFailure::Down(
+                        "its session has ended".to_owned(),
+                    )));
                 }
                 status => return Err(self.unsuccessful(status, response).await),
             }
@@ -245,16 +249,19 @@ impl HttpLink {
     }
 
     async fn read_answer(&self, id: u64, response: Response) -> Result<Answer, RequestError> {
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind =
+            response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if kind.starts_with("text/event-stream") {
             return self.read_events(Some(id), response).await;
         }
         let body = self.body(response).await?;
         match wire::read(&body) {
-            Some(Incoming::Response { id: answered, outcome }) if answered == id => {
-                outcome.map(|raw| Answer::Here(raw.get().to_owned())).map_err(|error| RequestError::Reply(ReplyError::Rpc(error)))
+            Some(Incoming::Response { id: answered, outcome }) if answered == id => outcome
+                .map(|raw| Answer::Here(raw.get().to_owned()))
+                .map_err(|error| RequestError::Reply(ReplyError::Rpc(error))),
+            _ => {
+                Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body)))))
             }
-            _ => Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body))))),
         }
     }
 
@@ -307,7 +314,8 @@ impl HttpLink {
         let mut body = Vec::new();
         let mut stream = response.bytes_stream();
         while let Some(bytes) = stream.next().await {
-            let bytes = bytes.map_err(|_| lost("the server closed the connection in the middle of its answer"))?;
+            let bytes =
+                bytes.map_err(|_| lost("the server closed the connection in the middle of its answer"))?;
             if body.len() + bytes.len() > self.bytes_max() {
                 return Err(RequestError::Reply(ReplyError::TooLarge));
             }

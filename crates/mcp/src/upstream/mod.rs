@@ -120,7 +120,8 @@ impl McpConnector {
     ) -> Result<HttpSettings, UpstreamFailure> {
         let down = |why: &str| UpstreamFailure::Down(why.to_owned());
         let url = self.resolve("url", url, redactor).await?;
-        let url = reqwest::Url::parse(&url).map_err(|error| down(&format!("its URL cannot be read: {error}")))?;
+        let url =
+            reqwest::Url::parse(&url).map_err(|error| down(&format!("its URL cannot be read: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(down("its URL must begin with http:// or https://"));
         }
@@ -152,7 +153,12 @@ impl McpConnector {
         Ok(None)
     }
 
-    async fn resolve(&self, key: &str, text: &SecretText, redactor: &mut Redactor) -> Result<String, UpstreamFailure> {
+    async fn resolve(
+        &self,
+        key: &str,
+        text: &SecretText,
+        redactor: &mut Redactor,
+    ) -> Result<String, UpstreamFailure> {
         let resolved = self.secrets.resolve(key, text).await;
         let Resolved { text, secrets } =
             resolved.map_err(|error: SecretError| UpstreamFailure::Down(error.to_string()))?;

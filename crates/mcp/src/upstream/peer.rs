@@ -138,7 +138,9 @@ impl Peer {
             #[serde(default)]
             message: Option<String>,
         }
-        let Some(Ok(written)) = params.map(|params| serde_json::from_str::<Written>(params.get())) else { return };
+        let Some(Ok(written)) = params.map(|params| serde_json::from_str::<Written>(params.get())) else {
+            return;
+        };
         let token = written.progress_token;
         let id = token.as_u64().or_else(|| token.as_str().and_then(|text| text.parse().ok()));
         let waiting = self.lock();

@@ -20,8 +20,10 @@ impl Redactor {
         if value.chars().count() < SECRET_CHARS_MIN {
             return;
         }
-        let shown: String =
-            name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')).collect();
+        let shown: String = name
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
+            .collect();
         let shown = format!("[secret {shown}]");
         // As it stands in JSON, which differs if it has quotes or backslashes in it.
         let quoted = serde_json::Value::from(value).to_string();

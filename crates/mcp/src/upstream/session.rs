@@ -109,7 +109,9 @@ impl AskError {
     pub(crate) fn into_failure(self, limits: &ServerLimits) -> UpstreamFailure {
         match self {
             Self::Rpc(error) => UpstreamFailure::Refused { code: error.code, message: error.message },
-            Self::Status(status, body) => UpstreamFailure::BadAnswer(format!("it answered HTTP {status}: {body}")),
+            Self::Status(status, body) => {
+                UpstreamFailure::BadAnswer(format!("it answered HTTP {status}: {body}"))
+            }
             Self::Timeout(limit_ms) => UpstreamFailure::Timeout { limit_ms },
             Self::TooLarge => UpstreamFailure::BadAnswer(format!(
                 "its answer is larger than {}; ask for less, or raise limits.result_size of the server",
@@ -120,7 +122,12 @@ impl AskError {
     }
 }
 
-async fn ask(link: &Link, peer: &Arc<Peer>, request: Request<'_>, modern: Option<&str>) -> Result<String, AskError> {
+async fn ask(
+    link: &Link,
+    peer: &Arc<Peer>,
+    request: Request<'_>,
+    modern: Option<&str>,
+) -> Result<String, AskError> {
     let Request { method, mut params, arguments, name, headers, progress, limit } = request;
     let mut under_way = peer.begin(progress.clone().unwrap_or_default());
     let id = under_way.id;
@@ -149,7 +156,7 @@ async fn ask(link: &Link, peer: &Arc<Peer>, request: Request<'_>, modern: Option
         match link {
             Link::Stdio(stdio) => {
                 stdio.send(message).await.map_err(AskError::Failed)?;
-                let mut guard = CancelOnDrop { stdio, under_way: &mut under_way };
+                let guard = CancelOnDrop { stdio, under_way: &mut under_way };
                 from_reply(guard.under_way.reply().await)
             }
             Link::Http(http) => {
@@ -287,8 +294,9 @@ impl Session {
         for _ in 0..PAGES_MAX {
             let limit = Duration::from_millis(self.limits.startup_ms);
             let raw = self.ask(Request::new("tools/list", params.clone(), limit)).await?;
-            let page: Page<'_> = serde_json::from_str(&raw)
-                .map_err(|error| UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}")))?;
+            let page: Page<'_> = serde_json::from_str(&raw).map_err(|error| {
+                UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}"))
+            })?;
             tools.extend(page.tools.iter().map(|tool| tool.get().to_owned()));
             if tools.len() > TOOLS_MAX {
                 return Err(UpstreamFailure::BadAnswer(format!("it lists more than {TOOLS_MAX} tools")));
@@ -352,7 +360,9 @@ fn question_in(raw: &str) -> Result<Option<Question>, UpstreamFailure> {
         Some("input_required") => Ok(Some(question)),
         Some(other) => {
             let other: String = other.chars().take(60).collect();
-            Err(UpstreamFailure::BadAnswer(format!("its answer is of a kind that gristmill does not know: {other}")))
+            Err(UpstreamFailure::BadAnswer(format!(
+                "its answer is of a kind that gristmill does not know: {other}"
+            )))
         }
     }
 }
@@ -366,10 +376,15 @@ impl Question {
                 Some("elicitation/create") => serde_json::from_str(declined::ELICITATION).unwrap_or_default(),
                 Some("roots/list") => json!({ "roots": [] }),
                 Some("sampling/createMessage") => {
-                    return Err(UpstreamFailure::BadAnswer(format!("it asked for a model; {}", declined::SAMPLING)));
+                    return Err(UpstreamFailure::BadAnswer(format!(
+                        "it asked for a model; {}",
+                        declined::SAMPLING
+                    )));
                 }
                 Some(_) | None => {
-                    return Err(UpstreamFailure::BadAnswer("it asked for something that gristmill does not know".to_owned()));
+                    return Err(UpstreamFailure::BadAnswer(
+                        "it asked for something that gristmill does not know".to_owned(),
+                    ));
                 }
             };
             responses.insert(key, response);

@@ -27,7 +27,12 @@ pub(crate) struct StdioLink {
 }
 
 impl StdioLink {
-    pub(crate) fn new(started: Started, peer: Arc<Peer>, log: Arc<ServerLog>, result_bytes_max: usize) -> Self {
+    pub(crate) fn new(
+        started: Started,
+        peer: Arc<Peer>,
+        log: Arc<ServerLog>,
+        result_bytes_max: usize,
+    ) -> Self {
         let input = Arc::new(Mutex::new(Some(started.input)));
         let process = Arc::new(started.process);
         let reader = Reader {
@@ -46,7 +51,9 @@ impl StdioLink {
     /// Sends one message.
     pub(crate) async fn send(&self, message: String) -> Result<(), UpstreamFailure> {
         write(&self.input, message).await.map_err(|error| {
-            UpstreamFailure::Lost(self.peer.lost_because().unwrap_or_else(|| format!("it takes no input: {error}")))
+            UpstreamFailure::Lost(
+                self.peer.lost_because().unwrap_or_else(|| format!("it takes no input: {error}")),
+            )
         })
     }
 

@@ -120,7 +120,10 @@ mod tests {
         assert_eq!(shown(r#"{"result":{},"id":"7"}"#), "7 is {}");
         assert_eq!(shown(r#"{"id":7,"error":{"code":-32601,"message":"no"}}"#), "7 failed -32601");
         assert_eq!(shown(r#"{"id":"x","method":"ping"}"#), r#""x" asks ping"#);
-        assert_eq!(shown(r#"{"method":"notifications/progress","params":{}}"#), "tells notifications/progress");
+        assert_eq!(
+            shown(r#"{"method":"notifications/progress","params":{}}"#),
+            "tells notifications/progress"
+        );
         for text in ["", "Listening on port 3000", "3", "[]", r#"{"id":7}"#, r#"{"id":-1,"result":{}}"#] {
             assert_eq!(shown(text), "nothing", "{text}");
         }
@@ -129,7 +132,10 @@ mod tests {
     #[test]
     fn the_id_of_an_answer_too_long_to_keep_is_found() {
         assert_eq!(id_of_fragments(r#"{"jsonrpc":"2.0","id":12,"result":{"#, "}}"), Some(12));
-        assert_eq!(id_of_fragments(r#"{"result":{"content":[{"id": 99"#, r#""}]},"jsonrpc":"2.0","id": 12}"#), Some(12));
+        assert_eq!(
+            id_of_fragments(r#"{"result":{"content":[{"id": 99"#, r#""}]},"jsonrpc":"2.0","id": 12}"#),
+            Some(12)
+        );
         assert_eq!(id_of_fragments("garbage", "garbage"), None);
     }
 }
