@@ -23,6 +23,7 @@ from gristmill_guest import (
     stdio,
     tools,
     tracebacks,
+    trees,
 )
 
 DEFAULT_FILENAME = "program.py"
@@ -170,6 +171,7 @@ def _prepare(filename, outcome, streams, in_workspace):
     state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
     tools.begin_run(filename)
+    trees.begin_run()
     environment.refresh(filename)
     streams.put_in_place()
     if in_workspace:

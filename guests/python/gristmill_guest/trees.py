@@ -2,7 +2,8 @@
 
 `from servers.google_drive import getDocument` gives a function that calls the tool.
 Nothing in /servers is executed: names of directories and files are all that counts,
-and any spelling resolves that differs only in case, "_" and "-".
+and any spelling resolves that differs only in case, "_" and "-". A server that is known but has no
+tools, because it is down, says so when it is imported.
 """
 
 import difflib
@@ -11,10 +12,20 @@ import os
 import sys
 import types
 
-from gristmill_guest import namespace, tools
+from gristmill_guest import catalogue, namespace, tools
+from gristmill_guest.names import identifier, matching
 
-SERVERS = "/servers"
 SKILLS = "/skills"
+
+# Modules made here, by name: a later run makes its own.
+_made = set()
+
+
+def begin_run():
+    """Forgets the modules that an earlier run imported: the trees may have changed."""
+    for name in _made:
+        sys.modules.pop(name, None)
+    _made.clear()
 
 
 class TreeFinder:
@@ -22,40 +33,43 @@ class TreeFinder:
 
     def find_spec(self, fullname, path=None, target=None):
         parts = fullname.split(".")
-        if parts[0] == "servers":
-            return self._server_spec(fullname, parts[1:]) or _refuse(fullname, parts, _directories(SERVERS))
-        if parts[0] == "skills":
-            return self._skill_spec(fullname, parts[1:]) or _refuse(fullname, parts, _stems(SKILLS))
-        return None
+        # Without the tree the name is free for a package of the workspace.
+        if parts[0] == "servers" and catalogue.exists():
+            spec = self._server_spec(fullname, parts[1:]) or _refuse(fullname, parts, _server_members(parts[1:]))
+        elif parts[0] == "skills" and os.path.isdir(SKILLS):
+            spec = self._skill_spec(fullname, parts[1:]) or _refuse(fullname, parts, catalogue.stems(SKILLS))
+        else:
+            return None
+        if spec is not None:
+            _made.add(fullname)
+        return spec
 
     def invalidate_caches(self):
         pass
 
     def _server_spec(self, fullname, names):
-        if len(names) == 0:
-            found = os.path.isdir(SERVERS)
-            loader = _TreeLoader(lambda module: _fill_root(module))
-        elif len(names) == 1:
-            server = _matching(names[0], _directories(SERVERS))
-            found = server is not None
-            loader = _TreeLoader(lambda module: _fill_server(module, server))
-        elif len(names) == 2:
-            server = _matching(names[0], _directories(SERVERS))
-            tool = server and _matching(names[1], _tools(server))
-            found = bool(tool)
-            loader = _TreeLoader(lambda module: _fill_tool(module, server, tool))
-        else:
-            found = False
-        if not found:
+        if not names:
+            return _package(fullname, _fill_root)
+        server = matching(names[0], catalogue.servers())
+        if server is None or len(names) > 2:
             return None
-        return importlib.machinery.ModuleSpec(fullname, loader, is_package=len(names) < 2)
+        if len(names) == 1:
+            state = catalogue.why_down(server)
+            if state is not None:
+                raise ImportError(f"server {server} is down: {state}", name=fullname)
+            return _package(fullname, lambda module: _fill_server(module, server))
+        tool = matching(names[1], catalogue.tools(server))
+        if tool is None:
+            return None
+        loader = _TreeLoader(lambda module: _fill_tool(module, server, tool), _ToolModule)
+        return importlib.machinery.ModuleSpec(fullname, loader)
 
     def _skill_spec(self, fullname, names):
-        if not os.path.isdir(SKILLS) or len(names) > 1:
+        if len(names) > 1:
             return None
         if not names:
-            return importlib.machinery.ModuleSpec(fullname, _TreeLoader(_fill_skills), is_package=True)
-        skill = _matching(names[0], _stems(SKILLS))
+            return _package(fullname, _fill_skills)
+        skill = matching(names[0], catalogue.stems(SKILLS))
         if skill is None:
             return None
         path = f"{SKILLS}/{skill}.py"
@@ -64,23 +78,44 @@ class TreeFinder:
         return spec
 
 
+def _package(fullname, fill):
+    return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill), is_package=True)
+
+
+def _server_members(names):
+    """What the last of the names could have been."""
+    if len(names) == 2:
+        server = matching(names[0], catalogue.servers())
+        return catalogue.tools(server) if server is not None else []
+    return catalogue.servers()
+
+
 def _refuse(fullname, parts, known):
-    if len(parts) != 2:
+    if len(parts) != 2 and (len(parts) != 3 or parts[0] == "skills"):
         return None
-    close = difflib.get_close_matches(parts[1], [_python_name(name) for name in known], 1)
+    known = [identifier(name) for name in known]
+    close = difflib.get_close_matches(parts[-1], known, 1)
     if close:
-        said = f"did you mean '{parts[0]}.{close[0]}'?"
+        said = f"did you mean '{'.'.join([*parts[:-1], close[0]])}'?"
     else:
-        said = f"there are: {', '.join(_python_name(name) for name in known[:40]) or 'none'}"
+        said = f"there are: {', '.join(known[:40]) or 'none'}"
     raise ModuleNotFoundError(f"No module named '{fullname}'; {said}", name=fullname)
 
 
+class _ToolModule(types.ModuleType):
+    """The module of one tool. It stands under the name of the tool's function, so it is called like it."""
+
+    def __call__(self, arguments=None, /, **kwargs):
+        return self.__dict__["__call__"](arguments, **kwargs)
+
+
 class _TreeLoader:
-    def __init__(self, fill):
+    def __init__(self, fill, module_type=types.ModuleType):
         self._fill = fill
+        self._module_type = module_type
 
     def create_module(self, spec):
-        return types.ModuleType(spec.name)
+        return self._module_type(spec.name)
 
     def exec_module(self, module):
         self._fill(module)
@@ -96,18 +131,18 @@ class _SkillLoader(importlib.machinery.SourceFileLoader):
 
 
 def _fill_root(module):
-    module.__doc__ = "The tool servers: " + ", ".join(_directories(SERVERS))
-    module.__all__ = [_python_name(name) for name in _directories(SERVERS)]
-    _resolve_lazily(module, lambda name: _import_member(module, name, _directories(SERVERS)), module.__all__)
+    module.__doc__ = "The tool servers: " + ", ".join(catalogue.servers())
+    module.__all__ = [identifier(name) for name in catalogue.servers() if catalogue.why_down(name) is None]
+    _resolve_lazily(module, lambda name: _import_member(module, name, catalogue.servers()), module.__all__)
 
 
 def _fill_server(module, server):
-    names = _tools(server)
-    module.__doc__ = f"The tools of {server}: " + ", ".join(names)
-    module.__all__ = [_python_name(name) for name in names]
+    known = catalogue.tools(server)
+    module.__doc__ = f"The tools of {server}: " + ", ".join(known)
+    module.__all__ = [identifier(name) for name in known]
 
     def resolve(name):
-        tool = _matching(name, _tools(server))
+        tool = matching(name, catalogue.tools(server))
         return tool and caller(server, tool)
 
     _resolve_lazily(module, resolve, module.__all__)
@@ -115,20 +150,23 @@ def _fill_server(module, server):
 
 def _fill_tool(module, server, tool):
     call = caller(server, tool)
-    module.__all__ = [_python_name(tool)]
-    _resolve_lazily(module, lambda name: call if _folded(name) == _folded(tool) else None, module.__all__)
+    module.__doc__ = call.__doc__
+    module.__all__ = [identifier(tool)]
+    module.__dict__["__call__"] = call
+    _resolve_lazily(module, lambda name: call if matching(name, [tool]) else None, module.__all__)
 
 
 def _fill_skills(module):
-    module.__all__ = _stems(SKILLS)
-    _resolve_lazily(module, lambda name: _import_member(module, name, _stems(SKILLS)), module.__all__)
+    module.__all__ = catalogue.stems(SKILLS)
+    _resolve_lazily(module, lambda name: _import_member(module, name, catalogue.stems(SKILLS)), module.__all__)
 
 
 def _resolve_lazily(module, resolve, names):
     def __getattr__(name):
         found = None if name.startswith("__") else resolve(name)
         if found is None:
-            raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {', '.join(names[:30])}")
+            listed = ", ".join(names[:30]) or "nothing"
+            raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {listed}")
         setattr(module, name, found)
         return found
 
@@ -137,7 +175,7 @@ def _resolve_lazily(module, resolve, names):
 
 
 def _import_member(package, name, known):
-    if _matching(name, known) is None:
+    if matching(name, known) is None:
         return None
     __import__(f"{package.__name__}.{name}")
     return sys.modules[f"{package.__name__}.{name}"]
@@ -149,45 +187,7 @@ def caller(server, tool):
     def call(arguments=None, /, **kwargs):
         return tools.callMCPTool(f"{server}.{tool}", arguments, **kwargs)
 
-    call.__name__ = call.__qualname__ = _python_name(tool)
-    call.__module__ = f"servers.{_python_name(server)}"
+    call.__name__ = call.__qualname__ = identifier(tool)
+    call.__module__ = f"servers.{identifier(server)}"
     call.__doc__ = f'Calls the tool {server}.{tool}; read_file("servers/{server}/{tool}.py") shows its arguments.'
     return call
-
-
-def _matching(name, known):
-    if name in known:
-        return name
-    folded = _folded(name)
-    for candidate in known:
-        if _folded(candidate) == folded:
-            return candidate
-    return None
-
-
-def _folded(name):
-    return "".join(character for character in name.casefold() if character.isalnum())
-
-
-def _python_name(name):
-    plain = "".join(character if character.isalnum() or character == "_" else "_" for character in name)
-    return "_" + plain if plain[:1].isdigit() else plain
-
-
-def _directories(path):
-    return [name for name in _listed(path) if not name.startswith(".") and os.path.isdir(f"{path}/{name}")]
-
-
-def _tools(server):
-    return _stems(f"{SERVERS}/{server}")
-
-
-def _stems(path):
-    return [name[:-3] for name in _listed(path) if name.endswith(".py") and not name.startswith((".", "__"))]
-
-
-def _listed(path):
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return []

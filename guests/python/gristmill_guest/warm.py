@@ -4,7 +4,7 @@ import gc
 import sys
 import warnings
 
-from gristmill_guest import host, loop, namespace, program, stdio, tools
+from gristmill_guest import host, loop, namespace, program, stdio, tools, trees
 
 _warmed = False
 _warn_unawaited_coroutine = warnings._warn_unawaited_coroutine
@@ -73,4 +73,5 @@ def restore_state(kept):
     sys.set_coroutine_origin_tracking_depth(0)
     warnings._warn_unawaited_coroutine = _warn_unawaited_coroutine
     tools.begin_run(program.DEFAULT_FILENAME)
+    trees.begin_run()
     loop.begin(None)

@@ -15,11 +15,28 @@ class Completion:
         self.payload = payload
 
 
-class FakeHost:
-    """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them."""
+class Raw(str):
+    """An answer that goes to the guest as it is."""
 
-    def __init__(self, **tools):
+
+class Refusal(Exception):
+    """A failure with the details that the host tells."""
+
+    def __init__(self, **details):
+        super().__init__(details)
+        self.details = details
+
+
+class FakeHost:
+    """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them.
+
+    `search` answers searches after `search_delay_ms`.
+    """
+
+    def __init__(self, search=None, search_delay_ms=0, **tools):
         self._tools = tools
+        self._search = search
+        self._search_delay_ms = search_delay_ms
         self._ids = itertools.count(1)
         self._due = []
         self.now = time.monotonic()
@@ -30,13 +47,21 @@ class FakeHost:
         request = json.loads(payload)
         call_id = next(self._ids)
         self.started.append((kind, request))
-        delay = request["arguments"].get("delay_ms", 0) / 1000
         try:
-            ok, answer = True, self._tools[request["name"]](request["arguments"])
+            ok, answer = True, self._answer(kind, request)
+        except Refusal as refusal:
+            ok, answer = False, refusal.details
         except Exception as error:
             ok, answer = False, {"message": str(error), "code": -32000, "tool": request["name"], "kind": "tool"}
-        heapq.heappush(self._due, (self.now + delay, call_id, ok, json.dumps(answer)))
+        payload = answer if type(answer) is Raw else json.dumps(answer)
+        heapq.heappush(self._due, (self.now + self._delay_ms(kind, request) / 1000, call_id, ok, payload))
         return call_id
+
+    def _answer(self, kind, request):
+        return self._search(request) if kind == "search" else self._tools[request["name"]](request["arguments"])
+
+    def _delay_ms(self, kind, request):
+        return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 
     def wait_any(self, timeout_us):
         until = float("inf") if timeout_us is None else self.now + timeout_us / 1e6
@@ -85,4 +110,4 @@ def set_up_once():
 
 
 set_up_once()
-__all__ = ["FakeHost", "run"]
+__all__ = ["FakeHost", "Raw", "Refusal", "run"]

@@ -1,18 +1,7 @@
-import os
-import sys
-import tempfile
 import unittest
 
-from gristmill_guest import files, missing, trees
-
-
-class InAWorkspace(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.addCleanup(os.chdir, os.getcwd())
-        self.root = folder.name
-        os.chdir(folder.name)
+from gristmill_guest import files, missing
+from tests.places import InAWorkspace
 
 
 class FileHelpers(InAWorkspace):
@@ -45,43 +34,6 @@ class FileHelpers(InAWorkspace):
         self.assertEqual(files.resolve("./skills/x.py"), "/skills/x.py")
         files.write_file("servers/crm", "")
         self.assertEqual(files.resolve("servers/crm"), "servers/crm")
-
-
-class ImportsFromTrees(InAWorkspace):
-    def setUp(self):
-        super().setUp()
-        files.write_file("servers/google-drive/getDocument.py", "raise SystemError('never executed')")
-        files.write_file("skills/adder.py", "def add(a, b):\n    return a + b, read_file\n")
-        kept = trees.SERVERS, trees.SKILLS
-        trees.SERVERS, trees.SKILLS = self.root + "/servers", self.root + "/skills"
-        finder = trees.TreeFinder()
-        sys.meta_path.insert(0, finder)
-        self.addCleanup(self._forget, finder, kept)
-
-    @staticmethod
-    def _forget(finder, kept):
-        trees.SERVERS, trees.SKILLS = kept
-        sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name.split(".")[0] in ("servers", "skills")]:
-            del sys.modules[name]
-
-    def test_a_tool_is_found_in_any_spelling(self):
-        from servers.google_drive import get_document, getDocument
-        from servers.google_drive.get_document import getDocument as again
-
-        for function in (getDocument, get_document, again):
-            call = function(documentId="1")
-            self.assertEqual(call.tool, "google-drive.getDocument")
-            call.close()
-
-    def test_a_wrong_server_is_answered_with_a_near_one(self):
-        with self.assertRaisesRegex(ModuleNotFoundError, "did you mean 'servers.google_drive'"):
-            __import__("servers.gogle_drive")
-
-    def test_a_skill_finds_the_same_names_as_a_program(self):
-        from skills.adder import add
-
-        self.assertEqual(add(1, 2), (3, files.read_file))
 
 
 class MissingModules(unittest.TestCase):

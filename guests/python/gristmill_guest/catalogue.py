@@ -1,0 +1,64 @@
+"""What lies in /servers: a folder for each server, in it a file for each tool and language.
+
+Nothing there is executed. The tools are the stems of `*.py`; `.ts`, `index.*` in other languages
+and `.server.json` lie beside them.
+"""
+
+import io
+import os
+
+from gristmill_guest import encoding
+
+SERVERS = "/servers"
+STATE_CHARS_MAX = 500
+SERVER_FILE_CHARS_MAX = 1024 * 1024
+
+_listdir = os.listdir
+_isdir = os.path.isdir
+_open = io.open
+
+
+def exists():
+    return _isdir(SERVERS)
+
+
+def servers():
+    """The folders of all servers, sorted."""
+    return [name for name in listed(SERVERS) if not name.startswith(".") and _isdir(f"{SERVERS}/{name}")]
+
+
+def tools(server):
+    """The stems of a server's tools, sorted."""
+    return stems(f"{SERVERS}/{server}")
+
+
+def why_down(server):
+    """What is said of a server that is known but has no tools now, or None."""
+    if tools(server):
+        return None
+    try:
+        with _open(f"{SERVERS}/{server}/.server.json", encoding="utf-8", errors="replace") as file:
+            described = encoding.from_json(file.read(SERVER_FILE_CHARS_MAX))
+    except (OSError, ValueError, RecursionError):
+        return None
+    state = described.get("state") if isinstance(described, dict) else None
+    if not isinstance(state, str) or not state.strip():
+        return None
+    return " ".join(state[:STATE_CHARS_MAX].split())
+
+
+def stub(server, tool, extension):
+    """The text of a tool's file; OSError where there is none."""
+    with _open(f"{SERVERS}/{server}/{tool}.{extension}", encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def stems(path):
+    return [name[:-3] for name in listed(path) if name.endswith(".py") and not name.startswith((".", "__"))]
+
+
+def listed(path):
+    try:
+        return sorted(_listdir(path))
+    except OSError:
+        return []

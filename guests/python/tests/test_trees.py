@@ -1,0 +1,135 @@
+import json
+import unittest
+
+from gristmill_guest import files
+from tests.fake_host import FakeHost, run
+from tests.places import BesideTrees
+
+NEVER = "raise SystemError('never executed')"
+
+
+class Imports(BesideTrees):
+    tree = {
+        "servers/index.md": "# Servers",
+        "servers/google-drive/getDocument.py": NEVER,
+        "servers/google-drive/getDocument.ts": "",
+        "servers/google-drive/index.ts": "",
+        "servers/google-drive/index.md": "",
+        "servers/google-drive/.server.json": json.dumps({"state": "never read: it has tools"}),
+        "servers/google-drive/import.py": NEVER,
+        "servers/google-drive/2fa.py": NEVER,
+        "servers/google-drive/with-dash.py": NEVER,
+        "servers/crm/.server.json": json.dumps({"state": "connection refused\nby host"}),
+        "servers/empty/.server.json": json.dumps({"name": "empty"}),
+        "servers/odd/.server.json": "[" * 100_000,
+        "skills/adder.py": "def add(a, b):\n    return a + b, read_file\n",
+    }
+
+    def called(self, code):
+        host = FakeHost()
+        host._tools = _Any()
+        outcome = run(code, host)
+        self.assertTrue(outcome["ok"], outcome)
+        return [request["name"] for _, request in host.started]
+
+    def error(self, code):
+        outcome = run(code)
+        self.assertFalse(outcome["ok"], outcome)
+        return outcome["error"]
+
+    def test_a_tool_is_found_in_any_spelling(self):
+        from servers.google_drive import get_document, getDocument
+        from servers.google_drive.get_document import getDocument as again
+
+        for function in (getDocument, get_document, again):
+            call = function(documentId="1")
+            self.assertEqual(call.tool, "google-drive.getDocument")
+            call.close()
+
+    def test_every_way_to_import_gives_a_function(self):
+        name = "google-drive.getDocument"
+        for code in (
+            "import servers.google_drive\nawait servers.google_drive.getDocument(id=1)",
+            "import servers\nawait servers.google_drive.getDocument({'id': 1})",
+            "import servers.googleDrive as drive\nawait drive.get_document(id=1)",
+            "from servers import google_drive\nawait google_drive.getDocument(id=1)",
+            "from servers import *\nawait google_drive.getDocument(id=1)",
+            "from servers.google_drive import *\nawait getDocument(id=1)",
+            "from servers.google_drive.getDocument import *\nawait getDocument(id=1)",
+            "import servers.google_drive.getDocument\nawait servers.google_drive.getDocument(id=1)",
+            "from servers.google_drive.getDocument import getDocument as g\n"
+            "from servers.google_drive import getDocument\nawait getDocument(id=1)",
+        ):
+            with self.subTest(code=code):
+                self.assertEqual(self.called(code), [name])
+
+    def test_all_names_are_identifiers_and_only_tools(self):
+        code = "import servers.google_drive as g\n[g.__all__, dir(g), g._2fa.__name__, g.import_.__name__, g.__name__]"
+        names = ["_2fa", "getDocument", "import_", "with_dash"]
+        self.assertEqual(run(code)["result"], [names, names, "_2fa", "import_", "servers.google_drive"])
+
+    def test_names_that_are_no_identifiers_can_be_called(self):
+        code = "from servers.google_drive import *\nawait _2fa()\nawait import_()\nawait with_dash()"
+        self.assertEqual(self.called(code), ["google-drive.2fa", "google-drive.import", "google-drive.with-dash"])
+
+    def test_a_server_that_is_down_says_so(self):
+        for code in (
+            "import servers.crm",
+            "from servers import crm",
+            "from servers.CRM import get_customer",
+            "import servers\nservers.crm.get_customer()",
+            "import servers.crm.get_customer",
+        ):
+            with self.subTest(code=code):
+                error = self.error(code)
+                self.assertEqual(
+                    (error["type"], error["message"]), ("ImportError", "server crm is down: connection refused by host")
+                )
+
+    def test_a_server_without_tools_is_not_called_down(self):
+        self.assertEqual(run("import servers.empty, servers.odd\nservers.empty.__all__")["result"], [])
+        self.assertIn("it has: nothing", self.error("import servers.empty\nservers.empty.x()")["message"])
+        names = run("import servers\nservers.__all__")["result"]
+        self.assertEqual(names, ["empty", "google_drive", "odd"])
+
+    def test_a_wrong_server_or_tool_is_answered_with_a_near_one(self):
+        for name, near in (
+            ("servers.gogle_drive", "did you mean 'servers.google_drive'"),
+            ("servers.google_drive.getDocumnt", "did you mean 'servers.google_drive.getDocument'"),
+            ("servers.google_drive.zzz", "there are: _2fa, getDocument, import_, with_dash"),
+        ):
+            with self.subTest(name=name), self.assertRaisesRegex(ModuleNotFoundError, near):
+                __import__(name)
+
+    def test_a_module_of_a_tool_is_called_like_it_and_others_are_not(self):
+        code = "import servers.google_drive.getDocument\n"
+        code += "[callable(servers.google_drive.getDocument), callable(servers.google_drive)]"
+        self.assertEqual(run(code)["result"], [True, False])
+
+    def test_the_next_run_reads_the_tree_again(self):
+        self.assertEqual(len(run("import servers.empty\nservers.empty.__all__")["result"]), 0)
+        files.write_file("servers/empty/late.py", NEVER)
+        self.assertEqual(run("import servers.empty\nservers.empty.__all__")["result"], ["late"])
+
+    def test_a_skill_finds_the_same_names_as_a_program(self):
+        from skills.adder import add
+
+        self.assertEqual(add(1, 2), (3, files.read_file))
+
+
+class WithoutATree(BesideTrees):
+    def test_the_name_is_free_for_a_package_of_the_workspace(self):
+        files.write_file("own/servers/__init__.py", "")
+        files.write_file("own/servers/mine.py", "x = 5")
+        code = "import sys\nsys.path.insert(0, 'own')\nimport servers.mine\nresult = servers.mine.x\n"
+        code += "sys.path.remove('own')\ndel sys.modules['servers'], sys.modules['servers.mine']"
+        self.assertEqual(run(code)["result"], 5)
+
+
+class _Any:
+    def __getitem__(self, name):
+        return lambda arguments: arguments
+
+
+if __name__ == "__main__":
+    unittest.main()
