@@ -16,7 +16,7 @@ import asyncio.tasks
 import math
 import weakref
 
-from gristmill_guest import host
+from gristmill_guest import at_once, host
 
 WAIT_US_MAX = 3_600_000_000
 
@@ -50,10 +50,36 @@ class Calls:
         return len(self._waiting)
 
     def wait(self, timeout_us):
-        for completion in host.wait_any(timeout_us):
+        self._hand_out(host.wait_any(timeout_us))
+
+    def ask(self, kind, payload):
+        """Starts a call and waits right here; returns whether it went well, and its answer.
+
+        All loops stand still meanwhile. Other calls that finish reach their futures, and whoever
+        awaits those goes on when his loop does.
+        """
+        call_id = host.start_call(kind, payload)
+        try:
+            while True:
+                answer = self._hand_out(host.wait_any(None), call_id)
+                if answer is not None:
+                    return answer.ok, answer.payload
+        except BaseException:
+            host.cancel_call(call_id)
+            raise
+
+    def _hand_out(self, completions, asked=None):
+        """Gives each answer to its future; returns the one to `asked`."""
+        answer = None
+        for completion in completions:
+            if completion.id == asked:
+                answer = completion
+                continue
             future = self._waiting.pop(completion.id, None)
-            if future is not None and not future.done():
+            # A closed loop wakes nobody, and says so with an error.
+            if future is not None and not future.done() and not future.get_loop().is_closed():
                 future.set_result((completion.ok, completion.payload))
+        return answer
 
     def _forget(self, call_id, future):
         if self._waiting.pop(call_id, None) is not None and future.cancelled():
@@ -61,7 +87,7 @@ class Calls:
 
 
 class RunState:
-    """What the loops of one run share: calls, tasks, and what to tell at the end."""
+    """What one run has and the next one starts anew: calls, tasks, counts, and what to tell at the end."""
 
     def __init__(self, notes):
         self.notes = notes
@@ -70,6 +96,7 @@ class RunState:
         self.loops = []
         self.task_count = 0
         self.background_error = None
+        self.tool_file_count = 0
 
 
 _state = None
@@ -169,6 +196,9 @@ class SandboxLoop(asyncio.base_events.BaseEventLoop):
             options["name"] = f"Task-{self.state.task_count}"
         if options.get("context", self) is None:
             del options["context"]
+        if isinstance(coro, at_once.AtOnce):
+            # A task takes nothing but a coroutine.
+            coro = _awaited(coro)
         task = super().create_task(coro, **options)
         self.state.tasks.add(task)
         return task
@@ -227,6 +257,10 @@ class _Suspended:
             _set_running_loop(self._loop)
             if _swap_current_task:
                 _swap_current_task(self._loop, self._task)
+
+
+async def _awaited(value):
+    return value
 
 
 def _is_inline(executor):

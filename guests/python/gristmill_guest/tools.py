@@ -10,26 +10,31 @@ import asyncio
 import collections.abc
 import sys
 
-from gristmill_guest import encoding, loop
+from gristmill_guest import encoding, loop, tool_files
 
 PROGRAM_FILENAMES = {"program.py"}
 
 
 class ToolError(Exception):
-    """A tool call that failed. `tool` and `code` say which and how; `kind` names the cause."""
+    """A tool call that failed. `tool` and `code` say which and how; `kind` names the cause.
 
-    def __init__(self, message="", tool=None, code=None, kind=None):
+    `retry_safe` says whether the same call may be sent again without doing its work twice; None if
+    nobody knows.
+    """
+
+    def __init__(self, message="", tool=None, code=None, kind=None, retry_safe=None):
         super().__init__(message)
         self.message = message
         self.tool = tool
         self.code = code
         self.kind = kind
+        self.retry_safe = retry_safe
 
     # Where the program made the call: a call that runs as its own task leaves no frame.
     line = None
 
     def __reduce__(self):
-        return (type(self), (self.message, self.tool, self.code, self.kind))
+        return (type(self), (self.message, self.tool, self.code, self.kind, self.retry_safe))
 
 
 ToolError.__module__ = "gristmill"
@@ -51,17 +56,27 @@ class ToolCall(collections.abc.Coroutine):
         self._payload = encoding.to_json({"name": name, "arguments": arguments, "line": line})
         self._future = None
         self._steps = None
+        # Files of the answer that lie in the workspace already: it may be awaited again.
+        self._placed = {}
         _unsent[id(self)] = self
 
     def __await__(self):
         if self._future is None:
             self._begin()
         ok, payload = yield from self._future
-        if ok:
+        if not ok:
+            raise self._located(error_from(payload, self.tool))
+        if not payload.startswith(tool_files.MARK):
             return encoding.from_json(payload)
-        error = _error_from(payload, self.tool)
+        try:
+            return tool_files.value_of(payload, self.tool, self._placed)
+        except tool_files.Unusable as failure:
+            error = ToolError(str(failure), tool=self.tool, code=failure.code, kind=failure.kind)
+            raise self._located(error) from None
+
+    def _located(self, error):
         error.line = self.line
-        raise error
+        return error
 
     def _begin(self):
         if self._payload is None:
@@ -159,19 +174,22 @@ def program_line():
     return None
 
 
-def _error_from(payload, tool):
+def error_from(payload, tool):
+    """The ToolError that a failed call's payload describes."""
     try:
         details = encoding.from_json(payload)
-    except ValueError:
+    except (ValueError, RecursionError):
         details = {"message": payload}
     if not isinstance(details, dict):
         details = {"message": payload}
     message = details.get("message")
+    retry_safe = details.get("retry_safe")
     return ToolError(
         message if isinstance(message, str) and message else "the tool failed without a message",
         tool=details.get("tool") or tool,
         code=details.get("code"),
         kind=details.get("kind"),
+        retry_safe=retry_safe if type(retry_safe) is bool else None,
     )
 
 

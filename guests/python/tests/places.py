@@ -5,7 +5,7 @@ import sys
 import tempfile
 import unittest
 
-from gristmill_guest import catalogue, files, trees
+from gristmill_guest import catalogue, files, tool_files, trees
 
 
 class InAWorkspace(unittest.TestCase):
@@ -15,6 +15,8 @@ class InAWorkspace(unittest.TestCase):
         self.addCleanup(os.chdir, os.getcwd())
         self.root = folder.name
         os.chdir(folder.name)
+        self.addCleanup(setattr, tool_files, "WORKSPACE", tool_files.WORKSPACE)
+        tool_files.WORKSPACE = self.root
 
 
 class BesideTrees(InAWorkspace):
