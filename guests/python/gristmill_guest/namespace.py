@@ -8,16 +8,20 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import files, tools
+from gristmill_guest import describe, files, search, tools
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
     "call_mcp_tool": tools.callMCPTool,
     "ToolError": tools.ToolError,
+    "search_tools": search.search_tools,
+    "describe_tool": describe.describe_tool,
     "list_directory": files.list_directory,
     "read_file": files.read_file,
     "write_file": files.write_file,
 }
+# What the helpers return, for annotations and copies.
+TYPES = {"ToolHit": search.ToolHit, "ToolHits": search.ToolHits, "ToolStub": describe.ToolStub}
 MODULES = {"asyncio": asyncio, "json": json}
 
 
@@ -57,6 +61,7 @@ def make_importable():
     """`from gristmill import callMCPTool` works too. Done when the image is built."""
     module = types.ModuleType("gristmill", "The helpers that every program in the sandbox has.")
     module.__dict__.update(HELPERS)
+    module.__dict__.update(TYPES)
     module.__all__ = list(HELPERS)
     sys.modules["gristmill"] = module
 
