@@ -77,7 +77,9 @@ pub(crate) fn id_of_fragments(beginning: &str, end: &str) -> Option<u64> {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         rest[..digits].parse().ok()
     };
-    let first = beginning.find(r#""id""#).filter(|at| *at < 40).and_then(|at| after(beginning, at));
+    // Before the result it is ours; inside of it, it could be anything.
+    let before = beginning.find(r#""result""#).unwrap_or(beginning.len());
+    let first = beginning.find(r#""id""#).filter(|at| *at < before).and_then(|at| after(beginning, at));
     first.or_else(|| end.rfind(r#""id""#).and_then(|at| after(end, at)))
 }
 
