@@ -26,6 +26,7 @@ ALLOWED = frozenset(
         "CC0-1.0",
         "ISC",
         "MIT",
+        "MIT-0",
         "MPL-2.0",
         "Unicode-3.0",
         "Unicode-DFS-2016",

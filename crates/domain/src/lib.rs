@@ -12,6 +12,8 @@ mod quantity;
 mod secret_text;
 mod server_settings;
 mod tool_answer;
+pub mod validate;
+mod visible_text;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};

@@ -1,0 +1,115 @@
+//! Arguments are checked against the tool's schema before anything is sent.
+//!
+//! Schema and arguments both come from outside. A schema is measured before it is compiled, patterns
+//! run on an engine that never backtracks, references lead nowhere but into the schema itself, and a
+//! check that could take long is not begun: then only names are checked, and the server judges the
+//! rest.
+
+mod bad_arguments;
+mod compiled;
+mod explain;
+mod parameters;
+mod references;
+mod schema_cost;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use bad_arguments::{BadArguments, Problem};
+
+use serde_json::{Map, Value};
+
+use self::compiled::Compiled;
+use self::explain::Explain;
+use self::parameters::Parameters;
+use crate::visible_text::one_line;
+
+/// The check of one tool's arguments. Made once, at the tool's first call; used many times.
+#[derive(Debug)]
+pub struct ArgumentCheck {
+    tool: String,
+    schema: Value,
+    compiled: Option<Compiled>,
+    problem: Option<String>,
+}
+
+impl ArgumentCheck {
+    /// For the tool that messages call `tool`. Never fails: of a schema that cannot be compiled only
+    /// the names are checked, and `problem` says why.
+    pub fn new(tool: &str, input_schema: &Value) -> Self {
+        let (compiled, problem) = match Compiled::new(input_schema) {
+            Ok((compiled, problem)) => (Some(compiled), problem),
+            Err(problem) => (None, Some(problem)),
+        };
+        Self { tool: one_line(tool, 200), schema: input_schema.clone(), compiled, problem }
+    }
+
+    /// What is not checked, and why.
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Small kindnesses that change no meaning: another spelling of a name becomes the schema's own,
+    /// and a null for an optional argument that knows no null is dropped.
+    pub fn fit(&self, arguments: &mut Map<String, Value>) {
+        let parameters = Parameters::of(&self.schema);
+        let respelled = parameters.respelled(arguments);
+        if !respelled.is_empty() {
+            let renamed = std::mem::take(arguments).into_iter().map(|(name, value)| {
+                let meant = respelled.iter().find(|(given, _)| *given == name);
+                (meant.map_or(name, |(_, meant)| (*meant).to_owned()), value)
+            });
+            *arguments = renamed.collect();
+        }
+        for name in parameters.needless_nulls(arguments) {
+            arguments.shift_remove(name);
+        }
+    }
+
+    /// Whether the arguments fit. `fit` comes first.
+    pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), BadArguments> {
+        let mut problems = Parameters::of(&self.schema).problems(&self.tool, arguments);
+        if let Some(compiled) = &self.compiled {
+            problems.extend(self.findings(compiled, arguments, &problems));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(BadArguments::of(problems)) }
+    }
+
+    fn findings(
+        &self,
+        compiled: &Compiled,
+        arguments: &Map<String, Value>,
+        told: &[Problem],
+    ) -> Vec<Problem> {
+        let Some((validator, size)) = compiled.affordable(arguments) else {
+            return Vec::new();
+        };
+        let arguments = Value::Object(arguments.clone());
+        if validator.is_valid(&arguments) {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        if compiled.explainable(size) {
+            let explain = Explain { root: &self.schema, tool: &self.tool, arguments: &arguments };
+            let errors: Vec<_> = validator.iter_errors(&arguments).collect();
+            found = explain.all(errors.iter().filter(|error| !is_about_names(error, told)));
+        }
+        if found.is_empty() && told.is_empty() {
+            let text = format!("the arguments do not fit the schema of {}", self.tool);
+            found.push(Problem::new("", text));
+        }
+        found
+    }
+}
+
+/// Whether the finding is about a top-level name of which the names themselves told already.
+fn is_about_names(error: &jsonschema::ValidationError<'_>, told: &[Problem]) -> bool {
+    use jsonschema::error::ValidationErrorKind as Kind;
+    let is_told = match error.kind() {
+        Kind::Required { .. } | Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => {
+            !told.is_empty()
+        }
+        _ => false,
+    };
+    is_told && error.instance_path().is_empty()
+}
