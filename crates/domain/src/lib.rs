@@ -11,6 +11,8 @@ mod nearest;
 mod quantity;
 mod secret_text;
 mod server_settings;
+pub mod stubs;
+pub mod tree;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};
