@@ -14,6 +14,8 @@ mod server_settings;
 mod tool_answer;
 pub mod validate;
 mod visible_text;
+pub mod stubs;
+pub mod tree;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};

@@ -126,7 +126,7 @@ impl ToolDefinition {
 }
 
 /// The first sentence or line, on one line.
-fn first_sentence(text: &str) -> String {
+pub(crate) fn first_sentence(text: &str) -> String {
     const CHARS_MAX: usize = 160;
     let line = text.trim().lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let line = line.trim_start_matches(['#', '*', ' ']);

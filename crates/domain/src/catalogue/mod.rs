@@ -7,6 +7,7 @@ mod definition;
 mod lookup;
 mod names;
 
+pub(crate) use definition::first_sentence;
 pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
 pub use lookup::{Lookup, Resolved};
 pub use names::{fold, identifier, parameter_identifier};

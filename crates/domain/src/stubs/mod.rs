@@ -1,0 +1,83 @@
+//! Tools as a program sees them: typed stubs in both languages, one-line signatures, example calls.
+//!
+//! Stubs are read, by people, models and type checkers; nothing runs them. Whatever a server says in
+//! its schemas and descriptions ends up as an inert text or a harmless type.
+
+mod caps;
+mod example;
+mod field_notes;
+mod inert_text;
+mod interface;
+mod object_shape;
+mod python;
+mod reader;
+mod reference;
+mod signature;
+mod type_names;
+mod type_text;
+mod types;
+mod typescript;
+
+pub(crate) use inert_text::one_line;
+pub use interface::Parameter;
+
+use crate::catalogue::{Server, Tool, ToolDefinition};
+use caps::{Caps, FILE_BYTES_MAX, LEVELS};
+use interface::Interface;
+
+/// A language that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// CPython.
+    Python,
+    /// Types that are stripped, not checked, when the program runs.
+    TypeScript,
+}
+
+/// The content of the tool's `.py` file.
+pub fn python(server: &Server, tool: &Tool) -> String {
+    smallest_that_fits(tool, |interface, caps| python::file(interface, server, tool, caps))
+}
+
+/// The content of the tool's `.ts` file.
+pub fn typescript(server: &Server, tool: &Tool) -> String {
+    smallest_that_fits(tool, |interface, caps| typescript::file(interface, server, tool, caps))
+}
+
+/// How the tool is called, on one line, such as `drive.getDocument(documentId: str) -> Document`.
+/// Optional parameters that would make it long are folded into `…`.
+pub fn signature(language: Language, server: &Server, tool: &Tool) -> String {
+    signature::line(language, &Interface::read(tool, &LEVELS[0]), server, tool)
+}
+
+/// A call with values for the required parameters, on one line.
+pub fn example_call(language: Language, tool: &Tool) -> String {
+    example::call(language, &Interface::read(tool, &LEVELS[0]), tool)
+}
+
+/// The line that brings the tool into a program.
+pub fn import_line(language: Language, server: &Server, tool: &Tool) -> String {
+    match language {
+        Language::Python => format!("from servers.{} import {}", server.identifier, tool.identifier),
+        Language::TypeScript => {
+            format!("import {{ {} }} from \"./servers/{}\";", tool.identifier, server.folder)
+        }
+    }
+}
+
+/// The parameters that the Python stub names, with the names that are sent. What a schema allows
+/// beyond them is passed under its own name.
+pub fn parameters(definition: &ToolDefinition) -> Vec<Parameter> {
+    interface::parameters(definition)
+}
+
+fn smallest_that_fits(tool: &Tool, render: impl Fn(&Interface, &'static Caps) -> String) -> String {
+    let mut made = String::new();
+    for caps in &LEVELS {
+        made = render(&Interface::read(tool, caps), caps);
+        if made.len() <= FILE_BYTES_MAX {
+            break;
+        }
+    }
+    made
+}

@@ -1,0 +1,126 @@
+//! The tool tree: the files that programs browse and read under `/servers`.
+//!
+//! Pure: makes the files' content and says which version they are; others write them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::catalogue::{Catalogue, Server, first_sentence};
+use crate::stubs::{self, one_line};
+
+/// One file of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeFile {
+    /// Relative, with `/` between its parts, such as `google-drive/getDocument.py`.
+    pub path: String,
+    /// UTF-8.
+    pub content: String,
+}
+
+/// What the index says about a server beside its description, by the server's configured name, such
+/// as "down: connection refused". Servers without an entry are well.
+pub type States = BTreeMap<String, String>;
+
+/// Raised whenever the same catalogue gives other files than before.
+const FORMAT: u64 = 1;
+
+const DESCRIPTION_CHARS_MAX: usize = 2_000;
+const VERSION_CHARS_MAX: usize = 100;
+const STATE_CHARS_MAX: usize = 300;
+
+/// All files of the tree, in order. The same catalogue always gives the same files.
+pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
+    let mut files = vec![TreeFile { path: "index.md".to_owned(), content: index(catalogue, states) }];
+    for server in &catalogue.servers {
+        let folder = &server.folder;
+        let mut add =
+            |name: &str, content: String| files.push(TreeFile { path: format!("{folder}/{name}"), content });
+        add(".server.json", about(server));
+        add("index.ts", exports(server));
+        for tool in &server.tools {
+            add(&format!("{}.py", tool.stem), stubs::python(server, tool));
+            add(&format!("{}.ts", tool.stem), stubs::typescript(server, tool));
+        }
+    }
+    files
+}
+
+/// Differs whenever the files do; equal for equal ones. Hashes definitions, renders nothing.
+pub fn version(catalogue: &Catalogue, states: &States) -> String {
+    let mut hasher = blake3::Hasher::new();
+    // Every part with its length, so that no two lists of parts read alike.
+    let mut add = |part: Option<&str>| {
+        let length = part.map_or(u64::MAX, |part| part.len() as u64);
+        hasher.update(&length.to_le_bytes());
+        hasher.update(part.unwrap_or_default().as_bytes());
+    };
+    add(Some(&FORMAT.to_string()));
+    for server in &catalogue.servers {
+        let offer = &server.offer;
+        add(Some(&offer.name));
+        add(offer.title.as_deref());
+        add(offer.version.as_deref());
+        add(offer.description.as_deref());
+        add(states.get(&offer.name).map(String::as_str));
+        add(Some(&server.folder));
+        add(Some(&server.identifier));
+        add(Some(&server.tools.len().to_string()));
+        for tool in &server.tools {
+            add(Some(&tool.stem));
+            add(Some(&tool.identifier));
+            add(Some(&tool.definition.hash.to_hex()));
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// `index.md`: one line for each server.
+pub fn index(catalogue: &Catalogue, states: &States) -> String {
+    let servers = counted(catalogue.servers.len(), "server");
+    let tools = counted(catalogue.tool_count(), "tool");
+    let mut made =
+        format!("# Servers\n\n{servers}, {tools}. One folder for each server, one stub for each tool.\n\n");
+    for server in &catalogue.servers {
+        made.push_str(&format!("- {} ({})", server.folder, counted(server.tools.len(), "tool")));
+        let about = server.offer.description.as_deref().or(server.offer.title.as_deref()).unwrap_or_default();
+        let about = one_line(&first_sentence(about), DESCRIPTION_CHARS_MAX);
+        if !about.is_empty() {
+            made.push_str(&format!(": {about}"));
+        }
+        if let Some(state) = states.get(&server.offer.name) {
+            made.push_str(&format!(" [{}]", one_line(state, STATE_CHARS_MAX)));
+        }
+        made.push('\n');
+    }
+    made
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn about(server: &Server) -> String {
+    let offer = &server.offer;
+    let text = |text: &Option<String>, chars_max: usize| {
+        text.as_deref().map_or(Value::Null, |text| Value::from(one_line(text, chars_max)))
+    };
+    let mut members = Map::new();
+    members.insert("name".to_owned(), Value::from(offer.name.as_str()));
+    members.insert("title".to_owned(), text(&offer.title, VERSION_CHARS_MAX));
+    members.insert("version".to_owned(), text(&offer.version, VERSION_CHARS_MAX));
+    members.insert("description".to_owned(), text(&offer.description, DESCRIPTION_CHARS_MAX));
+    members.insert("tools".to_owned(), Value::from(server.tools.len()));
+    format!("{:#}\n", Value::Object(members))
+}
+
+/// Functions only: two tools may have types of the same name.
+fn exports(server: &Server) -> String {
+    if server.tools.is_empty() {
+        return "export {};\n".to_owned();
+    }
+    let line = |tool: &crate::catalogue::Tool| {
+        format!("export {{ {} }} from \"./{}\";\n", tool.identifier, tool.stem)
+    };
+    server.tools.iter().map(line).collect()
+}
