@@ -9,6 +9,7 @@ mod levels;
 mod limits;
 mod nearest;
 mod quantity;
+pub mod search;
 mod secret_text;
 mod server_settings;
 mod tool_answer;

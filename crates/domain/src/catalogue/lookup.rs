@@ -124,6 +124,7 @@ mod tests {
             title: None,
             version: None,
             description: None,
+            category: None,
             tools: tools
                 .iter()
                 .map(|tool| {

@@ -25,6 +25,8 @@ pub struct ServerOffer {
     pub version: Option<String>,
     /// What it says about itself, or what the configuration says about it.
     pub description: Option<String>,
+    /// What kind of server it is, such as `code` or `chat`, if the configuration says.
+    pub category: Option<String>,
     /// Its tools, in its own order.
     pub tools: Vec<Arc<ToolDefinition>>,
 }

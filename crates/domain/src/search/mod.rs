@@ -1,0 +1,21 @@
+//! Search over the tool catalogue: from a few words to the tools that can do it.
+//!
+//! An [`Index`] is made once per catalogue and never changes. What servers say and what callers ask
+//! is hostile: the length of every text, the number of words and the depth of every schema that is
+//! looked at have a limit, and nothing here can fail but a filter that names no server.
+
+mod words;
+mod synonyms;
+mod fields;
+mod index;
+mod rank;
+mod exact_name;
+mod query;
+mod answer;
+mod render;
+pub mod recall;
+
+pub use answer::{Answer, Hit, Parameter, ServerLine};
+pub use index::{Index, Method};
+pub use query::{Detail, Query, SearchError};
+pub use render::render;

@@ -1,0 +1,140 @@
+//! An answer as text for a model, within a budget of tokens.
+
+use std::fmt::Write;
+
+use super::answer::{Answer, Hit, ServerLine};
+use super::query::Detail;
+
+/// The answer as text of at most `budget_tokens`, as `count` counts them. The first line says how
+/// many of how many are shown, the last how to see more. The first line is there whatever the budget.
+pub fn render(answer: &Answer, budget_tokens: usize, count: &dyn Fn(&str) -> usize) -> String {
+    let blocks: Vec<String> = if answer.servers.is_empty() {
+        answer.hits.iter().map(|hit| block(hit, answer.detail)).collect()
+    } else {
+        answer.servers.iter().map(server_block).collect()
+    };
+    let frame = count(&whole(answer, &[], 0));
+    let mut left = budget_tokens.saturating_sub(frame);
+    let mut fitting = 0;
+    for block in &blocks {
+        let tokens = count(block);
+        if tokens > left {
+            break;
+        }
+        left -= tokens;
+        fitting += 1;
+    }
+    if fitting == 0
+        && let Some(shorter) = answer.hits.first().and_then(|hit| shorter(hit, answer.detail, left, count))
+    {
+        return within(answer, vec![shorter], budget_tokens, count);
+    }
+    within(answer, blocks.into_iter().take(fitting).collect(), budget_tokens, count)
+}
+
+/// Leaves blocks out until the whole fits: tokens of parts do not add up exactly.
+fn within(answer: &Answer, mut blocks: Vec<String>, budget: usize, count: &dyn Fn(&str) -> usize) -> String {
+    loop {
+        let text = whole(answer, &blocks, blocks.len());
+        if blocks.is_empty() {
+            return if count(&text) <= budget { text } else { headline(answer, 0) };
+        }
+        if count(&text) <= budget {
+            return text;
+        }
+        blocks.pop();
+    }
+}
+
+fn whole(answer: &Answer, blocks: &[String], shown: usize) -> String {
+    let mut text = headline(answer, shown);
+    for block in blocks {
+        text.push_str(block);
+    }
+    text.push_str(&hint(answer, shown));
+    text
+}
+
+fn headline(answer: &Answer, shown: usize) -> String {
+    let what = if answer.servers.is_empty() { "" } else { " servers" };
+    let from = if answer.offset > 0 { format!(", after the first {}", answer.offset) } else { String::new() };
+    format!("{shown} of {}{what} shown{from}\n", answer.total)
+}
+
+fn hint(answer: &Answer, shown: usize) -> String {
+    let next = answer.offset.saturating_add(shown);
+    if answer.total == 0 {
+        return "Nothing fits. Use other words, or an empty query to see all servers.\n".to_owned();
+    }
+    if shown == 0 && answer.shown == 0 {
+        return format!("There are only {}; use a smaller offset.\n", answer.total);
+    }
+    if next >= answer.total {
+        return String::new();
+    }
+    if answer.servers.is_empty() {
+        format!("More: offset {next}; or use narrower words or a server filter.\n")
+    } else {
+        format!("More: offset {next}; or search with words.\n")
+    }
+}
+
+fn block(hit: &Hit, detail: Detail) -> String {
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = match detail {
+        Detail::Names => writeln!(text, "{}", hit.tool),
+        Detail::Summary => write_summary(&mut text, hit, &hit.summary),
+        Detail::Full => write_full(&mut text, hit),
+    };
+    text
+}
+
+fn write_summary(text: &mut String, hit: &Hit, summary: &str) -> std::fmt::Result {
+    write_name(text, hit)?;
+    if summary.is_empty() { Ok(()) } else { writeln!(text, "    {summary}") }
+}
+
+/// The name stands before the signature unless the signature holds it.
+fn write_name(text: &mut String, hit: &Hit) -> std::fmt::Result {
+    if hit.signature.contains(&hit.tool) {
+        writeln!(text, "{}", hit.signature)
+    } else if hit.signature.is_empty() {
+        writeln!(text, "{}", hit.tool)
+    } else {
+        writeln!(text, "{}: {}", hit.tool, hit.signature)
+    }
+}
+
+fn write_full(text: &mut String, hit: &Hit) -> std::fmt::Result {
+    write_name(text, hit)?;
+    for line in hit.description.as_deref().unwrap_or_default().lines() {
+        let line = line.trim();
+        if !line.is_empty() {
+            writeln!(text, "    {line}")?;
+        }
+    }
+    for parameter in &hit.parameters {
+        let optional = if parameter.required { "" } else { "?" };
+        let colon = if parameter.text.is_empty() { "" } else { ": " };
+        writeln!(text, "    - {}{optional}{colon}{}", parameter.name, parameter.text)?;
+    }
+    Ok(())
+}
+
+fn server_block(line: &ServerLine) -> String {
+    let tools = if line.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", line.tools) };
+    let category = line.category.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
+    let colon = if line.summary.is_empty() { "" } else { ": " };
+    format!("{} ({tools}{category}){colon}{}\n", line.server, line.summary)
+}
+
+/// Less of the first hit, where even that one is too long: better its name than nothing.
+fn shorter(hit: &Hit, detail: Detail, budget: usize, count: &dyn Fn(&str) -> usize) -> Option<String> {
+    let steps: &[Detail] = match detail {
+        Detail::Full => &[Detail::Summary, Detail::Names],
+        Detail::Summary => &[Detail::Names],
+        Detail::Names => &[],
+    };
+    steps.iter().map(|step| block(hit, *step)).find(|block| count(block) <= budget)
+}
