@@ -26,6 +26,8 @@ pub mod execute;
 mod folders;
 mod pool;
 pub mod ports;
+mod private_file;
+pub mod tokens;
 pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};

@@ -1,2 +1,259 @@
-pub use server_log::ServerLog;
+//! Upstream servers: what each offers, whether it is there, and the calls that go to it.
+//!
+//! What a server offered last time is kept on disk, so that programs and searches are answered at
+//! once; a server is started when something of it is needed, or behind, to see what is new. What
+//! it offers is compared with what was approved before any of it can be called.
+
+mod calls;
+mod frozen;
+mod kept_offers;
+mod parameter_headers;
+mod pin_file;
+mod rate;
+mod server;
 mod server_log;
+mod snapshot;
+mod status;
+mod tree_store;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use futures_util::future::join_all;
+use gristmill_domain::catalogue::{Approve, NotOffered, Waiting};
+use gristmill_domain::{ServerSettings, ToolAnswer};
+
+use crate::ports::{BoxFuture, Connector, ToolCall, ToolFailure, ToolSource, Tools, UpstreamFailure};
+use frozen::FrozenTools;
+use kept_offers::KeptOffers;
+use pin_file::PinFile;
+use server::Server;
+use snapshot::Snapshot;
+use tree_store::TreeStore;
+
+pub use pin_file::PinError;
+pub use server_log::ServerLog;
+pub use snapshot::SearchFailure;
+pub use status::{ServerState, ServerStatus};
+
+/// When servers are reached whose tools are known already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// When a call needs one.
+    #[default]
+    WhenUsed,
+    /// At once, all of them, while nobody waits.
+    Behind,
+}
+
+/// Where upstreams keep what they know.
+#[derive(Clone, Debug)]
+pub struct UpstreamFolders {
+    /// What must last: approvals.
+    pub data: PathBuf,
+    /// What can be made again: offers, trees, logs.
+    pub cache: PathBuf,
+}
+
+/// All upstream servers. Cheap to clone.
+#[derive(Clone)]
+pub struct Upstreams {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    connector: Arc<dyn Connector>,
+    servers: Vec<Arc<Server>>,
+    by_name: HashMap<String, Arc<Server>>,
+    offers: KeptOffers,
+    pins: PinFile,
+    trees: Arc<TreeStore>,
+    snapshot: RwLock<Arc<Snapshot>>,
+}
+
+impl Upstreams {
+    /// Reads what is known of each server, and reaches those of which nothing is. Needs a tokio
+    /// runtime.
+    pub fn start(
+        settings: Vec<ServerSettings>,
+        connector: Arc<dyn Connector>,
+        folders: &UpstreamFolders,
+        refresh: Refresh,
+    ) -> Self {
+        let offers = KeptOffers::new(folders.cache.join("offers"));
+        let logs = folders.cache.join("logs");
+        let enabled = settings.into_iter().filter(|settings| settings.enabled);
+        let servers: Vec<Arc<Server>> = enabled
+            .map(|settings| {
+                let log = ServerLog::in_file(logs.join(format!("{}.log", kept_offers::file_stem(&settings.name))));
+                let kept = offers.read(&settings);
+                Arc::new(Server::new(settings, kept, log))
+            })
+            .collect();
+        let by_name =
+            servers.iter().map(|server| (server.settings.name.clone(), Arc::clone(server))).collect();
+        let inner = Arc::new(Inner {
+            connector,
+            by_name,
+            offers,
+            pins: PinFile::new(folders.data.join("pins.json")),
+            trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
+            snapshot: RwLock::default(),
+            servers,
+        });
+        inner.review_what_is_kept();
+        inner.renew();
+        for server in &inner.servers {
+            if refresh == Refresh::Behind || !server.is_known() {
+                let (inner, server) = (Arc::clone(&inner), Arc::clone(server));
+                tokio::spawn(async move {
+                    let _ = server.live(&inner).await;
+                });
+            }
+        }
+        Self { inner }
+    }
+
+    /// How each server is, as far as is known. Nothing is reached.
+    pub fn statuses(&self) -> Vec<ServerStatus> {
+        self.inner.servers.iter().map(|server| server.status()).collect()
+    }
+
+    /// Reaches every server, all at once, and says how each is.
+    pub async fn check(&self) -> Vec<ServerStatus> {
+        join_all(self.inner.servers.iter().map(|server| self.check_server(server))).await
+    }
+
+    /// Reaches one server. `None` if there is none of that name.
+    pub async fn check_one(&self, name: &str) -> Option<ServerStatus> {
+        let server = self.inner.by_name.get(name)?;
+        Some(self.check_server(server).await)
+    }
+
+    async fn check_server(&self, server: &Arc<Server>) -> ServerStatus {
+        let began = std::time::Instant::now();
+        let _ = server.live(&self.inner).await;
+        ServerStatus { took: Some(began.elapsed()), ..server.status() }
+    }
+
+    /// Waits until something is known of every server, or it is known to be down.
+    pub async fn known(&self) {
+        join_all(self.inner.servers.iter().map(|server| server.first_look())).await;
+    }
+
+    /// The tools that can be called now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.inner.snapshot()
+    }
+
+    /// Calls a tool outside of any program.
+    pub async fn call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+        self.known().await;
+        FrozenTools::new(Arc::clone(&self.inner), self.inner.snapshot(), None).call(call).await
+    }
+
+    /// What waits for a review, by server.
+    pub fn waiting(&self) -> Vec<(String, Vec<Waiting>)> {
+        let waiting = |server: &Arc<Server>| (server.settings.name.clone(), server.waiting());
+        self.inner.servers.iter().map(waiting).filter(|(_, waiting)| !waiting.is_empty()).collect()
+    }
+
+    /// Approves what a server offers now.
+    pub fn approve(&self, server: &str, what: Approve<'_>) -> Result<Vec<String>, ApproveError> {
+        let known = self.inner.by_name.get(server);
+        let known = known.ok_or_else(|| ApproveError::NoServer(server.to_owned()))?;
+        let offered = known.offered();
+        let approved = self.inner.pins.approve(server, what, &offered)?;
+        self.inner.review(known);
+        self.inner.renew();
+        Ok(approved)
+    }
+}
+
+/// An approval that did not happen. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ApproveError {
+    /// Not configured, or not enabled.
+    #[error("there is no server `{0}`")]
+    NoServer(String),
+    /// Not a tool of it.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
+    /// The approvals cannot be written.
+    #[error(transparent)]
+    Pins(#[from] PinError),
+}
+
+impl Inner {
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Makes the tools of all servers into a new snapshot, if any of them changed.
+    pub(crate) fn renew(&self) {
+        let mut current = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        let new = Snapshot::of(&self.servers, Arc::clone(&self.trees));
+        if !new.is_same_as(&current) {
+            *current = Arc::new(new);
+        }
+    }
+
+    /// Compares what a server offers with what was approved.
+    pub(crate) fn review(&self, server: &Server) {
+        let reviewed = self.pins.review(&server.settings.name, &server.offered(), server.settings.accept);
+        server.reviewed(reviewed);
+    }
+
+    fn review_what_is_kept(&self) {
+        for server in self.servers.iter().filter(|server| server.is_known()) {
+            self.review(server);
+        }
+    }
+
+    /// A server has told us its tools.
+    pub(crate) fn offered(&self, server: &Server) {
+        self.review(server);
+        self.renew();
+        if let Some(offer) = server.to_keep() {
+            self.offers.write(&server.settings, &offer);
+        }
+    }
+
+    pub(crate) fn connector(&self) -> &dyn Connector {
+        self.connector.as_ref()
+    }
+
+    pub(crate) fn servers(&self) -> &[Arc<Server>] {
+        &self.servers
+    }
+
+    pub(crate) fn server(&self, name: &str) -> Option<&Arc<Server>> {
+        self.by_name.get(name)
+    }
+
+    /// Servers that have no tools because they could not be reached yet, and why.
+    pub(crate) fn unreached(&self) -> impl Iterator<Item = (&str, UpstreamFailure)> {
+        self.servers.iter().filter(|server| !server.is_known()).filter_map(|server| {
+            Some((server.settings.name.as_str(), server.last_failure()?))
+        })
+    }
+}
+
+impl ToolSource for Upstreams {
+    fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
+        Box::pin(async move {
+            self.known().await;
+            let snapshot = self.inner.snapshot();
+            let tree = snapshot.tree().await;
+            let frozen: Arc<dyn Tools> = Arc::new(FrozenTools::new(Arc::clone(&self.inner), snapshot, tree));
+            frozen
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            join_all(self.inner.servers.iter().map(|server| server.close())).await;
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The tools of one execution: a snapshot, and the servers behind it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use gristmill_domain::catalogue::{Resolved, fold};
+use gristmill_domain::search::Answer;
+use gristmill_domain::ToolAnswer;
+use serde_json::{Value, json};
+
+use super::calls::{self, CheckedCall};
+use super::snapshot::Snapshot;
+use super::tree_store::TreeLease;
+use super::Inner;
+use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
+
+/// See the module.
+pub(super) struct FrozenTools {
+    inner: Arc<Inner>,
+    snapshot: Arc<Snapshot>,
+    tree: Option<Arc<TreeLease>>,
+}
+
+impl FrozenTools {
+    pub(super) fn new(inner: Arc<Inner>, snapshot: Arc<Snapshot>, tree: Option<Arc<TreeLease>>) -> Self {
+        Self { inner, snapshot, tree }
+    }
+
+    async fn resolve_and_call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+        let ToolCall { name, mut arguments, progress } = call;
+        let (server, tool) = match self.snapshot.lookup().resolve(&name) {
+            Resolved::One(server, tool) => (server, tool),
+            Resolved::Several(candidates) => return Err(ToolFailure::Ambiguous { name, candidates }),
+            Resolved::None(nearest) => return Err(self.unknown(name, nearest)),
+        };
+        let Some(upstream) = self.inner.server(&server.offer.name) else {
+            return Err(ToolFailure::Unknown { name, nearest: Vec::new() });
+        };
+        let definition = Arc::clone(&tool.definition);
+        let check = self.snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &definition);
+        check.fit(&mut arguments);
+        check.check(&arguments).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+        calls::call(&self.inner, upstream, CheckedCall { definition, arguments, progress }).await
+    }
+
+    /// Why a tool that was asked for is not among those that can be called.
+    fn unknown(&self, name: String, nearest: Vec<String>) -> ToolFailure {
+        let (server, tool) = name.split_once(['.', '/']).unwrap_or(("", &name));
+        for upstream in self.inner.servers() {
+            let same_server = server.is_empty() || fold(server) == fold(&upstream.settings.name);
+            let waits = |waiting: &gristmill_domain::catalogue::Waiting| fold(&waiting.offered.name) == fold(tool);
+            if same_server && upstream.waiting().iter().any(waits) {
+                return calls::held_back(upstream, tool);
+            }
+        }
+        let unreached = self.inner.unreached().find(|(known, _)| fold(known) == fold(server));
+        match unreached.and_then(|(known, failure)| Some((self.inner.server(known)?, failure))) {
+            Some((upstream, failure)) => calls::down(upstream, &failure.to_string()),
+            None => ToolFailure::Unknown { name, nearest },
+        }
+    }
+}
+
+impl Tools for FrozenTools {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(self.resolve_and_call(call))
+    }
+
+    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
+        let answer =
+            self.snapshot.search(search).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+        let mut text = self.snapshot.rendered(&answer);
+        for (server, failure) in self.inner.unreached() {
+            text.push_str(&format!("\n{server} is down: {failure}"));
+        }
+        Ok(json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits(&answer) }))
+    }
+
+    fn tree(&self) -> Option<&Path> {
+        self.tree.as_ref().map(|tree| tree.path())
+    }
+}
+
+/// The hits, or the servers where those were browsed.
+fn hits(answer: &Answer) -> Vec<Value> {
+    let servers = answer.servers.iter().map(|server| {
+        json!({ "server": server.server, "tools": server.tools, "category": server.category, "description": server.summary })
+    });
+    let tools = answer.hits.iter().map(|hit| {
+        let name = hit.tool.strip_prefix(&hit.server).and_then(|rest| rest.strip_prefix('.'));
+        json!({
+            "tool": hit.tool,
+            "server": hit.server,
+            "name": name.unwrap_or(&hit.tool),
+            "signature": hit.signature,
+            "description": hit.description.as_deref().unwrap_or(&hit.summary),
+        })
+    });
+    servers.chain(tools).collect()
+}

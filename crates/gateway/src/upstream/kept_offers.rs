@@ -1,0 +1,124 @@
+//! What each server offered last time, on disk. Losing it costs a start of the server, no more: a
+//! file that cannot be read or written is as good as none.
+
+use std::path::PathBuf;
+
+use gristmill_domain::{ServerSettings, Transport};
+use serde::{Deserialize, Serialize};
+
+use crate::ports::ServerFacts;
+use crate::private_file;
+
+/// Another format is not read.
+const FORMAT: u32 = 1;
+
+/// Far more than any server offers.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// What a server offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct KeptOffer {
+    pub facts: ServerFacts,
+    /// Each definition as it came.
+    pub tools: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Written {
+    format: u32,
+    name: String,
+    /// Of how it is reached: the offer of another program is of no use.
+    reached: String,
+    protocol: String,
+    title: Option<String>,
+    version: Option<String>,
+    instructions: Option<String>,
+    tools: Vec<String>,
+}
+
+pub(super) struct KeptOffers {
+    folder: PathBuf,
+}
+
+impl KeptOffers {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub(super) fn read(&self, settings: &ServerSettings) -> Option<KeptOffer> {
+        let text = private_file::read(&self.path(settings), FILE_BYTES_MAX).ok()??;
+        let written: Written = serde_json::from_str(&text).ok()?;
+        let fits =
+            written.format == FORMAT && written.name == settings.name && written.reached == reached(settings);
+        fits.then_some(KeptOffer {
+            facts: ServerFacts {
+                title: written.title,
+                version: written.version,
+                instructions: written.instructions,
+                protocol: written.protocol,
+            },
+            tools: written.tools,
+        })
+    }
+
+    pub(super) fn write(&self, settings: &ServerSettings, offer: &KeptOffer) {
+        if self.read(settings).as_ref() == Some(offer) {
+            return;
+        }
+        let facts = offer.facts.clone();
+        let written = Written {
+            format: FORMAT,
+            name: settings.name.clone(),
+            reached: reached(settings),
+            protocol: facts.protocol,
+            title: facts.title,
+            version: facts.version,
+            instructions: facts.instructions,
+            tools: offer.tools.clone(),
+        };
+        if let Ok(text) = serde_json::to_vec(&written) {
+            let _ = private_file::replace(&self.path(settings), &text);
+        }
+    }
+
+    fn path(&self, settings: &ServerSettings) -> PathBuf {
+        self.folder.join(format!("{}.json", file_stem(&settings.name)))
+    }
+}
+
+/// A file's name for a server: readable, and its own whatever the file system makes of it.
+pub(super) fn file_stem(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '_' };
+    let readable: String = name.chars().take(40).map(plain).collect();
+    format!("{readable}-{}", &blake3::hash(name.as_bytes()).to_hex()[..8])
+}
+
+/// How a server is reached, as a hash of what is written in the configuration.
+fn reached(settings: &ServerSettings) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |part: &str| {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    };
+    match &settings.transport {
+        Transport::Stdio { command, args, env, cwd } => {
+            add("stdio");
+            add(&command.written());
+            args.iter().for_each(|argument| add(&argument.written()));
+            for (name, value) in env {
+                add(name);
+                add(&value.written());
+            }
+            add(&cwd.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default());
+        }
+        Transport::Http { url, headers, .. } => {
+            add("http");
+            add(&url.written());
+            for (name, value) in headers {
+                add(name);
+                add(&value.written());
+            }
+        }
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}

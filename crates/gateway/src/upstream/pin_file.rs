@@ -1,0 +1,97 @@
+//! The approvals, on disk. A file that cannot be read stops new approvals and changes, never hides
+//! that something changed: without it every tool waits.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gristmill_domain::Accept;
+use gristmill_domain::catalogue::{
+    Approve, NotOffered, PINS_FORMAT, Pins, Review, ServerPins, ToolDefinition, approve, review,
+};
+
+use super::ApproveError;
+use crate::private_file::{self, FileLock};
+
+const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// The approvals cannot be read or written. Tools that were approved before are held back until
+/// they can be.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the approvals of tools in {path} cannot be used: {why}; repair the file or move it away, then review the tools again")]
+pub struct PinError {
+    path: String,
+    why: String,
+}
+
+pub(super) struct PinFile {
+    path: PathBuf,
+    /// One at a time in this process; the file's lock is for other processes.
+    turn: Mutex<()>,
+}
+
+impl PinFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, turn: Mutex::default() }
+    }
+
+    /// Compares an offer with what was approved, and writes down what is approved by it.
+    pub(super) fn review(
+        &self,
+        server: &str,
+        offered: &[Arc<ToolDefinition>],
+        accept: Accept,
+    ) -> Result<Review, PinError> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most offers are as they were: that needs no lock.
+        let before = self.read()?;
+        let reviewed = review(before.servers.get(server), offered, accept);
+        if before.servers.get(server) == Some(&reviewed.new_pins) {
+            return Ok(reviewed);
+        }
+        self.change(|pins| {
+            let reviewed = review(pins.servers.get(server), offered, accept);
+            pins.servers.insert(server.to_owned(), reviewed.new_pins.clone());
+            Ok::<_, PinError>(reviewed)
+        })
+    }
+
+    pub(super) fn approve(
+        &self,
+        server: &str,
+        what: Approve<'_>,
+        offered: &[Arc<ToolDefinition>],
+    ) -> Result<Vec<String>, ApproveError> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.change(|pins| approve(pins, server, what, offered).map_err(|error: NotOffered| error.into()))
+    }
+
+    fn change<T, E: From<PinError>>(&self, change: impl FnOnce(&mut Pins) -> Result<T, E>) -> Result<T, E> {
+        let failed = |error: std::io::Error| self.error(error.to_string());
+        let _lock = FileLock::take(&self.path.with_extension("lock")).map_err(failed)?;
+        let mut pins = self.read()?;
+        let outcome = change(&mut pins)?;
+        let text = serde_json::to_vec(&pins).map_err(|error| self.error(error.to_string()))?;
+        private_file::replace(&self.path, &text).map_err(failed)?;
+        Ok(outcome)
+    }
+
+    fn read(&self) -> Result<Pins, PinError> {
+        let text =
+            private_file::read(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
+        let Some(text) = text else { return Ok(Pins::default()) };
+        let pins: Pins = serde_json::from_str(&text).map_err(|error| self.error(error.to_string()))?;
+        if pins.format != PINS_FORMAT {
+            return Err(self.error(format!("it has format {}, this version reads {PINS_FORMAT}", pins.format)));
+        }
+        Ok(pins)
+    }
+
+    fn error(&self, why: String) -> PinError {
+        PinError { path: self.path.display().to_string(), why }
+    }
+}
+
+/// What is usable when the approvals cannot be read: nothing.
+pub(super) fn nothing_usable() -> Review {
+    Review { new_pins: ServerPins::default(), ..Review::default() }
+}

@@ -1,0 +1,130 @@
+//! The tools of all servers at one moment: never changes, shared by everyone who began with it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use gristmill_domain::catalogue::{Catalogue, Lookup, ToolDefinition, ToolHash};
+use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render};
+use gristmill_domain::stubs::{self, Language};
+use gristmill_domain::tree::{self, States};
+use gristmill_domain::validate::ArgumentCheck;
+use tokio::sync::OnceCell;
+
+use super::server::Server;
+use super::tree_store::{TreeLease, TreeStore};
+use crate::ports::ToolSearch;
+use crate::tokens;
+
+/// What a search may take of a model's attention, if nothing else is said.
+const SEARCH_TOKENS: usize = 2000;
+
+/// See the module.
+pub struct Snapshot {
+    lookup: Lookup,
+    states: States,
+    version: String,
+    index: OnceLock<Index>,
+    checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
+    trees: Option<Arc<TreeStore>>,
+    tree: OnceCell<Option<Arc<TreeLease>>>,
+}
+
+/// A search that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchFailure {
+    /// A filter fits nothing.
+    #[error(transparent)]
+    Filter(#[from] SearchError),
+    /// No such level of detail.
+    #[error("there is no detail `{0}`; there are names, summary and full")]
+    Detail(String),
+}
+
+impl Snapshot {
+    pub(super) fn of(servers: &[Arc<Server>], trees: Arc<TreeStore>) -> Self {
+        let offers = servers.iter().map(|server| server.offer()).collect();
+        let states = servers.iter().filter_map(|server| {
+            let failure = server.last_failure().filter(|_| !server.is_known())?;
+            Some((server.settings.name.clone(), format!("down: {failure}")))
+        });
+        Self::new(Catalogue::new(offers), states.collect(), Some(trees))
+    }
+
+    fn new(catalogue: Catalogue, states: States, trees: Option<Arc<TreeStore>>) -> Self {
+        Self {
+            version: tree::version(&catalogue, &states),
+            lookup: Lookup::new(Arc::new(catalogue)),
+            states,
+            index: OnceLock::new(),
+            checks: Mutex::default(),
+            trees,
+            tree: OnceCell::new(),
+        }
+    }
+
+    pub(super) fn is_same_as(&self, other: &Self) -> bool {
+        self.version == other.version && other.trees.is_some()
+    }
+
+    /// Every tool with its names.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        self.lookup.catalogue()
+    }
+
+    /// Finds tools by name.
+    pub fn lookup(&self) -> &Lookup {
+        &self.lookup
+    }
+
+    /// Looks for tools.
+    pub fn search(&self, search: &ToolSearch) -> Result<Answer, SearchFailure> {
+        let detail = match search.detail.as_deref() {
+            None | Some("summary") => Detail::Summary,
+            Some("names") => Detail::Names,
+            Some("full") => Detail::Full,
+            Some(other) => return Err(SearchFailure::Detail(other.chars().take(40).collect())),
+        };
+        let query = Query {
+            text: search.query.clone(),
+            servers: search.server.iter().cloned().collect(),
+            category: search.category.clone(),
+            detail,
+            limit: search.limit.unwrap_or(gristmill_domain::search::LIMIT_DEFAULT),
+            offset: search.offset.unwrap_or(0),
+        };
+        let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
+        let signature = |server: &_, tool: &_| stubs::signature(Language::Python, server, tool);
+        Ok(index.search(&query, &signature)?)
+    }
+
+    /// An answer as a model reads it.
+    pub fn rendered(&self, answer: &Answer) -> String {
+        render(answer, SEARCH_TOKENS, &tokens::count)
+    }
+
+    /// Checks the arguments of a tool. Made at its first call.
+    pub(super) fn check_of(&self, full_name: &str, tool: &ToolDefinition) -> Arc<ArgumentCheck> {
+        let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = checks.entry(tool.hash);
+        Arc::clone(made.or_insert_with(|| Arc::new(ArgumentCheck::new(full_name, &tool.input_schema))))
+    }
+
+    /// The tree that programs browse, written if it is not there. `None` if it cannot be written.
+    pub(super) async fn tree(self: &Arc<Self>) -> Option<Arc<TreeLease>> {
+        let lease = self.tree.get_or_init(|| async {
+            let (snapshot, trees) = (Arc::clone(self), self.trees.clone()?);
+            let written = tokio::task::spawn_blocking(move || {
+                let files = || tree::files(snapshot.catalogue(), &snapshot.states);
+                trees.lease(&snapshot.version, files)
+            });
+            written.await.ok()?.ok().map(Arc::new)
+        });
+        lease.await.clone()
+    }
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self::new(Catalogue::default(), States::new(), None)
+    }
+}

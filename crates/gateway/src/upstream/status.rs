@@ -1,0 +1,39 @@
+//! How a server is.
+
+use std::time::Duration;
+
+use crate::ports::ServerFacts;
+
+/// How one server is, as far as is known.
+#[derive(Clone, Debug)]
+pub struct ServerStatus {
+    /// Its configured name.
+    pub name: String,
+    /// Whether it is there.
+    pub state: ServerState,
+    /// What it said about itself, now or last time.
+    pub facts: Option<ServerFacts>,
+    /// Tools that can be called.
+    pub tools: usize,
+    /// Tools that wait for a review.
+    pub waiting: usize,
+    /// Definitions that could not be read, with the reason.
+    pub unreadable: Vec<String>,
+    /// How long it took to reach it, if that was asked for.
+    pub took: Option<Duration>,
+    /// The last lines that it wrote to its log.
+    pub log: Vec<String>,
+}
+
+/// Whether a server is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerState {
+    /// It answers.
+    Up,
+    /// Not started yet; what is known of it is from last time.
+    Idle,
+    /// Not there, and why.
+    Down(String),
+    /// It wants a login first.
+    LoginNeeded(String),
+}
