@@ -4,13 +4,20 @@
 //! their raw text, which is what is hashed, pinned and compared.
 
 mod definition;
+mod definition_diff;
 mod lookup;
 mod names;
+mod review;
 
 pub(crate) use definition::first_sentence;
 pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
+pub use definition_diff::{Change, diff};
 pub use lookup::{Lookup, Resolved};
 pub use names::{fold, identifier, parameter_identifier};
+pub use review::{
+    Approval, Approve, NotOffered, PINS_FORMAT, Pin, Pins, Review, ServerPins, Waiting, WaitingKind, approve,
+    review,
+};
 
 use std::sync::Arc;
 

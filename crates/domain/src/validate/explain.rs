@@ -46,6 +46,7 @@ impl Explain<'_> {
 
     fn one(&self, error: &ValidationError<'_>, depth: usize, problems: &mut Vec<Problem>) {
         let path = self.path(error);
+        let it = subject(&path);
         let problem = match error.kind() {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
                 return self.alternatives(error, context, depth, problems);
@@ -55,22 +56,22 @@ impl Explain<'_> {
             }
             Kind::Required { property } => self.missing(error, &path, property),
             Kind::Enum { options } => self.wrong_choice(error, &path, options),
-            Kind::FalseSchema => Problem::new(&path, format!("`{path}` is not allowed here")),
+            Kind::FalseSchema => Problem::new(&path, format!("{it} is not allowed here")),
             Kind::Not { .. } => {
                 let value = shown(error.instance());
-                Problem::new(&path, format!("`{path}` has a value that is ruled out: {value}"))
+                Problem::new(&path, format!("{it} has a value that is ruled out: {value}"))
             }
             Kind::OneOfMultipleValid { .. } => self.ambiguous(error, &path),
-            Kind::UniqueItems => Problem::new(&path, format!("`{path}` must not hold the same item twice")),
-            Kind::Contains => Problem::new(&path, format!("`{path}` lacks an item that it must hold")),
+            Kind::UniqueItems => Problem::new(&path, format!("{it} must not hold the same item twice")),
+            Kind::Contains => Problem::new(&path, format!("{it} lacks an item that it must hold")),
             Kind::MinProperties { limit } => self.field_count(error, &path, "at least", *limit),
             Kind::MaxProperties { limit } => self.field_count(error, &path, "at most", *limit),
             Kind::AdditionalItems { limit } => {
-                Problem::new(&path, format!("`{path}` must be a list of at most {limit} items"))
+                Problem::new(&path, format!("{it} must be a list of at most {limit} items"))
             }
             Kind::PropertyNames { error } => {
                 let name = shown(error.instance());
-                Problem::new(&path, format!("`{path}` has a field {name}, a name that is not allowed"))
+                Problem::new(&path, format!("{it} has a field {name}, a name that is not allowed"))
             }
             // The schema's own words cover type, range, length and pattern at once.
             _ => self.misfit(error),
@@ -81,9 +82,10 @@ impl Explain<'_> {
     fn misfit(&self, error: &ValidationError<'_>) -> Problem {
         let path = self.path(error);
         let value = shown(error.instance());
+        let it = subject(&path);
         let text = match self.holder(error).and_then(|schema| expectation(self.root, schema)) {
-            Some(expected) => format!("`{path}` must be {expected}, not {value}"),
-            None => format!("`{path}` does not fit: {}", one_line(&error.masked().to_string(), 160)),
+            Some(expected) => format!("{it} must be {expected}, not {value}"),
+            None => format!("{it}: {}", one_line(&error.masked().to_string(), 160)),
         };
         Problem::new(&path, text)
     }
@@ -128,8 +130,8 @@ impl Explain<'_> {
     fn field_count(&self, error: &ValidationError<'_>, path: &str, bound: &str, limit: u64) -> Problem {
         let count = error.instance().as_object().map_or(0, serde_json::Map::len);
         let fields = if limit == 1 { "field" } else { "fields" };
-        let what = if path.is_empty() { "the arguments" } else { &format!("`{path}`") };
-        Problem::new(path, format!("{what} must have {bound} {limit} {fields}, not {count}"))
+        let it = subject(path);
+        Problem::new(path, format!("{it} must have {bound} {limit} {fields}, not {count}"))
     }
 
     fn alternatives(
@@ -156,10 +158,10 @@ impl Explain<'_> {
             && let Some(first) = found.first_mut()
         {
             let path = self.path(error);
-            let what = if path.is_empty() { "the arguments fit" } else { &format!("`{path}` fits") };
+            let it = subject(&path);
             let form = self.form_name(error, closest);
             let text =
-                format!("{what} none of the {} forms; closest is {form}: {}", context.len(), first.text);
+                format!("{it} must fit one of {} forms; closest is {form}: {}", context.len(), first.text);
             *first = Problem::new(&first.path, text);
         }
         problems.append(&mut found);
@@ -181,7 +183,7 @@ impl Explain<'_> {
         }
         tags.retain(|(name, values)| values.len() > 1 && error.instance().get(name).is_none());
         let Some((name, values)) = tags.into_iter().next() else {
-            let text = format!("`{path}` fits more than one of its forms and must fit exactly one");
+            let text = format!("{} must fit exactly one form, not several", subject(path));
             return Problem::new(path, text);
         };
         missing_field(self.root, &joined(path, name), Some(&serde_json::json!({ "enum": values })))
@@ -235,6 +237,11 @@ impl Explain<'_> {
         }
         written
     }
+}
+
+/// What a message is about.
+fn subject(path: &str) -> String {
+    if path.is_empty() { "all arguments together".to_owned() } else { format!("`{path}`") }
 }
 
 fn joined(path: &str, name: &str) -> String {

@@ -55,17 +55,20 @@ impl<'a> Parameters<'a> {
                 made.required.extend(list("required").filter_map(Value::as_str).take(KNOWN_MAX));
             }
             match part.get("additionalProperties") {
-                Some(Value::Bool(false)) => made.closed |= part.get("patternProperties").is_none(),
+                Some(Value::Bool(false)) => {
+                    made.closed |= always && part.get("patternProperties").is_none();
+                }
                 Some(_) => made.open = true,
                 None => {}
             }
             made.open |= part.get("patternProperties").is_some();
             if parts.len() > PARTS_MAX {
-                made.open = true;
                 break;
             }
         }
-        made.open |= made.known.is_empty() || made.known.len() == KNOWN_MAX;
+        let all_read = parts.len() <= PARTS_MAX && made.known.len() < KNOWN_MAX;
+        made.open |= made.known.is_empty() || !all_read;
+        made.closed &= all_read;
         made
     }
 

@@ -139,7 +139,7 @@ fn of_several_forms_the_closest_is_named() {
     check(json!(null), "");
     check(
         json!({"kind": "square", "side": "2"}),
-        "`shape` fits none of the 3 forms; closest is the one with `kind` \"square\": \
+        "`shape` must fit one of 3 forms; closest is the one with `kind` \"square\": \
          `shape.side` must be a number, not \"2\"",
     );
     check(json!(7), "`shape` must be an object or null, not 7");
@@ -157,6 +157,29 @@ fn of_several_forms_the_closest_is_named() {
         {"properties": {"do": {"const": "put"}, "key": {"type": "string"}}},
     ]}}});
     assert_eq!(told(&tagged, json!({"job": {"key": "a"}})), "`job.do` is missing: one of \"get\", \"put\"");
+}
+
+#[test]
+fn forms_of_the_whole_call_are_explained_too() {
+    let schema = json!({
+        "properties": {"id": {"type": "string"}, "name": {"type": "string"}, "note": {}},
+        "oneOf": [{"required": ["id"], "additionalProperties": false, "properties": {"id": {}, "note": {}}},
+            {"required": ["name"]}],
+    });
+    assert_eq!(told(&schema, json!({"name": "a", "other": 1})), "");
+    assert_eq!(
+        told(&schema, json!({"note": 1})),
+        "all arguments together must fit one of 2 forms; closest is form 1: `id` is missing"
+    );
+    assert_eq!(told(&schema, json!({"id": "a", "name": 3, "note": 1})), "`name` must be text, not 3");
+    let either = json!({"oneOf": [{"required": ["id"]}, {"required": ["name"]}]});
+    assert_eq!(
+        told(&either, json!({"id": "a", "name": "b"})),
+        "all arguments together must fit exactly one form, not several"
+    );
+    let many: Map<String, Value> = (0..3_000).map(|n| (format!("p{n}"), json!({}))).collect();
+    let closed = json!({"properties": many, "additionalProperties": false});
+    assert_eq!(told(&closed, json!({"p2999": 1})), "");
 }
 
 #[test]
@@ -185,7 +208,7 @@ fn the_remaining_rules_have_words_too() {
         json!("b"),
         "`x` must be text that matches /^a+$/, not \"b\"",
     );
-    check(json!({"pattern": "^a+$"}), json!("b"), "`x` does not fit: value does not match \"^a+$\"");
+    check(json!({"pattern": "^a+$"}), json!("b"), "`x`: value does not match \"^a+$\"");
     check(
         json!({"type": "number", "multipleOf": 0.5}),
         json!(0.7),
