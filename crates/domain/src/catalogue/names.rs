@@ -154,6 +154,7 @@ pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assign
         let folded = fold(&identifier);
         if first.insert(folded.clone(), ()).is_none() {
             let stem = stem_of(original, &identifier);
+            let stem = if is_file_name(original) { (*original).to_owned() } else { file_name(&identifier) };
             assigned.push(Assigned { stem, identifier });
             continue;
         }
@@ -184,6 +185,12 @@ fn is_file_name(name: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && !is_device(name)
         && fold(name) != "index"
+}
+
+/// The identifier, unless a file must not be called so.
+fn file_name(identifier: &str) -> String {
+    let is_kept = is_device(identifier) || fold(identifier) == "index";
+    if is_kept { format!("{identifier}_") } else { identifier.to_owned() }
 }
 
 /// Names that one family of systems keeps for devices.
@@ -247,6 +254,10 @@ mod tests {
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
             assert!(stem.chars().all(plain) && !is_device(stem) && stem != "index", "{name} became {stem}");
         }
-        assert_eq!(assign(["google-drive"].into_iter())[0].stem, "google-drive");
+        for (name, stem) in
+            [("google-drive", "google-drive"), ("index", "index_"), ("con", "con_"), ("_2", "_2")]
+        {
+            assert_eq!(assign([name].into_iter())[0].stem, stem);
+        }
     }
 }

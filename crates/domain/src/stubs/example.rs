@@ -21,18 +21,8 @@ pub(super) fn call(language: Language, interface: &Interface, tool: &Tool) -> St
     if written.chars().count() <= EXAMPLE_CHARS_MAX {
         return written;
     }
-    let placeholder = match language {
-        Language::Python => "...",
-        Language::TypeScript => "/* … */ undefined",
-    };
-    let mut names: Vec<String> = required()
-        .map(|(identifier, field)| match language {
-            Language::Python => argument(language, identifier, field, placeholder),
-            Language::TypeScript => key(language, &field.name),
-        })
-        .collect();
-    names.truncate(10);
-    whole(language, tool, names)
+    let shown = required().take(10).map(|(identifier, field)| argument(language, identifier, field, "\"…\""));
+    whole(language, tool, shown.collect())
 }
 
 fn argument(language: Language, identifier: &str, field: &Field, value: &str) -> String {

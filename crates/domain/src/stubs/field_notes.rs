@@ -6,7 +6,8 @@ use super::caps::{Caps, SHOWN_VALUE_CHARS_MAX};
 use super::inert_text::one_line;
 use super::reader::variants;
 use super::reference;
-use super::types::{Field, Type};
+use super::sample::{is_small, sample};
+use super::types::Field;
 
 /// Adds notes, the default and a sample to a field whose type is known.
 pub(super) fn add(field: &mut Field, schema: &Map<String, Value>, root: &Value, caps: &Caps) {
@@ -69,23 +70,20 @@ fn notes(schema: &Map<String, Value>, caps: &Caps, notes: &mut Vec<String>) {
         (Some(low), Some(high)) if low == high => Some(format!("exactly {low}{unit}")),
         (Some(low), Some(high)) => Some(format!("{low} to {high}{unit}")),
         (Some(low), None) if low == "0" => None,
+        (Some(low), None) if low == "1" => Some("not empty".to_owned()),
         (Some(low), None) => Some(format!("at least {low}{unit}")),
         (None, Some(high)) => Some(format!("at most {high}{unit}")),
         (None, None) => None,
     };
-    // Draft 4 has flags where later drafts have numbers: a flag is no number, and so no note.
-    let low = number("minimum").map(|low| (low, "minimum"));
-    let is_safe_integer = |text: &str| text == "9007199254740991" || text == "-9007199254740991";
-    if low.is_some() || number("maximum").is_some() {
-        let is_written = |name: &str| number(name).is_some_and(|text| !is_safe_integer(&text));
-        let made = match (is_written("minimum"), is_written("maximum")) {
-            (true, true) => range("minimum", "maximum", ""),
-            (true, false) => number("minimum").map(|low| format!("at least {low}")),
-            (false, true) => number("maximum").map(|high| format!("at most {high}")),
-            (false, false) => None,
-        };
-        made.into_iter().for_each(&mut note);
-    }
+    // Generators write the ends of the safe integers where nobody asked for a range.
+    let bound = |name: &str| number(name).filter(|text| text.trim_start_matches('-') != "9007199254740991");
+    let made = match (bound("minimum"), bound("maximum")) {
+        (Some(low), Some(high)) => Some(format!("{low} to {high}")),
+        (Some(low), None) => Some(format!("at least {low}")),
+        (None, Some(high)) => Some(format!("at most {high}")),
+        (None, None) => None,
+    };
+    made.into_iter().for_each(&mut note);
     number("exclusiveMinimum").map(|low| format!("above {low}")).into_iter().for_each(&mut note);
     number("exclusiveMaximum").map(|high| format!("below {high}")).into_iter().for_each(&mut note);
     number("multipleOf").map(|step| format!("a multiple of {step}")).into_iter().for_each(&mut note);
@@ -103,59 +101,4 @@ fn notes(schema: &Map<String, Value>, caps: &Caps, notes: &mut Vec<String>) {
 /// A value on one short line.
 pub(super) fn shown(value: &Value) -> String {
     if is_small(value) { one_line(&value.to_string(), SHOWN_VALUE_CHARS_MAX) } else { "…".to_owned() }
-}
-
-/// Whether a value is short and flat enough to be copied and shown.
-fn is_small(value: &Value) -> bool {
-    fn fits(value: &Value, depth: usize, left: &mut usize) -> bool {
-        let cost = match value {
-            Value::String(text) => text.len(),
-            Value::Number(number) => number.as_str().len(),
-            Value::Null | Value::Bool(_) => 4,
-            Value::Array(items) => items.len(),
-            Value::Object(members) => members.keys().map(String::len).sum::<usize>() + members.len(),
-        };
-        if depth == 0 || cost > *left {
-            return false;
-        }
-        *left -= cost;
-        match value {
-            Value::Array(items) => items.iter().all(|item| fits(item, depth - 1, left)),
-            Value::Object(members) => members.values().all(|member| fits(member, depth - 1, left)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
-        }
-    }
-    fits(value, 4, &mut 200)
-}
-
-fn sample(schema: &Map<String, Value>, value: &Type) -> Option<Value> {
-    let is_good = |sample: &&Value| is_small(sample) && !sample.is_null() && value.takes(sample);
-    let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten().take(4);
-    let single = ["example", "default", "const"].iter().filter_map(|name| schema.get(*name));
-    if let Some(sample) = examples.chain(single).find(is_good) {
-        return Some(sample.clone());
-    }
-    let by_format = match schema.get("format").and_then(Value::as_str).unwrap_or_default() {
-        "date" => "2026-01-31",
-        "date-time" => "2026-01-31T09:30:00Z",
-        "time" => "09:30:00Z",
-        "duration" => "PT1H",
-        "email" | "idn-email" => "ada@example.com",
-        "uri" | "url" | "iri" | "uri-reference" => "https://example.com",
-        "uuid" => "123e4567-e89b-12d3-a456-426614174000",
-        "hostname" | "idn-hostname" => "example.com",
-        "ipv4" => "192.0.2.1",
-        "ipv6" => "2001:db8::1",
-        _ => "",
-    };
-    let by_format = Some(by_format).filter(|text| !text.is_empty()).map(Value::from);
-    let by_range = schema.get("minimum").filter(|low| low.as_f64().is_some_and(|low| low > 1.0)).cloned();
-    let items = schema.get("items").and_then(Value::as_object);
-    let by_item = match (value, items) {
-        (Type::List(item), Some(items)) if !items.contains_key("items") => {
-            sample(items, item).map(|sample| Value::Array(vec![sample]))
-        }
-        _ => None,
-    };
-    by_format.or(by_range).or(by_item).filter(|sample| value.takes(sample))
 }

@@ -81,15 +81,13 @@ impl<'a> Shape<'a> {
             Some(other @ Value::Object(_)) => self.others = Some(other),
             _ => {}
         }
-        match schema.get("patternProperties") {
-            Some(Value::Object(patterns)) => match patterns.values().next() {
-                Some(only @ Value::Object(_)) if patterns.len() == 1 && self.others.is_none() => {
-                    self.others = Some(only);
-                }
-                Some(_) => self.is_open = true,
-                None => {}
-            },
-            _ => {}
+        let Some(Value::Object(patterns)) = schema.get("patternProperties") else { return };
+        match patterns.values().next() {
+            Some(only @ Value::Object(_)) if patterns.len() == 1 && self.others.is_none() => {
+                self.others = Some(only);
+            }
+            Some(_) => self.is_open = true,
+            None => {}
         }
     }
 

@@ -106,11 +106,10 @@ fn function(interface: &Interface, text: &TypeText<'_>, tool: &Tool) -> String {
     let result = text.of(&interface.result);
     let name = &tool.identifier;
     let line = format!("async def {name}({}) -> {result}:\n", parameters.join(", "));
-    if line.chars().count() <= LINE_CHARS_MAX {
+    if parameters.is_empty() || line.chars().count() <= LINE_CHARS_MAX {
         return line;
     }
     format!("async def {name}(\n    {},\n) -> {result}:\n", parameters.join(",\n    "))
-        .replace("(\n    ,\n)", "()")
 }
 
 /// A parameter with its type and what it is when it is left out.

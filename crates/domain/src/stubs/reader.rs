@@ -12,7 +12,7 @@ use super::field_notes;
 use super::inert_text::one_line;
 use super::object_shape::Shape;
 use super::reference::{self, Reference};
-use super::type_names::TypeNames;
+use super::type_names::{TypeNames, is_title, variant_hint};
 use super::types::{Body, Entry, Field, Named, Scalar, Type, Types};
 
 /// Reads the schemas of one tool.
@@ -177,7 +177,8 @@ impl<'a> Reader<'a> {
         if variants.len() > self.caps.variants_max {
             return Type::Any;
         }
-        let read: Vec<Type> = variants.iter().map(|variant| self.read(variant, hint)).collect();
+        let read = variants.iter().map(|variant| self.read(variant, &variant_hint(variant, hint)));
+        let read: Vec<Type> = read.collect();
         Type::union(read)
     }
 
@@ -235,7 +236,7 @@ impl<'a> Reader<'a> {
                 // A variant that only says which fields go together.
                 return self.read_shape(shape, schema, hint);
             }
-            made.push(self.read_shape(whole, schema, hint));
+            made.push(self.read_shape(whole, schema, &variant_hint(variant, hint)));
         }
         Type::union(made)
     }
@@ -375,13 +376,4 @@ impl<'a> Reader<'a> {
 pub(super) fn variants(schema: &Map<String, Value>) -> Option<&Vec<Value>> {
     let variants = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     (!variants.is_empty()).then_some(variants)
-}
-
-/// Whether a title is the name of a type rather than a sentence.
-fn is_title(title: &str) -> bool {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-');
-    title.len() <= 40
-        && title.chars().all(is_word)
-        && title.matches(' ').count() <= 3
-        && title.starts_with(|c: char| c.is_ascii_alphabetic())
 }

@@ -2,6 +2,10 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
+use super::inert_text::one_line;
+
 const NAME_CHARS_MAX: usize = 40;
 
 /// Words that mean something in a stub of either language.
@@ -80,6 +84,27 @@ pub(super) fn pascal_case(text: &str) -> String {
     made
 }
 
+/// `Target` whose `type` is always `user` is a `TargetUser`.
+pub(super) fn variant_hint(variant: &Value, hint: &str) -> String {
+    let properties = variant.get("properties").and_then(Value::as_object);
+    let only = |schema: &Value| {
+        let single = schema.get("enum").and_then(Value::as_array).filter(|values| values.len() == 1);
+        let value = schema.get("const").or_else(|| single?.first())?.as_str()?;
+        (!value.is_empty() && value.len() <= 30).then(|| value.to_owned())
+    };
+    let mark = properties.and_then(|properties| properties.values().take(4).find_map(only));
+    mark.map_or_else(|| hint.to_owned(), |mark| format!("{} {mark}", one_line(hint, 40)))
+}
+
+/// Whether a title is the name of a type rather than a sentence.
+pub(super) fn is_title(title: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-');
+    title.len() <= 40
+        && title.chars().all(is_word)
+        && title.matches(' ').count() <= 3
+        && title.starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +119,6 @@ mod tests {
         check("any", "Any2");
         check("2fa", "Type2fa");
         check("読む", "Type");
-        check("", "Type3");
+        check("", "Type2");
     }
 }
