@@ -127,7 +127,8 @@ impl Index {
         }
         if let Some(category) = &query.category {
             let folded = fold(cut(category, NAME_BYTES_MAX));
-            let has = |server: &Server| server.offer.category.as_deref().is_some_and(|own| fold(own) == folded);
+            let has =
+                |server: &Server| server.offer.category.as_deref().is_some_and(|own| fold(own) == folded);
             if !servers.iter().any(has) {
                 return Err(self.unknown_category(category));
             }

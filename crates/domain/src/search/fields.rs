@@ -17,6 +17,8 @@ pub(super) enum Field {
     Choice,
 }
 
+/// How many fields there are.
+pub(super) const FIELDS: usize = 8;
 
 /// Real descriptions have up to 13,000 bytes; what a tool is for stands near the beginning.
 const DESCRIPTION_BYTES_MAX: usize = 4_000;
@@ -48,12 +50,7 @@ pub(super) fn visit<'a>(server: &'a Server, tool: &'a Tool, visit: &mut impl FnM
     parameters(&definition.input_schema, DEPTH_MAX, &mut left, visit);
 }
 
-fn parameters<'a>(
-    schema: &'a Value,
-    depth: usize,
-    left: &mut usize,
-    visit: &mut impl FnMut(Field, &'a str),
-) {
+fn parameters<'a>(schema: &'a Value, depth: usize, left: &mut usize, visit: &mut impl FnMut(Field, &'a str)) {
     if depth == 0 || *left == 0 {
         return;
     }

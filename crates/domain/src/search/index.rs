@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::fields::{self, Field};
+use super::fields::{self, FIELDS, Field};
 use super::synonyms::{CLOSE, LOOSE, PHRASES};
+use super::tuning::{FieldWeight, Tuning};
 use super::words::{Stems, is_stop_word, runs, words_of_run};
 use crate::catalogue::{Catalogue, Server, Tool, fold};
 
@@ -23,9 +24,6 @@ pub enum Method {
 /// Words that one tool may contribute.
 const TOOL_WORDS_MAX: usize = 3_000;
 
-/// How fast more of the same word stops counting.
-const SATURATION: f32 = 1.2;
-
 pub(super) type TermId = u32;
 pub(super) type ToolId = u32;
 
@@ -34,18 +32,31 @@ pub(super) type ToolId = u32;
 pub struct Index {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) method: Method,
+    pub(super) tuning: Tuning,
     /// Server and tool of each `ToolId`; in the catalogue's order.
     pub(super) places: Vec<(u32, u32)>,
     pub(super) terms: Terms,
     /// Where a term's postings begin; one more than there are terms.
     starts: Vec<u32>,
-    postings: Vec<(ToolId, f32)>,
+    postings: Vec<Posting>,
     /// How rare each term is.
     rarity: Vec<f32>,
     /// Close and loose synonyms of a term, with their weights.
     pub(super) synonyms: HashMap<TermId, Vec<(TermId, f32)>>,
+    /// Servers by the words of their names that few have.
+    pub(super) server_words: HashMap<TermId, Vec<u32>>,
     /// Tools by folded name.
     pub(super) names: HashMap<String, Vec<ToolId>>,
+}
+
+/// One tool that has a term.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Posting {
+    pub tool: ToolId,
+    /// What the term says there, from 0 to 1.
+    pub weight: f32,
+    /// What part of the tool's name it is.
+    pub of_name: f32,
 }
 
 /// All words that were seen, and what they became.
@@ -55,13 +66,9 @@ pub(super) struct Terms {
     pub ids: HashMap<String, TermId>,
     pub texts: Vec<String>,
     pub stop: Vec<bool>,
-    /// Phrases by their first word: the words that follow, and the term for all.
-    pub phrases: HashMap<TermId, Vec<(Vec<TermId>, TermId)>>,
+    /// Phrases by the id of their first word: the words that follow, and the term for all.
+    phrases: Vec<Vec<(Vec<TermId>, TermId)>>,
 }
-
-/// A synonym found says this much less than the word itself.
-const CLOSE_WEIGHT: f32 = 0.7;
-const LOOSE_WEIGHT: f32 = 0.4;
 
 impl Index {
     /// Of all tools in the catalogue.
@@ -71,31 +78,50 @@ impl Index {
 
     /// The same, for comparing methods.
     pub fn with_method(catalogue: Arc<Catalogue>, method: Method) -> Self {
+        Self::tuned(catalogue, method, method.tuning())
+    }
+
+    pub(super) fn tuned(catalogue: Arc<Catalogue>, method: Method, tuning: Tuning) -> Self {
         let mut terms = Terms::default();
         let stems = Stems::new();
         let mut synonyms = HashMap::new();
         if method == Method::Full {
             terms.add_phrases(&stems);
-            synonyms = synonym_table(&mut terms, &stems);
+            synonyms = synonym_table(&mut terms, &stems, &tuning);
         }
         let read = read_catalogue(&catalogue, &mut terms, &stems);
         let mut names: HashMap<String, Vec<ToolId>> = HashMap::new();
         for (id, (_, tool)) in (0..).zip(tools(&catalogue)) {
-            for name in [&tool.definition.name, &tool.stem, &tool.identifier] {
+            let name = &tool.definition.name;
+            let others = [&tool.stem, &tool.identifier].into_iter().filter(|other| *other != name);
+            for name in others.chain([name]) {
                 let ids = names.entry(fold(name)).or_default();
                 if ids.last() != Some(&id) {
                     ids.push(id);
                 }
             }
         }
-        let (starts, postings) = read.weigh(terms.texts.len(), &weights(method));
+        let (starts, postings) = read.weigh(terms.texts.len(), &tuning);
         let count = read.ends.len() as f32;
         let rarity = starts.windows(2).map(|range| rarity(count, (range[1] - range[0]) as f32)).collect();
-        let places = (0..).zip(&catalogue.servers).flat_map(|(s, server): (u32, _)| {
-            (0..).zip(&server.tools).map(move |(t, _): (u32, _)| (s, t))
-        });
+        let server_words = server_words(&catalogue, &mut terms, &stems);
+        let places = (0..)
+            .zip(&catalogue.servers)
+            .flat_map(|(s, server): (u32, _)| (0..).zip(&server.tools).map(move |(t, _): (u32, _)| (s, t)));
         let places = places.collect();
-        Self { places, method, terms, starts, postings, rarity, synonyms, names, catalogue }
+        Self {
+            places,
+            method,
+            tuning,
+            terms,
+            starts,
+            postings,
+            rarity,
+            synonyms,
+            server_words,
+            names,
+            catalogue,
+        }
     }
 
     /// The catalogue that is searched.
@@ -104,7 +130,7 @@ impl Index {
     }
 
     /// Tools that have the term, with its weight there.
-    pub(super) fn postings(&self, term: TermId) -> &[(ToolId, f32)] {
+    pub(super) fn postings(&self, term: TermId) -> &[Posting] {
         let term = term as usize;
         match (self.starts.get(term), self.starts.get(term + 1)) {
             (Some(start), Some(end)) => &self.postings[*start as usize..*end as usize],
@@ -126,6 +152,25 @@ impl Index {
 
 fn tools(catalogue: &Catalogue) -> impl Iterator<Item = (&Server, &Tool)> {
     catalogue.servers.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
+}
+
+/// More servers than this with the same word in their names: it tells none apart.
+const SERVERS_OF_WORD_MAX: usize = 4;
+
+fn server_words(catalogue: &Catalogue, terms: &mut Terms, stems: &Stems) -> HashMap<TermId, Vec<u32>> {
+    let mut found: HashMap<TermId, Vec<u32>> = HashMap::new();
+    for (number, server) in (0..).zip(&catalogue.servers) {
+        for run in runs(&server.offer.name) {
+            words_of_run(run, |word| {
+                let servers = found.entry(terms.id_of_word(word, stems)).or_default();
+                if servers.last() != Some(&number) {
+                    servers.push(number);
+                }
+            });
+        }
+    }
+    found.retain(|_, servers| servers.len() <= SERVERS_OF_WORD_MAX);
+    found
 }
 
 fn rarity(tools: f32, with_term: f32) -> f32 {
@@ -154,21 +199,26 @@ impl Terms {
             let mut words = words.split(' ').map(|word| self.id_of_word(word, stems));
             let Some(first) = words.next() else { continue };
             let rest = words.collect();
-            self.phrases.entry(first).or_default().push((rest, idea));
+            // Phrases are the first words of all, so that their ids are small.
+            let first = first as usize;
+            if self.phrases.len() <= first {
+                self.phrases.resize(first + 1, Vec::new());
+            }
+            self.phrases[first].push((rest, idea));
         }
     }
 
     /// The idea that a phrase beginning here stands for.
     pub fn phrase_at(&self, ids: &[TermId]) -> Option<TermId> {
         let (first, rest) = ids.split_first()?;
-        let phrases = self.phrases.get(first)?;
+        let phrases = self.phrases.get(*first as usize)?;
         phrases.iter().find(|(words, _)| rest.starts_with(words)).map(|(_, idea)| *idea)
     }
 }
 
-fn synonym_table(terms: &mut Terms, stems: &Stems) -> HashMap<TermId, Vec<(TermId, f32)>> {
+fn synonym_table(terms: &mut Terms, stems: &Stems, tuning: &Tuning) -> HashMap<TermId, Vec<(TermId, f32)>> {
     let mut table: HashMap<TermId, Vec<(TermId, f32)>> = HashMap::new();
-    for (groups, weight) in [(CLOSE, CLOSE_WEIGHT), (LOOSE, LOOSE_WEIGHT)] {
+    for (groups, weight) in [(CLOSE, tuning.close), (LOOSE, tuning.loose)] {
         for group in groups {
             let ids: Vec<TermId> = group.iter().map(|word| terms.id_of_word(word, stems)).collect();
             for one in &ids {
@@ -226,82 +276,72 @@ fn read_catalogue(catalogue: &Catalogue, terms: &mut Terms, stems: &Stems) -> Re
     read
 }
 
-/// What a field counts, and how much a long one counts less.
-#[derive(Clone, Copy)]
-struct Weight {
+/// One term in one tool.
+#[derive(Clone, Copy, Default)]
+struct Sum {
     weight: f32,
-    by_length: f32,
-}
-
-fn weights(method: Method) -> [Weight; 8] {
-    let one = |weight, by_length| Weight { weight, by_length };
-    match method {
-        Method::Plain => [one(1.0, 0.0); 8],
-        Method::Full => [
-            one(3.0, 0.5),
-            one(1.5, 0.5),
-            one(1.5, 0.3),
-            one(2.0, 0.5),
-            one(1.0, 0.8),
-            one(0.8, 0.7),
-            one(0.6, 0.8),
-            one(0.3, 0.8),
-        ],
-    }
+    of_name: f32,
+    times: u32,
 }
 
 impl Read {
     /// Sorted by term: each tool that has it with the term's weight there.
-    fn weigh(&self, term_count: usize, weights: &[Weight; 8]) -> (Vec<u32>, Vec<(ToolId, f32)>) {
+    fn weigh(&self, term_count: usize, tuning: &Tuning) -> (Vec<u32>, Vec<Posting>) {
         let average = self.average_lengths();
-        let mut sums = vec![0.0_f32; term_count];
+        let mut sums = vec![Sum::default(); term_count];
         let mut touched: Vec<TermId> = Vec::new();
-        let mut found: Vec<(TermId, ToolId, f32)> = Vec::new();
+        let mut found: Vec<(TermId, Posting)> = Vec::with_capacity(self.words.len() / 2);
         let mut starts = vec![0_u32; term_count + 1];
         let mut start = 0;
         for (tool, end) in (0..).zip(&self.ends) {
             let words = &self.words[start..*end];
             start = *end;
             let lengths = lengths(words);
-            let factors: [f32; 8] = std::array::from_fn(|at| {
-                let Weight { weight, by_length } = weights[at];
+            let factors: [f32; FIELDS] = std::array::from_fn(|at| {
+                let FieldWeight { weight, by_length } = tuning.fields[at];
                 let relative = if average[at] > 0.0 { lengths[at] / average[at] } else { 1.0 };
                 weight / (1.0 - by_length + by_length * relative)
             });
+            let name_part = 1.0 / lengths[Field::Name as usize].max(1.0);
             for (term, field) in words {
                 let sum = &mut sums[*term as usize];
-                if *sum == 0.0 {
+                if sum.times == 0 {
                     touched.push(*term);
                 }
-                *sum += factors[*field as usize];
+                sum.times += 1;
+                if sum.times <= tuning.times_max {
+                    sum.weight += factors[*field as usize];
+                }
+                if *field == Field::Name {
+                    sum.of_name += name_part;
+                }
             }
             for term in touched.drain(..) {
-                let sum = std::mem::take(&mut sums[term as usize]);
-                found.push((term, tool, sum / (SATURATION + sum)));
+                let Sum { weight, of_name, .. } = std::mem::take(&mut sums[term as usize]);
+                let weight = weight / (tuning.saturation + weight);
+                found.push((term, Posting { tool, weight, of_name }));
                 starts[term as usize + 1] += 1;
             }
         }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
+        (1..starts.len()).for_each(|at| starts[at] += starts[at - 1]);
         let mut next = starts.clone();
-        let mut postings = vec![(0, 0.0); found.len()];
-        for (term, tool, weight) in found {
+        let mut postings = vec![Posting::default(); found.len()];
+        for (term, posting) in found {
             let place = &mut next[term as usize];
-            postings[*place as usize] = (tool, weight);
+            postings[*place as usize] = posting;
             *place += 1;
         }
         (starts, postings)
     }
 
-    fn average_lengths(&self) -> [f32; 8] {
+    fn average_lengths(&self) -> [f32; FIELDS] {
         let totals = lengths(&self.words);
         totals.map(|total| total / (self.ends.len().max(1)) as f32)
     }
 }
 
-fn lengths(words: &[(TermId, Field)]) -> [f32; 8] {
-    let mut lengths = [0.0; 8];
+fn lengths(words: &[(TermId, Field)]) -> [f32; FIELDS] {
+    let mut lengths = [0.0; FIELDS];
     for (_, field) in words {
         lengths[*field as usize] += 1.0;
     }

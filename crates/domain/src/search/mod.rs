@@ -4,16 +4,17 @@
 //! is hostile: the length of every text, the number of words and the depth of every schema that is
 //! looked at have a limit, and nothing here can fail but a filter that names no server.
 
-mod words;
-mod synonyms;
+mod answer;
+mod exact_name;
 mod fields;
 mod index;
-mod rank;
-mod exact_name;
 mod query;
-mod answer;
-mod render;
+mod rank;
 pub mod recall;
+mod render;
+mod synonyms;
+mod tuning;
+mod words;
 
 pub use answer::{Answer, Hit, Parameter, ServerLine};
 pub use index::{Index, Method};

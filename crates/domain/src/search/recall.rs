@@ -89,7 +89,8 @@ impl Case {
 
     /// The stems that the query and the expected names have in common.
     pub fn shared_words(&self) -> Vec<String> {
-        let names = self.expect.iter().map(|tool| tool.split_once('.').map_or(tool.as_str(), |(_, name)| name));
+        let names =
+            self.expect.iter().map(|tool| tool.split_once('.').map_or(tool.as_str(), |(_, name)| name));
         let names: BTreeSet<String> = names.flat_map(telling_stems).collect();
         let asked: BTreeSet<String> = telling_stems(&self.query).into_iter().collect();
         names.intersection(&asked).cloned().collect()

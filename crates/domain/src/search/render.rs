@@ -13,23 +13,24 @@ pub fn render(answer: &Answer, budget_tokens: usize, count: &dyn Fn(&str) -> usi
     } else {
         answer.servers.iter().map(server_block).collect()
     };
-    let frame = count(&whole(answer, &[], 0));
-    let mut left = budget_tokens.saturating_sub(frame);
-    let mut fitting = 0;
-    for block in &blocks {
+    let everything = whole(answer, &blocks, blocks.len());
+    if count(&everything) <= budget_tokens {
+        return everything;
+    }
+    let mut left = budget_tokens.saturating_sub(count(&whole(answer, &[], 0)));
+    let fits = |block: &&String| {
         let tokens = count(block);
-        if tokens > left {
-            break;
-        }
-        left -= tokens;
-        fitting += 1;
-    }
-    if fitting == 0
-        && let Some(shorter) = answer.hits.first().and_then(|hit| shorter(hit, answer.detail, left, count))
+        let fits = tokens <= left;
+        left = left.saturating_sub(tokens);
+        fits
+    };
+    let fitting: Vec<String> = blocks.iter().take_while(fits).cloned().collect();
+    if fitting.is_empty()
+        && let Some(shorter) = answer.hits.first().and_then(|hit| shorter(answer, hit, budget_tokens, count))
     {
-        return within(answer, vec![shorter], budget_tokens, count);
+        return shorter;
     }
-    within(answer, blocks.into_iter().take(fitting).collect(), budget_tokens, count)
+    within(answer, fitting, budget_tokens, count)
 }
 
 /// Leaves blocks out until the whole fits: tokens of parts do not add up exactly.
@@ -130,11 +131,12 @@ fn server_block(line: &ServerLine) -> String {
 }
 
 /// Less of the first hit, where even that one is too long: better its name than nothing.
-fn shorter(hit: &Hit, detail: Detail, budget: usize, count: &dyn Fn(&str) -> usize) -> Option<String> {
-    let steps: &[Detail] = match detail {
+fn shorter(answer: &Answer, hit: &Hit, budget: usize, count: &dyn Fn(&str) -> usize) -> Option<String> {
+    let steps: &[Detail] = match answer.detail {
         Detail::Full => &[Detail::Summary, Detail::Names],
         Detail::Summary => &[Detail::Names],
         Detail::Names => &[],
     };
-    steps.iter().map(|step| block(hit, *step)).find(|block| count(block) <= budget)
+    let texts = steps.iter().map(|step| whole(answer, &[block(hit, *step)], 1));
+    texts.into_iter().find(|text| count(text) <= budget)
 }

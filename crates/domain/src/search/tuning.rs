@@ -1,0 +1,84 @@
+//! How much each thing counts. Chosen by measuring with the queries in `benches/search`, by that half
+//! of them which is not held out.
+
+use super::fields::FIELDS;
+use super::index::Method;
+
+/// What a field counts, and how much less in a tool where it is long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FieldWeight {
+    pub weight: f32,
+    /// From 0 (length does not matter) to 1.
+    pub by_length: f32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Tuning {
+    /// In the order of `Field`.
+    pub fields: [FieldWeight; FIELDS],
+    /// How fast more of the same word stops counting.
+    pub saturation: f32,
+    /// A word said more often says no more: a text cannot push itself up by repetition.
+    pub times_max: u32,
+    /// What a synonym counts beside the word itself.
+    pub close: f32,
+    pub loose: f32,
+    /// What a partial or a misspelt word counts.
+    pub prefix: f32,
+    pub typo: f32,
+    /// How much it matters that all words of a query are found rather than one of them often.
+    pub coverage: f32,
+    /// How much it matters that a query has all words of a tool's name.
+    pub name_coverage: f32,
+    /// How much it matters that the query names the server.
+    pub server_named: f32,
+    /// How much it matters that other tools of the same server fit too.
+    pub server_context: f32,
+    /// What a question word counts as the kind of thing it asks for.
+    pub question: f32,
+}
+
+impl Method {
+    pub(super) fn tuning(self) -> Tuning {
+        let field = |weight, by_length| FieldWeight { weight, by_length };
+        match self {
+            Self::Full => Tuning {
+                fields: [
+                    field(3.0, 0.6),
+                    field(1.5, 0.6),
+                    field(1.5, 0.6),
+                    field(2.0, 0.9),
+                    field(0.6, 0.9),
+                    field(0.7, 0.7),
+                    field(0.6, 0.7),
+                    field(0.15, 0.5),
+                ],
+                saturation: 1.5,
+                times_max: 5,
+                close: 0.8,
+                loose: 0.6,
+                prefix: 0.7,
+                typo: 0.7,
+                coverage: 0.5,
+                name_coverage: 0.45,
+                server_named: 0.4,
+                server_context: 0.3,
+                question: 0.3,
+            },
+            Self::Plain => Tuning {
+                fields: [field(1.0, 0.75); FIELDS],
+                saturation: 1.2,
+                times_max: u32::MAX,
+                close: 0.0,
+                loose: 0.0,
+                prefix: 0.0,
+                typo: 0.0,
+                coverage: 0.0,
+                name_coverage: 0.0,
+                server_named: 0.0,
+                server_context: 0.0,
+                question: 0.0,
+            },
+        }
+    }
+}
