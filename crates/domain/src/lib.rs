@@ -12,11 +12,11 @@ mod quantity;
 pub mod search;
 mod secret_text;
 mod server_settings;
+pub mod stubs;
 mod tool_answer;
+pub mod tree;
 pub mod validate;
 mod visible_text;
-pub mod stubs;
-pub mod tree;
 
 pub use codes::Code;
 pub use levels::{Level, UnknownLevel};

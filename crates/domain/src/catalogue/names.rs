@@ -153,7 +153,6 @@ pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assign
         let identifier = identifier(original);
         let folded = fold(&identifier);
         if first.insert(folded.clone(), ()).is_none() {
-            let stem = stem_of(original, &identifier);
             let stem = if is_file_name(original) { (*original).to_owned() } else { file_name(&identifier) };
             assigned.push(Assigned { stem, identifier });
             continue;
@@ -165,15 +164,6 @@ pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assign
         assigned.push(Assigned { stem: numbered.clone(), identifier: numbered });
     }
     assigned
-}
-
-/// The original where it can be a file's name, otherwise the identifier, made harmless.
-fn stem_of(original: &str, identifier: &str) -> String {
-    if is_file_name(original) {
-        return original.to_owned();
-    }
-    let taken = is_device(identifier) || fold(identifier) == "index";
-    if taken { format!("{identifier}_") } else { identifier.to_owned() }
 }
 
 /// Whether it can be a file's name everywhere, and reads as one word in a path.

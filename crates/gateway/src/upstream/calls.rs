@@ -18,7 +18,11 @@ pub(super) struct CheckedCall {
     pub progress: ProgressSink,
 }
 
-pub(super) async fn call(inner: &Arc<Inner>, server: &Arc<Server>, call: CheckedCall) -> Result<ToolAnswer, ToolFailure> {
+pub(super) async fn call(
+    inner: &Arc<Inner>,
+    server: &Arc<Server>,
+    call: CheckedCall,
+) -> Result<ToolAnswer, ToolFailure> {
     let definition = &call.definition;
     let name = format!("{}.{}", server.settings.name, definition.name);
     server.rate.take(Instant::now()).map_err(|wait| {
@@ -105,7 +109,10 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
         ),
         UpstreamFailure::Timeout { limit_ms } => upstream(
             Code::CallTimeout,
-            format!("{name}.{tool} did not answer within {} and was told to stop; {advice}", format_ms(limit_ms)),
+            format!(
+                "{name}.{tool} did not answer within {} and was told to stop; {advice}",
+                format_ms(limit_ms)
+            ),
             repeatable,
         ),
         UpstreamFailure::Lost(why) => upstream(
@@ -114,9 +121,9 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
             repeatable,
         ),
         // The server looked at the call and did not make it.
-        UpstreamFailure::Refused { code: -32602, message } => ToolFailure::BadArguments(format!(
-            "{name}.{tool} does not take these arguments: {message}"
-        )),
+        UpstreamFailure::Refused { code: -32602, message } => {
+            ToolFailure::BadArguments(format!("{name}.{tool} does not take these arguments: {message}"))
+        }
         UpstreamFailure::Refused { code: _, message } => ToolFailure::Said(message),
         UpstreamFailure::BadAnswer(why) => {
             upstream(Code::BadAnswer, format!("{name}.{tool}: {why}"), repeatable)
@@ -136,7 +143,9 @@ pub(super) fn held_back(server: &Server, tool: &str) -> ToolFailure {
         (None, true) => format!(
             "{name}.{tool} has changed since it was approved and is held back; its user can look at it with `gristmill tools review`"
         ),
-        (None, false) => format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds what there is"),
+        (None, false) => {
+            format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds what there is")
+        }
     };
     upstream(Code::ToolHeldBack, message, true)
 }

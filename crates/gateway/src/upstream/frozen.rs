@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Resolved, fold};
 use gristmill_domain::search::Answer;
-use gristmill_domain::ToolAnswer;
 use serde_json::{Value, json};
 
+use super::Inner;
 use super::calls::{self, CheckedCall};
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
-use super::Inner;
 use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
 
 /// See the module.
@@ -48,7 +48,8 @@ impl FrozenTools {
         let (server, tool) = name.split_once(['.', '/']).unwrap_or(("", &name));
         for upstream in self.inner.servers() {
             let same_server = server.is_empty() || fold(server) == fold(&upstream.settings.name);
-            let waits = |waiting: &gristmill_domain::catalogue::Waiting| fold(&waiting.offered.name) == fold(tool);
+            let waits =
+                |waiting: &gristmill_domain::catalogue::Waiting| fold(&waiting.offered.name) == fold(tool);
             if same_server && upstream.waiting().iter().any(waits) {
                 return calls::held_back(upstream, tool);
             }

@@ -86,7 +86,8 @@ impl Upstreams {
         let enabled = settings.into_iter().filter(|settings| settings.enabled);
         let servers: Vec<Arc<Server>> = enabled
             .map(|settings| {
-                let log = ServerLog::in_file(logs.join(format!("{}.log", kept_offers::file_stem(&settings.name))));
+                let log =
+                    ServerLog::in_file(logs.join(format!("{}.log", kept_offers::file_stem(&settings.name))));
                 let kept = offers.read(&settings);
                 Arc::new(Server::new(settings, kept, log))
             })
@@ -234,9 +235,10 @@ impl Inner {
 
     /// Servers that have no tools because they could not be reached yet, and why.
     pub(crate) fn unreached(&self) -> impl Iterator<Item = (&str, UpstreamFailure)> {
-        self.servers.iter().filter(|server| !server.is_known()).filter_map(|server| {
-            Some((server.settings.name.as_str(), server.last_failure()?))
-        })
+        self.servers
+            .iter()
+            .filter(|server| !server.is_known())
+            .filter_map(|server| Some((server.settings.name.as_str(), server.last_failure()?)))
     }
 }
 

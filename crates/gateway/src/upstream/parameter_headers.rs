@@ -14,10 +14,17 @@ pub(super) fn parameter_headers(schema: &Value, arguments: &Map<String, Value>) 
     headers
 }
 
-fn collect(schema: &Value, arguments: &Map<String, Value>, depth: usize, headers: &mut Vec<(String, String)>) {
+fn collect(
+    schema: &Value,
+    arguments: &Map<String, Value>,
+    depth: usize,
+    headers: &mut Vec<(String, String)>,
+) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     for (name, property) in properties {
-        let (Some(value), true) = (arguments.get(name), headers.len() < HEADERS_MAX && depth > 0) else { continue };
+        let (Some(value), true) = (arguments.get(name), headers.len() < HEADERS_MAX && depth > 0) else {
+            continue;
+        };
         match (property.get("x-mcp-header").and_then(Value::as_str), value) {
             (Some(header), Value::String(text)) => headers.push((header.to_owned(), text.clone())),
             (Some(header), Value::Number(_) | Value::Bool(_)) => {

@@ -17,7 +17,9 @@ const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// The approvals cannot be read or written. Tools that were approved before are held back until
 /// they can be.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the approvals of tools in {path} cannot be used: {why}; repair the file or move it away, then review the tools again")]
+#[error(
+    "the approvals of tools in {path} cannot be used: {why}; repair the file or move it away, then review the tools again"
+)]
 pub struct PinError {
     path: String,
     why: String,
@@ -81,7 +83,9 @@ impl PinFile {
         let Some(text) = text else { return Ok(Pins::default()) };
         let pins: Pins = serde_json::from_str(&text).map_err(|error| self.error(error.to_string()))?;
         if pins.format != PINS_FORMAT {
-            return Err(self.error(format!("it has format {}, this version reads {PINS_FORMAT}", pins.format)));
+            return Err(
+                self.error(format!("it has format {}, this version reads {PINS_FORMAT}", pins.format))
+            );
         }
         Ok(pins)
     }

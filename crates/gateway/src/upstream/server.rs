@@ -14,7 +14,7 @@ use super::kept_offers::KeptOffer;
 use super::pin_file::{PinError, nothing_usable};
 use super::rate::Rate;
 use super::{Inner, ServerLog, ServerState, ServerStatus};
-use crate::ports::{ConnectRequest, ServerFacts, Upstream, UpstreamFailure};
+use crate::ports::{BoxFuture, ConnectRequest, ServerFacts, Upstream, UpstreamFailure};
 
 /// The first pause after a failure; each further one doubles it.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
@@ -91,10 +91,25 @@ impl Server {
     }
 
     /// The connection, made if there is none.
-    pub(super) async fn live(self: &Arc<Self>, inner: &Arc<Inner>) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
-        if let Some(upstream) = self.current() {
-            return Ok(upstream);
+    pub(super) async fn live(
+        self: &Arc<Self>,
+        inner: &Arc<Inner>,
+    ) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
+        match self.current() {
+            Some(upstream) => Ok(upstream),
+            None => self.connect_in_turn(inner).await,
         }
+    }
+
+    /// Boxed: a connection is watched, and whoever watches it may have to connect again.
+    fn connect_in_turn<'a>(
+        self: &'a Arc<Self>,
+        inner: &'a Arc<Inner>,
+    ) -> BoxFuture<'a, Result<Arc<dyn Upstream>, UpstreamFailure>> {
+        Box::pin(self.take_turn(inner))
+    }
+
+    async fn take_turn(self: &Arc<Self>, inner: &Arc<Inner>) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
         let mut attempts = self.attempts.lock().await;
         // Someone else may have made it while we waited.
         if let Some(upstream) = self.current() {
@@ -134,7 +149,9 @@ impl Server {
         let seconds = left.as_secs() + 1;
         match self.last_failure() {
             Some(UpstreamFailure::LoginNeeded(why)) => Err(UpstreamFailure::LoginNeeded(why)),
-            Some(failure) => Err(UpstreamFailure::Down(format!("{failure}; it is tried again in {seconds} s"))),
+            Some(failure) => {
+                Err(UpstreamFailure::Down(format!("{failure}; it is tried again in {seconds} s")))
+            }
             None => Err(UpstreamFailure::Down(format!("it is tried again in {seconds} s"))),
         }
     }

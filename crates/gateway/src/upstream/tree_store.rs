@@ -48,7 +48,11 @@ impl TreeStore {
     }
 
     /// The tree of that version. `files` is asked for its content only if it is not there yet.
-    pub(crate) fn lease(&self, version: &str, files: impl FnOnce() -> Vec<TreeFile>) -> io::Result<TreeLease> {
+    pub(crate) fn lease(
+        &self,
+        version: &str,
+        files: impl FnOnce() -> Vec<TreeFile>,
+    ) -> io::Result<TreeLease> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let lock = self.open_lock(version)?;
         flock(&lock, FlockOperation::LockShared)?;
@@ -189,7 +193,8 @@ mod tests {
         let files = || vec![file("index.md", "one"), file("a/x.py", "x"), file("a/.server.json", "{}")];
         let lease = store.lease("v1", files).expect("a tree");
         assert_eq!(fs::read_to_string(lease.path().join("a/x.py")).expect("a file"), "x");
-        let mode = |path: &str| fs::metadata(lease.path().join(path)).expect(path).permissions().mode() & 0o777;
+        let mode =
+            |path: &str| fs::metadata(lease.path().join(path)).expect(path).permissions().mode() & 0o777;
         assert_eq!((mode("a"), mode("a/x.py"), mode("index.md")), (0o500, 0o400, 0o400));
         let again = store.lease("v1", || panic!("it is there already")).expect("a tree");
         assert_eq!(again.path(), lease.path());
