@@ -3,7 +3,7 @@ from servers.crm import search_records, update_record
 from servers.database import export_rows
 from servers.documents import get_document
 
-# The transcript goes from one server into a record of another, without passing through here as text to read.
+# The transcript goes from one server into a record of another; no model has to read it on the way.
 transcript = await get_document(document_id="DOC-0107")
 text = transcript["text"]
 await update_record(type="meeting", id="MTG-0042", fields={"notes": text, "status": "held"})

@@ -22,7 +22,7 @@ pub const SPEAKERS: [(&str, &str, &str); 8] = [
 const CHAIR: &str = "Marta";
 
 /// What is said in a thread, in order: the part, and whether the one who brought it up says it.
-const THREAD: [(&str, bool); 20] = [
+const THREAD: [(&str, bool); 19] = [
     ("raise", true),
     ("detail", false),
     ("cause", true),
@@ -40,7 +40,6 @@ const THREAD: [(&str, bool); 20] = [
     ("small", false),
     ("back", false),
     ("lean", false),
-    ("agree", false),
     ("agree", false),
     ("settle", true),
 ];
@@ -111,9 +110,12 @@ impl Writer {
         let owner = speaker(topic.owner);
         let account = topic.account.filter(|_| number == 1 || number == 3).map(companies::company_name);
         for (place, (part, by_owner)) in THREAD.into_iter().enumerate() {
+            // People do not say everything every time.
             let needless = match part {
                 "account" => account.is_none(),
-                "small" => number % 2 == 1,
+                "small" | "clarify" => number % 2 == 1,
+                "cost" => number.is_multiple_of(2),
+                "react" => number == 2 || number == 4,
                 _ => false,
             };
             if needless {
@@ -129,7 +131,7 @@ impl Writer {
                 let opener = self.phrases.next("opener", issue, "", first_name(before));
                 text = format!("{opener} {text}");
             }
-            if noise::below(37, self.turn, 2, 5) == 0 && part != "small" && part != "settle" {
+            if noise::below(37, self.turn, 2, 10) == 0 && part != "small" && part != "settle" {
                 let name = first_name(self.someone_else(who, before));
                 let tail = self.phrases.next("tail", issue, "", name);
                 text = format!("{text} {tail}");
