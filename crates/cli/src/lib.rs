@@ -4,6 +4,7 @@
 mod arguments;
 mod commands;
 mod engine_progress;
+pub mod example_servers;
 pub mod example_tools;
 mod exit_codes;
 mod terminal;
