@@ -8,7 +8,9 @@
 pub mod addresses;
 pub mod http_client;
 mod secrets;
+mod serve;
 mod upstream;
 
 pub use secrets::{SecretContext, SecretError};
+pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
 pub use upstream::{KeeperCommand, McpConnector};

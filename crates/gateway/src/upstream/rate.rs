@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// Remembers when calls were made.
-pub(super) struct Rate {
+pub(crate) struct Rate {
     per_minute: usize,
     made: Mutex<VecDeque<Instant>>,
 }

@@ -17,7 +17,7 @@ mod session;
 mod stdio;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,8 @@ use stdio::StdioLink;
 /// Reaches servers over stdio and Streamable HTTP.
 pub struct McpConnector {
     keeper: KeeperCommand,
-    secrets: SecretContext,
+    /// What each server's references are resolved against.
+    secrets: HashMap<String, SecretContext>,
     /// Where logins are kept.
     tokens: PathBuf,
     client: reqwest::Client,
@@ -47,7 +48,11 @@ pub struct McpConnector {
 
 impl McpConnector {
     /// `tokens` is the file of the logins.
-    pub fn new(keeper: KeeperCommand, secrets: SecretContext, tokens: PathBuf) -> Result<Self, String> {
+    pub fn new(
+        keeper: KeeperCommand,
+        secrets: HashMap<String, SecretContext>,
+        tokens: PathBuf,
+    ) -> Result<Self, String> {
         let client = http_client(&HttpClientSettings::default()).map_err(|error| error.to_string())?;
         Ok(Self { keeper, secrets, tokens, client })
     }
@@ -77,17 +82,17 @@ impl McpConnector {
     async fn opening(&self, request: &ConnectRequest) -> Result<(Opening, Option<String>), UpstreamFailure> {
         let settings = &request.settings;
         let peer = Arc::new(Peer::new(Arc::clone(&request.tools_changed)));
-        let mut redactor = Redactor::default();
+        let mut references = References::new(self.secrets.get(&settings.name));
         let link = match &settings.transport {
             Transport::Stdio { command, args, env, cwd } => {
-                let command = self.resolve("command", command, &mut redactor).await?;
+                let command = references.resolve("command", command).await?;
                 let mut arguments = Vec::with_capacity(args.len());
                 for argument in args {
-                    arguments.push(self.resolve("argument", argument, &mut redactor).await?);
+                    arguments.push(references.resolve("argument", argument).await?);
                 }
                 let mut environment = BTreeMap::new();
                 for (name, value) in env {
-                    environment.insert(name.clone(), self.resolve(name, value, &mut redactor).await?);
+                    environment.insert(name.clone(), references.resolve(name, value).await?);
                 }
                 let start = child::Start {
                     keeper: &self.keeper,
@@ -97,16 +102,16 @@ impl McpConnector {
                     folder: cwd.as_deref(),
                 };
                 let log = Arc::clone(&request.log);
-                let started = child::start(&start, Arc::clone(&log), redactor.clone())?;
+                let started = child::start(&start, Arc::clone(&log), references.redactor.clone())?;
                 let bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
                 Link::Stdio(StdioLink::new(started, Arc::clone(&peer), log, bytes_max))
             }
             Transport::Http { url, headers, oauth } => {
-                let http = self.http_settings(settings, url, headers, oauth, &mut redactor).await?;
+                let http = self.http_settings(settings, url, headers, oauth, &mut references).await?;
                 Link::Http(HttpLink::new(http, Arc::clone(&peer)))
             }
         };
-        let opening = Opening { link, peer, limits: settings.limits, redactor };
+        let opening = Opening { link, peer, limits: settings.limits, redactor: references.redactor };
         Ok((opening, request.remembered.clone()))
     }
 
@@ -116,10 +121,10 @@ impl McpConnector {
         url: &SecretText,
         headers: &BTreeMap<String, SecretText>,
         oauth: &OAuthSettings,
-        redactor: &mut Redactor,
+        references: &mut References,
     ) -> Result<HttpSettings, UpstreamFailure> {
         let down = |why: &str| UpstreamFailure::Down(why.to_owned());
-        let url = self.resolve("url", url, redactor).await?;
+        let url = references.resolve("url", url).await?;
         let url =
             reqwest::Url::parse(&url).map_err(|error| down(&format!("its URL cannot be read: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -127,7 +132,7 @@ impl McpConnector {
         }
         let mut made = HeaderMap::new();
         for (name, value) in headers {
-            let value = self.resolve(name, value, redactor).await?;
+            let value = references.resolve(name, value).await?;
             let name = HeaderName::from_bytes(name.as_bytes())
                 .map_err(|_| down(&format!("`{name}` is not the name of a header")))?;
             let mut value = HeaderValue::from_str(&value)
@@ -152,18 +157,25 @@ impl McpConnector {
         let _ = &self.tokens;
         Ok(None)
     }
+}
 
-    async fn resolve(
-        &self,
-        key: &str,
-        text: &SecretText,
-        redactor: &mut Redactor,
-    ) -> Result<String, UpstreamFailure> {
-        let resolved = self.secrets.resolve(key, text).await;
+/// Resolves the references of one server, and remembers the secrets among them.
+struct References {
+    context: SecretContext,
+    redactor: Redactor,
+}
+
+impl References {
+    fn new(context: Option<&SecretContext>) -> Self {
+        Self { context: context.cloned().unwrap_or_default(), redactor: Redactor::default() }
+    }
+
+    async fn resolve(&mut self, key: &str, text: &SecretText) -> Result<String, UpstreamFailure> {
+        let resolved = self.context.resolve(key, text).await;
         let Resolved { text, secrets } =
             resolved.map_err(|error: SecretError| UpstreamFailure::Down(error.to_string()))?;
         for (name, value) in secrets {
-            redactor.add(&name, &value);
+            self.redactor.add(&name, &value);
         }
         Ok(text)
     }
