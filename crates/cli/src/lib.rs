@@ -3,6 +3,7 @@
 
 mod arguments;
 mod commands;
+pub mod config;
 mod engine_progress;
 pub mod example_servers;
 pub mod example_tools;

@@ -159,7 +159,8 @@ impl Reference {
         }
     }
 
-    fn written(&self) -> String {
+    /// As it is written in a configuration.
+    pub fn written(&self) -> String {
         match self {
             Self::Environment { name, default: None } => format!("${{{name}}}"),
             Self::Environment { name, default: Some(default) } => format!("${{{name}:-{default}}}"),

@@ -1,0 +1,166 @@
+//! A whole configuration file: its servers, its level, its limits, and everything wrong with it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
+
+use super::fields::Fields;
+use super::format::Format;
+use super::problem::{Foreign, Problem, Problems, Severity, What};
+use super::read_file::{FileText, ReadError};
+use super::references::Folders;
+use super::server_entry::{self, Strictness};
+use super::tree::{Node, Value, join};
+
+/// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
+pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
+const KEYS: [&str; 4] = ["servers", "mcpServers", "level", "limits"];
+/// More than anyone connects, and few enough to hold.
+pub const SERVERS_MAX: usize = 1_000;
+
+/// What one file says.
+#[derive(Debug, Default)]
+pub struct Document {
+    /// Its servers that can be understood, with their lines.
+    pub servers: Vec<(ServerSettings, usize)>,
+    /// The level it asks for.
+    pub level: Option<(Level, usize)>,
+    /// The limits it asks for, as they are written.
+    pub limits: Vec<(LimitName, String, usize)>,
+    /// Everything that is to be said about it.
+    pub problems: Vec<Problem>,
+}
+
+impl Document {
+    /// Reads a file that is there.
+    pub fn read(file: &FileText, home: Option<&Path>) -> Self {
+        let mut problems = Problems::of(&file.path);
+        let mut document = match parse(file) {
+            Ok(tree) => Self::of(&tree, &file.path, home, &mut problems),
+            Err(what) => {
+                let line = if let What::Syntax(error) = &what { error.line() } else { None };
+                problems.error("", line.unwrap_or(0), what);
+                Self::default()
+            }
+        };
+        document.problems = problems.into_vec();
+        document
+    }
+
+    fn of(tree: &Node, path: &Path, home: Option<&Path>, problems: &mut Problems) -> Self {
+        let mut document = Self::default();
+        for (key, line) in tree.repeated_keys() {
+            problems.error(&key, line, What::Repeated);
+        }
+        let strictness = strictness(tree, path);
+        let Some(mut fields) = Fields::of(tree, "", problems) else { return document };
+        let folders = Folders::of(path, home);
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        for block in BLOCKS {
+            let Some(node) = fields.take(block) else { continue };
+            let strictness = if block == "servers" { strictness } else { Strictness::Foreign };
+            document.read_block(node, block, strictness, &folders, &mut seen, problems);
+        }
+        document.read_level(&mut fields, problems);
+        document.read_limits(&mut fields, problems);
+        if fields.take("inputs").is_some() {
+            let line = fields.line("inputs");
+            problems.add(Severity::Note, "inputs", line, What::Foreign(Foreign::Inputs));
+        }
+        fields.take("$schema");
+        match strictness {
+            Strictness::Ours => fields.finish(&KEYS, problems),
+            Strictness::Foreign => {
+                for entry in fields.left() {
+                    problems.add(Severity::Note, &entry.key, entry.line, What::Foreign(Foreign::Ignored));
+                }
+            }
+        }
+        document
+    }
+
+    fn read_block<'a>(
+        &mut self,
+        node: &'a Node,
+        block: &'a str,
+        strictness: Strictness,
+        folders: &Folders,
+        seen: &mut HashMap<String, &'a str>,
+        problems: &mut Problems,
+    ) {
+        if !matches!(node.value, Value::Map(_)) {
+            problems.wrong_type(block, node, "a table of servers");
+            return;
+        }
+        for entry in node.entries() {
+            let path = join(block, &entry.key);
+            if seen.len() >= SERVERS_MAX {
+                problems.error(&path, entry.line, What::TooManyServers { max: SERVERS_MAX });
+                return;
+            }
+            if let Some(other) = seen.insert(entry.key.clone(), block)
+                && other != block
+            {
+                problems.error(&path, entry.line, What::ServerTwice { block: other.to_owned() });
+            }
+            let server = server_entry::read(&entry.key, &entry.node, &path, strictness, folders, problems);
+            match server {
+                Some(server) if block != "servers" && is_ourselves(&server) => {
+                    problems.add(Severity::Note, &path, entry.line, What::Foreign(Foreign::Ourselves));
+                }
+                Some(server) => self.servers.push((server, entry.line)),
+                None => {}
+            }
+        }
+    }
+
+    fn read_level(&mut self, fields: &mut Fields<'_>, problems: &mut Problems) {
+        let Some((word, line)) = fields.text("level", problems) else { return };
+        match word.parse::<Level>() {
+            Ok(level) => self.level = Some((level, line)),
+            Err(error) => problems.error("level", line, error.into()),
+        }
+    }
+
+    fn read_limits(&mut self, fields: &mut Fields<'_>, problems: &mut Problems) {
+        let Some(node) = fields.take("limits") else { return };
+        let Some(mut fields) = Fields::of(node, "limits", problems) else { return };
+        for name in LimitName::ALL {
+            let Some((text, line)) =
+                fields.quantity(name.as_str(), "a number or a text such as \"30s\"", problems)
+            else {
+                continue;
+            };
+            self.limits.push((name, text.to_owned(), line));
+        }
+        fields.finish(&LimitName::ALL.map(LimitName::as_str), problems);
+    }
+}
+
+/// The file as a tree.
+pub fn parse(file: &FileText) -> Result<Node, What> {
+    let format = Format::of(&file.path).ok_or(ReadError::UnknownFormat)?;
+    Ok(format.parse(file.text()?)?)
+}
+
+/// Another client's file has keys of its own, which are none of our business.
+fn strictness(tree: &Node, path: &Path) -> Strictness {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let foreign_block = tree.entry("mcpServers").is_some() || tree.entry("mcp_servers").is_some();
+    match stem {
+        "gristmill" => Strictness::Ours,
+        "mcp" | ".mcp" => Strictness::Foreign,
+        _ if foreign_block => Strictness::Foreign,
+        _ => Strictness::Ours,
+    }
+}
+
+/// Clients have us in their list of servers; we read that list, too. Our example servers are
+/// servers like any other.
+fn is_ourselves(server: &ServerSettings) -> bool {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return false };
+    let name = command.as_plain().and_then(|command| command.rsplit('/').next());
+    let first = args.iter().find_map(|arg| arg.as_plain().filter(|arg| !arg.starts_with('-')));
+    name == Some("gristmill") && first != Some("example-server")
+}

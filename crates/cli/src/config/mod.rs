@@ -1,0 +1,46 @@
+//! The configuration: which servers there are, how much programs are trusted, what they may use.
+//!
+//! Read from files, the environment and flags, resolved once into one [`Config`]. Files are
+//! hostile until proven otherwise: capped in size, depth and number, and a project's file is used
+//! only after the user approved it. Walls: nothing here starts a server, resolves a reference or
+//! puts a variable into an environment.
+
+pub mod locations;
+pub mod surroundings;
+
+pub mod format;
+pub mod read_file;
+mod read_json;
+mod read_toml;
+mod read_yaml;
+pub mod tree;
+
+pub mod document;
+pub mod env_file;
+mod environment;
+mod fields;
+pub mod problem;
+pub mod references;
+pub mod server_entry;
+mod server_limits;
+mod server_transport;
+
+pub mod approvals;
+pub mod load;
+pub mod resolved;
+
+pub mod atomic_file;
+pub mod edit;
+mod edit_json;
+mod edit_toml;
+mod edit_yaml;
+pub mod written;
+
+pub use approvals::Approvals;
+pub use load::{Flags, load};
+pub use problem::{Problem, Severity};
+pub use resolved::{Approval, Config, ConfigError, ConfiguredServer, Loaded, Origin};
+pub use surroundings::Surroundings;
+
+#[cfg(test)]
+mod tests;
