@@ -4,3 +4,6 @@
 //! parsed, never trusted. Secrets are resolved here, at the moment they are used, and are in no
 //! message, log or error.
 #![forbid(unsafe_code)]
+
+pub mod addresses;
+pub mod http_client;
