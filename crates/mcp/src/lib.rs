@@ -7,3 +7,5 @@
 
 pub mod addresses;
 pub mod http_client;
+pub mod oauth;
+pub mod secret;
