@@ -188,7 +188,10 @@ fn login_needed(server: &str, why: &LoginReason) -> String {
             format!("server `{server}` wants more rights than the login has; {again}")
         }
         LoginReason::ScopesMissing(scopes) => {
-            format!("server `{server}` wants more rights than the login has ({}); {again}", scopes.join(", "))
+            format!(
+                "server `{server}` wants more rights than the login has ({}); {again}",
+                server_words(&scopes.join(", "), &[])
+            )
         }
         LoginReason::ClientChanged => {
             format!("the login to `{server}` was made with another `oauth.client_id`; {again}")

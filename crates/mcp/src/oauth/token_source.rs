@@ -122,8 +122,7 @@ impl TokenSource {
             return Ok(login.access_token.clone());
         }
         if let Some(missing) = missing_scopes(www_authenticate, &inner.url) {
-            let noted = missing.clone();
-            inner.store.amend(&login, move |login| login.missing_scopes = noted).await?;
+            inner.note_missing(&login, &missing).await?;
             return Err(inner.login_needed(LoginReason::ScopesMissing(missing)));
         }
         let now = inner.clock.now();
@@ -192,6 +191,15 @@ impl Inner {
         }
     }
 
+    /// For the next login. Calls that are refused over and over write nothing new.
+    async fn note_missing(&self, login: &StoredLogin, missing: &[String]) -> Result<(), LoginError> {
+        let all = scope_list(&[&login.missing_scopes[..], missing].concat().join(" "));
+        if all == login.missing_scopes {
+            return Ok(());
+        }
+        Ok(self.store.amend(login, move |login| login.missing_scopes = all).await?)
+    }
+
     fn login_needed(&self, why: LoginReason) -> LoginError {
         LoginError::LoginNeeded { server: self.server.clone(), why }
     }
@@ -212,7 +220,9 @@ impl Inner {
         };
         match self.request(&login, refresh_token).await {
             Ok(tokens) => {
-                self.store.put(self.renewed(&login, tokens)).await?;
+                // Not `put`: a user who has logged out meanwhile stays logged out.
+                let now = self.clock.now();
+                self.store.amend(&login, move |login| login.take(tokens, now)).await?;
                 self.read_again()?.ok_or_else(|| self.login_needed(LoginReason::NeverLoggedIn))
             }
             Err(TokenFailure::Ended(words)) => {
@@ -242,22 +252,20 @@ impl Inner {
         let secrets = [refresh_token, &login.access_token];
         request_tokens(&http, &login.token_endpoint, &client, &form, &secrets).await
     }
-
-    fn renewed(&self, login: &StoredLogin, tokens: Tokens) -> StoredLogin {
-        let now = self.clock.now();
-        StoredLogin {
-            access_token: tokens.access_token,
-            // Without a new one the old one stays good.
-            refresh_token: tokens.refresh_token.or_else(|| login.refresh_token.clone()),
-            obtained_at: now,
-            expires_at: tokens.lifetime_s.map(|lifetime| now.saturating_add(lifetime)),
-            scopes: tokens.scopes.unwrap_or_else(|| login.scopes.clone()),
-            ..login.clone()
-        }
-    }
 }
 
 impl StoredLogin {
+    fn take(&mut self, tokens: Tokens, now: u64) {
+        self.access_token = tokens.access_token;
+        // Without a new one the old one stays good.
+        self.refresh_token = tokens.refresh_token.or(self.refresh_token.take());
+        self.obtained_at = now;
+        self.expires_at = tokens.lifetime_s.map(|lifetime| now.saturating_add(lifetime));
+        if let Some(scopes) = tokens.scopes {
+            self.scopes = scopes;
+        }
+    }
+
     /// Good for the next request, with some air.
     fn is_fresh(&self, now: u64) -> bool {
         self.expires_at.is_none_or(|end| {

@@ -3,6 +3,7 @@
 #[path = "../support/login_server.rs"]
 mod login_server;
 
+mod going_out;
 mod hostile;
 mod login;
 mod renewal;

@@ -227,6 +227,28 @@ async fn a_logout_revokes_forgets_and_is_noticed() {
 }
 
 #[tokio::test]
+async fn a_renewal_does_not_bring_a_login_back_that_was_ended_meanwhile() {
+    let world = World::logged_in("logout-renewal", Script::default()).await;
+    world.after(3600);
+    let leave = Arc::new(Notify::new());
+    world.server.script(|ways| {
+        ways.canned.insert("/token".to_owned(), Canned::Held(Arc::clone(&leave)));
+        ways.canned.insert("/revoke".to_owned(), Canned::Json(200, json!({})));
+    });
+    let source = world.source();
+    let caller = tokio::spawn({
+        let source = source.clone();
+        async move { source.bearer().await }
+    });
+    world.server.has_seen("/token", 2).await;
+    logout("crm", &world.settings, &world.store(), &world.network).await.expect("logged out");
+    leave.notify_one();
+    let error = caller.await.expect("no panic").expect_err("logged out");
+    assert_eq!(error.to_string(), "server `crm` needs a login; log in: gristmill login crm");
+    assert_eq!(world.store().list().expect("a file"), []);
+}
+
+#[tokio::test]
 async fn a_logout_forgets_even_if_the_login_server_does_not_help() {
     let world = World::logged_in("logout-fails", Script::default()).await;
     world.server.script(|ways| {

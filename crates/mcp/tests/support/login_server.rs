@@ -38,6 +38,8 @@ pub enum Canned {
     Redirect(u16, String),
     /// More than anyone wants to read.
     Endless,
+    /// A stream of events that stays open.
+    Events,
     /// Never.
     Silence,
     /// The real answer, once the test gives leave.
@@ -225,6 +227,11 @@ async fn serve(mut stream: TcpStream, base: String, state: Arc<Mutex<State>>, ar
         }
         Some(Canned::Silence) => return std::future::pending().await,
         Some(Canned::Endless) => return endless(stream).await,
+        Some(Canned::Events) => {
+            let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n";
+            let _ = stream.write_all(head).await;
+            return std::future::pending().await;
+        }
         Some(Canned::Held(leave)) => {
             leave.notified().await;
             state.lock().expect("no panic").answer(&request, &base)
