@@ -14,3 +14,5 @@ mod upstream;
 pub use secrets::{SecretContext, SecretError};
 pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
 pub use upstream::{KeeperCommand, McpConnector};
+pub mod oauth;
+pub mod secret;
