@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::exact_name::is_called;
 use super::fields::cut;
-use super::index::{Index, ToolId};
+use super::index::Index;
+use super::postings::ToolId;
 use super::query::{Detail, LIMIT_MAX, Query, SearchError};
 use super::rank::Ranked;
 use crate::catalogue::{Server, Tool, fold};

@@ -1,6 +1,7 @@
 //! A query that is a tool's name, in whatever spelling.
 
-use super::index::{Index, ToolId};
+use super::index::Index;
+use super::postings::ToolId;
 use crate::catalogue::{Server, fold};
 
 impl Index {

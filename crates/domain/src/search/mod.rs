@@ -8,11 +8,13 @@ mod answer;
 mod exact_name;
 mod fields;
 mod index;
+mod postings;
 mod query;
 mod rank;
 pub mod recall;
 mod render;
 mod synonyms;
+mod terms;
 mod tuning;
 mod words;
 

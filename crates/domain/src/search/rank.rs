@@ -1,8 +1,10 @@
 //! From the words of a query to tools with a score.
 
 use super::fields::cut;
-use super::index::{Index, Method, TermId, ToolId};
+use super::index::{Index, Method};
+use super::postings::ToolId;
 use super::synonyms::QUESTIONS;
+use super::terms::TermId;
 use super::words::{Stems, is_stop_word, runs, words_of_run};
 
 /// A query is a phrase, not a text.
