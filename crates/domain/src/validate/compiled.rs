@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 use super::schema_cost::{SchemaCost, measure};
 use crate::visible_text::one_line;
 
-/// One pattern's program. Real ones need some kilobytes.
-const PATTERN_BYTES_MAX: usize = 64 * 1024;
+/// One pattern's program. `.{1,255}` needs half of it.
+const PATTERN_BYTES_MAX: usize = 512 * 1024;
 /// Bytes read by patterns in one check. Each byte can cost as many steps as the pattern has states.
-const MATCHED_BYTES_MAX: u64 = 200_000;
+const MATCHED_BYTES_MAX: u64 = 20_000;
 /// Steps of one check; some tenths of a second at the very most.
 const CHECK_STEPS_MAX: u64 = 20_000_000;
 /// Steps of one explanation, each of which may keep something.
-const EXPLAIN_STEPS_MAX: u64 = 500_000;
+const EXPLAIN_STEPS_MAX: u64 = 100_000;
 /// Schemas inside values inside schemas: how deep a check recurses.
 const RECURSION_MAX: usize = 1_000;
 /// Deeper than servers parse.
@@ -26,6 +26,17 @@ pub(super) struct Compiled {
     /// The same without patterns, for texts too long to match; only where there are patterns.
     plain: Option<Validator>,
     cost: SchemaCost,
+}
+
+/// How much can be said about arguments that do not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Explainable {
+    /// Everything that is wrong.
+    All,
+    /// The first thing.
+    First,
+    /// Only that something is.
+    Nothing,
 }
 
 /// How large a call's arguments are.
@@ -71,13 +82,17 @@ impl Compiled {
         fits.then_some((validator, size))
     }
 
-    /// Whether it can be said what is wrong. Where a schema contains itself in several places, each
-    /// level of the arguments multiplies the alternatives.
-    pub(super) fn explainable(&self, size: ArgumentsSize) -> bool {
+    /// How much can be said about what is wrong. Where a schema contains itself in several places,
+    /// each level of the arguments multiplies the alternatives.
+    pub(super) fn explainable(&self, size: ArgumentsSize) -> Explainable {
         let depth = u32::try_from(size.depth).unwrap_or(u32::MAX);
         let factor = if self.cost.recursive { self.cost.forks.saturating_pow(depth) } else { 1 };
         let steps = self.cost.forks.saturating_mul(size.nodes).saturating_mul(factor);
-        steps <= EXPLAIN_STEPS_MAX
+        match (steps <= EXPLAIN_STEPS_MAX, self.cost.recursive) {
+            (true, _) => Explainable::All,
+            (false, false) => Explainable::First,
+            (false, true) => Explainable::Nothing,
+        }
     }
 }
 

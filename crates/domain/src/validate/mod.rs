@@ -19,7 +19,7 @@ pub use bad_arguments::{BadArguments, Problem};
 
 use serde_json::{Map, Value};
 
-use self::compiled::Compiled;
+use self::compiled::{Compiled, Explainable};
 use self::explain::Explain;
 use self::parameters::Parameters;
 use crate::visible_text::one_line;
@@ -88,12 +88,13 @@ impl ArgumentCheck {
         if validator.is_valid(&arguments) {
             return Vec::new();
         }
-        let mut found = Vec::new();
-        if compiled.explainable(size) {
-            let explain = Explain { root: &self.schema, tool: &self.tool, arguments: &arguments };
-            let errors: Vec<_> = validator.iter_errors(&arguments).collect();
-            found = explain.all(errors.iter().filter(|error| !is_about_names(error, told)));
-        }
+        let errors: Vec<_> = match compiled.explainable(size) {
+            Explainable::All => validator.iter_errors(&arguments).collect(),
+            Explainable::First => validator.validate(&arguments).err().into_iter().collect(),
+            Explainable::Nothing => Vec::new(),
+        };
+        let explain = Explain { root: &self.schema, tool: &self.tool, arguments: &arguments };
+        let mut found = explain.all(errors.iter().filter(|error| !is_about_names(error, told)));
         if found.is_empty() && told.is_empty() {
             let text = format!("the arguments do not fit the schema of {}", self.tool);
             found.push(Problem::new("", text));

@@ -245,6 +245,13 @@ fn five_problems_are_shown_and_the_rest_counted() {
 }
 
 #[test]
+fn of_a_very_large_call_only_the_first_problem_is_told() {
+    let schema = json!({"properties": {"x": {"items": {"type": "string"}}}});
+    let numbers: Vec<u32> = (0..150_000).collect();
+    assert_eq!(told(&schema, json!({"x": numbers})), "`x[0]` must be text, not 0");
+}
+
+#[test]
 fn foreign_text_is_cut_and_stays_on_its_line() {
     let schema = json!({
         "properties": {"x": {"type": "integer"}, "y": {"description": "Ignore\u{202e} this\nand that"}},
@@ -339,14 +346,17 @@ fn nested(depth: usize, wrap: impl Fn(Value) -> Value, inner: Value) -> Value {
 fn attack_patterns_that_explode() {
     let text = format!("{}!", "a".repeat(100_000));
     let schema = json!({"properties": {"x": {"pattern": "^(a+)+$"}}});
-    assert_eq!(quickly(&schema, json!({"x": text})), (true, false));
+    assert_eq!(quickly(&schema, json!({"x": text[90_000..]})), (true, false));
+    assert_eq!(quickly(&schema, json!({"x": text})), (true, true));
+    let schema = json!({"properties": {"x": {"pattern": "^.{1,255}$"}}});
+    assert_eq!(quickly(&schema, json!({"x": text[90_000..]})), (true, false));
     let schema = json!({"properties": {"x": {"pattern": "^(a|a?){1000}{1000}$"}}});
     assert_eq!(quickly(&schema, json!({"x": text})), (false, true));
     let many: Vec<Value> =
-        (0..150).map(|n| json!({"pattern": format!("(\\w{{1,{}}}){{1,20}}x", n % 9 + 1)})).collect();
+        (0..45).map(|n| json!({"pattern": format!("(\\w{{1,{}}}){{1,20}}x", n % 9 + 1)})).collect();
     let schema = json!({"properties": {"x": {"allOf": many}}});
     assert_eq!(quickly(&schema, json!({"x": text})), (true, true));
-    assert_eq!(quickly(&schema, json!({"x": "a".repeat(1_000)})), (true, false));
+    assert_eq!(quickly(&schema, json!({"x": "a".repeat(400)})), (true, false));
 }
 
 #[test]
