@@ -28,6 +28,8 @@ pub enum Command {
     Setup(Setup),
     /// Measure the sandbox on this machine
     Bench(Bench),
+    /// Serve an example MCP server over standard input and output
+    ExampleServer(ExampleServerArguments),
 }
 
 #[derive(Args)]
@@ -106,6 +108,20 @@ pub struct Setup {
     /// Compile again even if a good file is there
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Args)]
+pub struct ExampleServerArguments {
+    /// calculator, weather, filesystem, database, documents or crm
+    pub name: String,
+
+    /// filesystem: the folder to serve [default: a small tree in memory]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+
+    /// database: the folder for its file [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
 }
 
 #[derive(Args)]

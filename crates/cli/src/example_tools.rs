@@ -9,7 +9,7 @@ use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use serde_json::{Map, Value, json};
 
-use crate::tokens;
+use gristmill_gateway::tokens;
 
 const ORDERS: u64 = 1200;
 const CUSTOMERS: u64 = 97;

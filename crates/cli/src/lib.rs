@@ -9,7 +9,7 @@ pub mod example_servers;
 pub mod example_tools;
 mod exit_codes;
 mod terminal;
-mod tokens;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -53,5 +53,6 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),
         Command::Bench(bench) => commands::bench::bench(bench).await,
+        Command::ExampleServer(server) => commands::example_server::example_server(server).await,
     }
 }

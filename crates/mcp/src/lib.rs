@@ -7,6 +7,8 @@
 
 pub mod addresses;
 pub mod http_client;
+pub mod oauth;
+pub mod secret;
 mod secrets;
 mod serve;
 mod upstream;
@@ -14,5 +16,3 @@ mod upstream;
 pub use secrets::{SecretContext, SecretError};
 pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
 pub use upstream::{KeeperCommand, McpConnector};
-pub mod oauth;
-pub mod secret;

@@ -10,7 +10,9 @@ use serde_json::json;
 use super::{Failure, Outcome};
 use crate::arguments::Demo;
 use crate::example_tools::ExampleTools;
-use crate::{engine_progress, exit_codes, tokens};
+use gristmill_gateway::tokens;
+
+use crate::{engine_progress, exit_codes};
 
 /// The question that a person might ask.
 const QUESTION: &str = "Which customers lost us most through failed payments, and what should we do first?";

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod demo;
 pub mod doctor;
+pub mod example_server;
 pub mod run;
 pub mod setup;
 

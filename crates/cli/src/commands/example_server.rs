@@ -1,0 +1,53 @@
+//! `gristmill example-server NAME`: an MCP server over standard input and output, to try things on.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use gristmill_gateway::ports::BoxFuture;
+use gristmill_mcp::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
+use serde_json::{Map, Value};
+
+use super::{Failure, Outcome};
+use crate::arguments::ExampleServerArguments;
+use crate::example_servers::{self, Answer, ExampleServer, Options};
+
+pub async fn example_server(arguments: ExampleServerArguments) -> Outcome {
+    let options = Options { root: arguments.root, data: arguments.data };
+    let server =
+        example_servers::by_name(&arguments.name, &options).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let served = Arc::new(Served(Arc::from(server)));
+    serve_stdio(served).await.map_err(|error| Failure::Ours(anyhow!(error)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Served(Arc<dyn ExampleServer>);
+
+impl ServedTools for Served {
+    fn info(&self) -> ServedInfo {
+        ServedInfo {
+            name: self.0.name().to_owned(),
+            title: self.0.title().to_owned(),
+            instructions: self.0.instructions().to_owned(),
+        }
+    }
+
+    fn tools(&self) -> Vec<Value> {
+        self.0.tools()
+    }
+
+    fn call(&self, tool: String, arguments: Map<String, Value>) -> BoxFuture<'_, Result<ServedAnswer, String>> {
+        let server = Arc::clone(&self.0);
+        Box::pin(async move {
+            // A query may take seconds: other calls go on meanwhile.
+            let called = tokio::task::spawn_blocking(move || server.call(&tool, &arguments)).await;
+            Ok(match called.map_err(|error| error.to_string())?? {
+                Answer::Structured(value) => ServedAnswer::Structured(value),
+                Answer::Text(text) => ServedAnswer::Text(text),
+                Answer::Image { mime, bytes, text } => {
+                    ServedAnswer::Image { mime: mime.to_owned(), bytes, text }
+                }
+            })
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! From the configuration to connected servers.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use gristmill_gateway::Folders;
+use gristmill_gateway::domain::ServerSettings;
+use gristmill_gateway::upstream::{Refresh, UpstreamFolders, Upstreams};
+use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
+use gristmill_worker::UPSTREAM_KEEPER_COMMAND;
+
+use crate::commands::Failure;
+use crate::config::{self, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
+
+/// A configuration that is in order, and where it was read.
+pub struct Configured {
+    pub config: Config,
+    pub surroundings: Surroundings,
+}
+
+/// Reads the configuration. Mistakes end the command; warnings are said and passed over.
+pub fn read(flags: &Flags) -> Result<Configured, Failure> {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let (config, remarks) =
+        config::load(&surroundings, flags).into_result().map_err(|error| Failure::Usage(error.into()))?;
+    for remark in remarks.iter().filter(|remark| remark.severity == Severity::Warning) {
+        eprintln!("warning: {remark}");
+    }
+    Ok(Configured { config, surroundings })
+}
+
+impl Configured {
+    /// The servers that may be used; those that may not are named.
+    pub fn usable(&self) -> Vec<&ConfiguredServer> {
+        let enabled = self.config.servers.iter().filter(|server| server.settings.enabled);
+        for server in enabled {
+            if let Some(remedy) = server.approval.remedy() {
+                eprintln!("note: the server `{}` is not used: {remedy}", server.settings.name);
+            }
+        }
+        self.config.usable_servers().collect()
+    }
+
+    /// Where what must last is.
+    pub fn data_folder(&self) -> Result<PathBuf, Failure> {
+        let folder = self.config.data_folder.clone().or_else(|| self.surroundings.data_folder());
+        folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+    }
+
+    /// Connects these servers.
+    pub fn connect(&self, servers: &[&ConfiguredServer], refresh: Refresh) -> Result<Upstreams, Failure> {
+        let contexts = servers.iter().map(|server| (server.settings.name.clone(), secret_context(server)));
+        let settings = servers.iter().map(|server| server.settings.clone()).collect();
+        connect(settings, contexts.collect(), self.data_folder()?, refresh)
+    }
+
+    /// The connector alone, for logins.
+    pub fn secret_context(&self, server: &ConfiguredServer) -> SecretContext {
+        secret_context(server)
+    }
+}
+
+/// Connects servers, with what they keep under `data`.
+pub fn connect(
+    settings: Vec<ServerSettings>,
+    contexts: HashMap<String, SecretContext>,
+    data: PathBuf,
+    refresh: Refresh,
+) -> Result<Upstreams, Failure> {
+    let ours = |error: String| Failure::Ours(anyhow!(error));
+    let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
+    let connector = McpConnector::new(keeper()?, contexts, data.join("tokens.json")).map_err(ours)?;
+    let folders = UpstreamFolders { data, cache };
+    Ok(Upstreams::start(settings, Arc::new(connector), &folders, refresh))
+}
+
+/// This very binary, under its hidden command.
+pub fn keeper() -> Result<KeeperCommand, Failure> {
+    let program = std::env::current_exe().map_err(|error| Failure::Ours(error.into()))?;
+    Ok(KeeperCommand { program, argument: UPSTREAM_KEEPER_COMMAND.into() })
+}
+
+fn secret_context(server: &ConfiguredServer) -> SecretContext {
+    let variables = server.variables.names().filter_map(|name| {
+        Some((name.to_owned(), server.variables.get(name)?.to_owned()))
+    });
+    let folder = match &server.origin {
+        Origin::File { path, .. } => path.parent().map(PathBuf::from).unwrap_or_default(),
+        Origin::Default | Origin::Variable(_) | Origin::Flag => PathBuf::new(),
+    };
+    SecretContext { variables: variables.collect(), folder }
+}
