@@ -24,6 +24,18 @@ impl Printable {
     }
 }
 
+/// Foreign words on one line, not too long.
+pub fn one_line(text: &str) -> String {
+    const CHARS_MAX: usize = 400;
+    let flat = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
+    let mut line: String = text.trim().chars().map(visible).map(flat).take(CHARS_MAX + 1).collect();
+    if let Some((cut, _)) = line.char_indices().nth(CHARS_MAX) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    line
+}
+
 /// How many bytes at the end may be the beginning of a character.
 fn unfinished_bytes(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {

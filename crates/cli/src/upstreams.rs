@@ -71,7 +71,7 @@ pub fn connect(
 ) -> Result<Upstreams, Failure> {
     let ours = |error: String| Failure::Ours(anyhow!(error));
     let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
-    let connector = McpConnector::new(keeper()?, contexts, data.join("tokens.json")).map_err(ours)?;
+    let connector = McpConnector::new(keeper()?, contexts, data.clone()).map_err(ours)?;
     let folders = UpstreamFolders { data, cache };
     Ok(Upstreams::start(settings, Arc::new(connector), &folders, refresh))
 }
@@ -83,9 +83,10 @@ pub fn keeper() -> Result<KeeperCommand, Failure> {
 }
 
 fn secret_context(server: &ConfiguredServer) -> SecretContext {
-    let variables = server.variables.names().filter_map(|name| {
-        Some((name.to_owned(), server.variables.get(name)?.to_owned()))
-    });
+    let variables = server
+        .variables
+        .names()
+        .filter_map(|name| Some((name.to_owned(), server.variables.get(name)?.to_owned())));
     let folder = match &server.origin {
         Origin::File { path, .. } => path.parent().map(PathBuf::from).unwrap_or_default(),
         Origin::Default | Origin::Variable(_) | Origin::Flag => PathBuf::new(),

@@ -15,4 +15,4 @@ mod upstream;
 
 pub use secrets::{SecretContext, SecretError};
 pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
-pub use upstream::{KeeperCommand, McpConnector};
+pub use upstream::{KeeperCommand, LoginFailure, McpConnector};

@@ -14,8 +14,8 @@ use crate::example_servers::{self, Answer, ExampleServer, Options};
 
 pub async fn example_server(arguments: ExampleServerArguments) -> Outcome {
     let options = Options { root: arguments.root, data: arguments.data };
-    let server =
-        example_servers::by_name(&arguments.name, &options).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let server = example_servers::by_name(&arguments.name, &options)
+        .map_err(|error| Failure::Usage(anyhow!(error)))?;
     let served = Arc::new(Served(Arc::from(server)));
     serve_stdio(served).await.map_err(|error| Failure::Ours(anyhow!(error)))?;
     Ok(ExitCode::SUCCESS)
@@ -36,7 +36,11 @@ impl ServedTools for Served {
         self.0.tools()
     }
 
-    fn call(&self, tool: String, arguments: Map<String, Value>) -> BoxFuture<'_, Result<ServedAnswer, String>> {
+    fn call(
+        &self,
+        tool: String,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<ServedAnswer, String>> {
         let server = Arc::clone(&self.0);
         Box::pin(async move {
             // A query may take seconds: other calls go on meanwhile.

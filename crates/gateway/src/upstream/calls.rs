@@ -104,7 +104,7 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
         UpstreamFailure::Down(why) => down(server, &why),
         UpstreamFailure::LoginNeeded(why) => upstream(
             Code::LoginNeeded,
-            format!("`{name}` wants a login: {why}; run `gristmill login {name}`"),
+            format!("{name}.{tool} was not called: {why}"),
             true,
         ),
         UpstreamFailure::Timeout { limit_ms } => upstream(

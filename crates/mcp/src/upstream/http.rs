@@ -204,7 +204,7 @@ impl HttpLink {
                 credentials.refused(used, challenge).await.map_err(failed)
             }
             None => Err(failed(UpstreamFailure::LoginNeeded(format!(
-                "it answered {status}: the `Authorization` header of the configuration is not accepted"
+                "it answered {status}: the `Authorization` header in its configuration is not accepted"
             )))),
         }
     }

@@ -11,6 +11,7 @@ mod declined;
 mod eras;
 mod events;
 mod http;
+mod login_credentials;
 mod peer;
 mod redact;
 mod session;
@@ -28,9 +29,17 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
 pub use child::KeeperCommand;
 
+use url::Url;
+
 use crate::http_client::{HttpClientSettings, http_client};
+use crate::oauth::{
+    self, Clock, Granted, LoggedOut, LoginError, LoginNetwork, LoginRequest, LoginSettings, TokenSource,
+    TokenStore,
+};
+use crate::secret::Secret;
 use crate::secrets::{Resolved, SecretContext, SecretError};
 use http::{HttpLink, HttpSettings};
+use login_credentials::LoginCredentials;
 use peer::Peer;
 use redact::Redactor;
 use session::{Link, Opening};
@@ -42,19 +51,19 @@ pub struct McpConnector {
     /// What each server's references are resolved against.
     secrets: HashMap<String, SecretContext>,
     /// Where logins are kept.
-    tokens: PathBuf,
+    data: PathBuf,
     client: reqwest::Client,
 }
 
 impl McpConnector {
-    /// `tokens` is the file of the logins.
+    /// `data` is the folder of the logins.
     pub fn new(
         keeper: KeeperCommand,
         secrets: HashMap<String, SecretContext>,
-        tokens: PathBuf,
+        data: PathBuf,
     ) -> Result<Self, String> {
         let client = http_client(&HttpClientSettings::default()).map_err(|error| error.to_string())?;
-        Ok(Self { keeper, secrets, tokens, client })
+        Ok(Self { keeper, secrets, data, client })
     }
 
     async fn open(&self, request: ConnectRequest) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
@@ -140,9 +149,9 @@ impl McpConnector {
             value.set_sensitive(true);
             made.insert(name, value);
         }
-        let credentials = match made.contains_key(AUTHORIZATION) {
+        let credentials: Option<Arc<dyn http::Credentials>> = match made.contains_key(AUTHORIZATION) {
             true => None,
-            false => self.credentials(settings, &url, oauth).await?,
+            false => Some(Arc::new(self.credentials(settings, &url, oauth, references).await?)),
         };
         let result_bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
         Ok(HttpSettings { client: self.client.clone(), url, headers: made, credentials, result_bytes_max })
@@ -150,13 +159,70 @@ impl McpConnector {
 
     async fn credentials(
         &self,
-        _settings: &ServerSettings,
-        _url: &reqwest::Url,
-        _oauth: &OAuthSettings,
-    ) -> Result<Option<Arc<dyn http::Credentials>>, UpstreamFailure> {
-        let _ = &self.tokens;
-        Ok(None)
+        settings: &ServerSettings,
+        url: &reqwest::Url,
+        oauth: &OAuthSettings,
+        references: &mut References,
+    ) -> Result<LoginCredentials, UpstreamFailure> {
+        let login = references.login_settings(oauth).await?;
+        let store = TokenStore::new(&self.data);
+        let network = LoginNetwork::default();
+        let source = TokenSource::new(&settings.name, url, login, store, network, Clock::system());
+        Ok(LoginCredentials { source, redactor: references.redactor.clone() })
     }
+
+    /// Logs in to a server over HTTP. `open` shows the user where to go.
+    pub async fn login(
+        &self,
+        settings: &ServerSettings,
+        open: &(dyn Fn(&Url) -> bool + Send + Sync),
+        time_limit: Duration,
+    ) -> Result<Granted, LoginFailure> {
+        let (url, login) = self.login_target(settings).await?;
+        let request = LoginRequest {
+            server: &settings.name,
+            url: &url,
+            settings: &login,
+            challenge: None,
+            time_limit,
+            open,
+        };
+        let store = TokenStore::new(&self.data);
+        Ok(oauth::login(request, &store, &LoginNetwork::default(), &Clock::system()).await?)
+    }
+
+    /// Logs out of a server: its tokens are revoked where it offers that, and forgotten.
+    pub async fn logout(&self, settings: &ServerSettings) -> Result<LoggedOut, LoginFailure> {
+        let (_, login) = self.login_target(settings).await?;
+        let store = TokenStore::new(&self.data);
+        Ok(oauth::logout(&settings.name, &login, &store, &LoginNetwork::default()).await?)
+    }
+
+    async fn login_target(&self, settings: &ServerSettings) -> Result<(Url, LoginSettings), LoginFailure> {
+        let Transport::Http { url, oauth, .. } = &settings.transport else {
+            return Err(LoginFailure::NotHttp(settings.name.clone()));
+        };
+        let mut references = References::new(self.secrets.get(&settings.name));
+        let url = references.resolve("url", url).await?;
+        let url = Url::parse(&url)
+            .map_err(|error| UpstreamFailure::Down(format!("its URL cannot be read: {error}")))?;
+        let login = references.login_settings(oauth).await?;
+        Ok((url, login))
+    }
+}
+
+/// A login that did not come about. Whatever was there before is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum LoginFailure {
+    /// Only servers over HTTP have logins.
+    #[error("`{0}` is a program that we start, which has no login; give it its secrets in `env`")]
+    NotHttp(String),
+    /// Its configuration cannot be resolved.
+    #[error(transparent)]
+    Configured(#[from] UpstreamFailure),
+    /// The login itself.
+    #[error(transparent)]
+    Login(#[from] LoginError),
 }
 
 /// Resolves the references of one server, and remembers the secrets among them.
@@ -168,6 +234,23 @@ struct References {
 impl References {
     fn new(context: Option<&SecretContext>) -> Self {
         Self { context: context.cloned().unwrap_or_default(), redactor: Redactor::default() }
+    }
+
+    async fn login_settings(&mut self, oauth: &OAuthSettings) -> Result<LoginSettings, UpstreamFailure> {
+        let client_id = match &oauth.client_id {
+            Some(text) => Some(self.resolve("client_id", text).await?),
+            None => None,
+        };
+        let client_secret = match &oauth.client_secret {
+            Some(text) => Some(Secret::new(self.resolve("client_secret", text).await?)),
+            None => None,
+        };
+        Ok(LoginSettings {
+            client_id,
+            client_secret,
+            scopes: oauth.scopes.clone(),
+            callback_port: oauth.callback_port,
+        })
     }
 
     async fn resolve(&mut self, key: &str, text: &SecretText) -> Result<String, UpstreamFailure> {

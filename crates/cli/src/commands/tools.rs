@@ -1,0 +1,307 @@
+//! `gristmill tools …`: what the connected servers offer, as a program sees it.
+
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use anyhow::{anyhow, bail};
+use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
+use gristmill_gateway::domain::stubs;
+use gristmill_gateway::domain::ToolAnswer;
+use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::upstream::{Refresh, Upstreams};
+use serde_json::{Map, Value, json};
+
+use super::list::counted;
+use super::{Failure, Outcome};
+use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
+use crate::config::Flags;
+use crate::exit_codes;
+use crate::terminal::{Printable, one_line};
+use crate::upstreams;
+
+/// No call has more arguments than this, as JSON.
+const ARGUMENTS_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+pub async fn tools(arguments: Tools) -> Outcome {
+    let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
+    let usable = configured.usable();
+    let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+    let outcome = match arguments.command {
+        ToolsCommand::List { server, json } => list(&upstreams, server.as_deref(), json).await,
+        ToolsCommand::Search { query, server, category, detail, limit, json } => {
+            let search = ToolSearch {
+                query: query.join(" "),
+                server,
+                category,
+                detail: Some(detail),
+                limit: Some(limit),
+                offset: None,
+                line: None,
+            };
+            search_tools(&upstreams, &search, json).await
+        }
+        ToolsCommand::Show { name, format } => show(&upstreams, &name, format).await,
+        ToolsCommand::Call { name, arguments, json } => call(&upstreams, name, arguments, json).await,
+        ToolsCommand::Review { server, approve, tool, yes, json } => {
+            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json).await
+        }
+    };
+    upstreams.close().await;
+    outcome
+}
+
+async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome {
+    upstreams.known().await;
+    let snapshot = upstreams.snapshot();
+    let catalogue = snapshot.catalogue();
+    let wanted = |name: &str, folder: &str| only.is_none_or(|only| only == name || only == folder);
+    let servers: Vec<_> =
+        catalogue.servers.iter().filter(|server| wanted(&server.offer.name, &server.folder)).collect();
+    if let (Some(only), true) = (only, servers.is_empty()) {
+        let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
+        let nearest = gristmill_gateway::domain::nearest(only, known, 1);
+        let hint = nearest.first().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        return Err(Failure::Usage(anyhow!("there is no server `{only}`{hint}")));
+    }
+    if json {
+        let tools = servers.iter().flat_map(|server| {
+            server.tools.iter().map(|tool| {
+                json!({
+                    "server": server.offer.name,
+                    "tool": format!("{}.{}", server.folder, tool.stem),
+                    "name": tool.definition.name,
+                    "summary": tool.definition.summary(),
+                    "hash": tool.definition.hash.to_hex(),
+                })
+            })
+        });
+        println!("{:#}", Value::from(tools.collect::<Vec<_>>()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    for server in &servers {
+        println!("{} ({})", server.folder, counted(server.tools.len(), "tool"));
+        for tool in &server.tools {
+            println!("  {:<32} {}", tool.stem, one_line(&tool.definition.summary()));
+        }
+    }
+    if servers.is_empty() {
+        eprintln!("no servers are connected\nhint: gristmill add NAME -- COMMAND…, then gristmill list");
+    }
+    tell_of_trouble(upstreams);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn search_tools(upstreams: &Upstreams, search: &ToolSearch, json: bool) -> Outcome {
+    upstreams.known().await;
+    let snapshot = upstreams.snapshot();
+    let answer = snapshot.search(search).map_err(|error| Failure::Usage(error.into()))?;
+    match json {
+        true => {
+            let hits = answer.hits.iter().map(|hit| {
+                json!({ "tool": hit.tool, "signature": hit.signature, "summary": hit.summary, "score": hit.score })
+            });
+            let hits: Vec<Value> = hits.collect();
+            println!("{:#}", json!({ "shown": answer.shown, "total": answer.total, "hits": hits }));
+        }
+        false => println!("{}", Printable::all(&snapshot.rendered(&answer))),
+    }
+    tell_of_trouble(upstreams);
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome {
+    upstreams.known().await;
+    let snapshot = upstreams.snapshot();
+    let (server, tool) = match snapshot.lookup().resolve(name) {
+        Resolved::One(server, tool) => (server, tool),
+        Resolved::Several(names) => {
+            return Err(Failure::Usage(anyhow!("several servers have a tool `{name}`: {}", names.join(", "))));
+        }
+        Resolved::None(nearest) => {
+            let error = ToolFailure::Unknown { name: name.to_owned(), nearest };
+            return Err(Failure::Usage(anyhow!("{error}")));
+        }
+    };
+    let text = match format {
+        ToolsFormat::Python => stubs::python(server, tool),
+        ToolsFormat::Typescript => stubs::typescript(server, tool),
+        ToolsFormat::Json => {
+            let value: Value = serde_json::from_str(&tool.definition.raw).unwrap_or_default();
+            format!("{value:#}\n")
+        }
+    };
+    print!("{}", Printable::all(&text));
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json: bool) -> Outcome {
+    let arguments = arguments_from(arguments).map_err(Failure::Usage)?;
+    let progress = ProgressSink::new(|progress| {
+        let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
+        eprintln!("{}{total}{message}", progress.progress);
+    });
+    match upstreams.call(ToolCall { name, arguments, progress }).await {
+        Ok(answer) => {
+            print_answer(&answer, json).map_err(|error| Failure::Ours(error.into()))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(failure) => {
+            let code = match &failure {
+                ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => "GM-1401",
+                ToolFailure::BadArguments(_) => "GM-1402",
+                ToolFailure::Said(_) => "GM-1104",
+                ToolFailure::Upstream { code, .. } => code.as_str(),
+            };
+            eprintln!("error[{code}]: {}", Printable::all(&failure.to_string()));
+            Ok(exit_codes::of_a_tool(&failure))
+        }
+    }
+}
+
+/// `NAME=VALUE` pairs, one JSON object, or `-` for an object on standard input.
+fn arguments_from(words: Vec<String>) -> anyhow::Result<Map<String, Value>> {
+    let object = |text: &str| match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => bail!("the arguments must be a JSON object"),
+        Err(error) => bail!("the arguments are not JSON: {error}"),
+    };
+    match words.as_slice() {
+        [only] if only == "-" => {
+            let mut text = String::new();
+            std::io::stdin().take(ARGUMENTS_BYTES_MAX).read_to_string(&mut text)?;
+            object(&text)
+        }
+        [only] if only.trim_start().starts_with('{') => object(only),
+        pairs => {
+            let pairs = pairs.iter().map(|pair| {
+                let (name, value) = pair
+                    .split_once('=')
+                    .ok_or_else(|| anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or give one JSON object"))?;
+                let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+                Ok((name.to_owned(), value))
+            });
+            pairs.collect()
+        }
+    }
+}
+
+fn print_answer(answer: &ToolAnswer, json: bool) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
+    match (&value, json) {
+        (Value::String(text), false) => writeln!(out, "{}", Printable::all(text))?,
+        (value, false) if out.is_terminal() => writeln!(out, "{}", Printable::all(&format!("{value:#}")))?,
+        // As the server wrote it: numbers keep their digits.
+        (_, _) => writeln!(out, "{}", answer.json)?,
+    }
+    for (number, file) in answer.files.iter().enumerate() {
+        eprintln!("file {number}: {}, {} bytes of base64; a program finds it in its workspace", one_line(&file.mime), file.base64.len());
+    }
+    Ok(())
+}
+
+async fn review(
+    upstreams: &Upstreams,
+    only: Option<&str>,
+    approve: Option<Vec<String>>,
+    yes: bool,
+    json: bool,
+) -> Outcome {
+    // What is on disk may be old: what the servers offer now is what is approved.
+    match only {
+        Some(name) if upstreams.check_one(name).await.is_none() => {
+            return Err(Failure::Usage(anyhow!("there is no server `{name}`; `gristmill list` shows them")));
+        }
+        Some(_) => {}
+        None => drop(upstreams.check().await),
+    }
+    let waiting: Vec<(String, Vec<Waiting>)> =
+        upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
+    if json {
+        println!("{:#}", Value::from(waiting.iter().flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool))).collect::<Vec<_>>()));
+    } else {
+        print_waiting(&waiting);
+    }
+    tell_of_trouble(upstreams);
+    let Some(tools) = approve else { return Ok(ExitCode::SUCCESS) };
+    for (server, waiting) in &waiting {
+        let names: Vec<String> = match tools.is_empty() {
+            true => waiting.iter().map(|tool| tool.offered.name.clone()).collect(),
+            false => tools.clone(),
+        };
+        if !yes && !confirmed(&format!("approve {} of {server} as shown?", counted(names.len(), "tool"))) {
+            eprintln!("nothing was approved for {server}");
+            continue;
+        }
+        let approved = upstreams.approve(server, Approve::Tools(&names));
+        let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
+        eprintln!("approved: {}", approved.join(", "));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
+    if waiting.is_empty() {
+        println!("every tool is as it was approved");
+        return;
+    }
+    for (server, tools) in waiting {
+        for tool in tools {
+            let name = one_line(&tool.offered.name);
+            match &tool.kind {
+                WaitingKind::Added => println!("{server}.{name} is new:\n+ {}\n", one_line(&tool.offered.raw)),
+                WaitingKind::Changed { pinned_raw } => {
+                    println!("{server}.{name} has changed:");
+                    for change in diff(pinned_raw, &tool.offered.raw) {
+                        println!("{}", Printable::all(&change.to_string()));
+                    }
+                    println!();
+                }
+            }
+        }
+    }
+    eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
+}
+
+fn waiting_json(server: &str, waiting: &Waiting) -> Value {
+    let (kind, changes) = match &waiting.kind {
+        WaitingKind::Added => ("added", Vec::new()),
+        WaitingKind::Changed { pinned_raw } => {
+            let changes = diff(pinned_raw, &waiting.offered.raw);
+            ("changed", changes.into_iter().map(|change| change.to_string()).collect())
+        }
+    };
+    json!({ "server": server, "tool": waiting.offered.name, "kind": kind, "changes": changes })
+}
+
+fn confirmed(question: &str) -> bool {
+    if !std::io::stdin().is_terminal() {
+        eprintln!("{question} Say so with --yes.");
+        return false;
+    }
+    eprint!("{question} [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+/// Names what is down: a server is never silently missing.
+fn tell_of_trouble(upstreams: &Upstreams) {
+    use gristmill_gateway::upstream::ServerState;
+    for status in upstreams.statuses() {
+        match &status.state {
+            ServerState::Down(why) | ServerState::LoginNeeded(why) => {
+                eprintln!("note: {} is down: {}", status.name, one_line(why));
+            }
+            ServerState::Up | ServerState::Idle => {}
+        }
+        if status.waiting > 0 {
+            eprintln!(
+                "note: {} of {} held back until reviewed: gristmill tools review {}",
+                counted(status.waiting, "tool"),
+                status.name,
+                status.name
+            );
+        }
+    }
+}
