@@ -20,5 +20,5 @@ mod words;
 
 pub use answer::{Answer, Hit, Parameter, ServerLine};
 pub use index::{Index, Method};
-pub use query::{Detail, Query, SearchError};
+pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
 pub use render::render;
