@@ -1,4 +1,4 @@
-//! How well and how fast search works: `search_recall CATALOGUES QUERIES [--misses]`.
+//! How well and how fast search works: `search_recall CATALOGUES QUERIES [--misses] [--answers]`.
 //!
 //! CATALOGUES is a folder of files with `server` and `tools`, QUERIES is `benches/search/queries.json`.
 
@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gristmill_domain::catalogue::{Catalogue, ServerOffer, ToolDefinition};
+use gristmill_domain::catalogue::{Catalogue, Server, ServerOffer, Tool, ToolDefinition};
 use gristmill_domain::search::recall::{Measured, Queries, Set, measure};
-use gristmill_domain::search::{Index, Method};
+use gristmill_domain::search::{Index, Method, Query, render};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -26,7 +26,7 @@ const MANY_TOOLS: usize = 10_000;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, queries, options @ ..] = arguments.as_slice() else {
-        return Err("usage: search_recall CATALOGUES QUERIES [--misses]".into());
+        return Err("usage: search_recall CATALOGUES QUERIES [--misses] [--answers]".into());
     };
     let offers = load(Path::new(folder))?;
     let queries = Queries::parse(&std::fs::read_to_string(queries)?)?;
@@ -55,6 +55,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (p50, p95) = (millis(measured.time(0.5)), millis(measured.time(0.95)));
     println!("\n{} tools: p50 {p50:.3} ms, p95 {p95:.3} ms", many.tool_count());
 
+    if options.iter().any(|option| option == "--answers") {
+        for case in queries.cases().iter().filter(|case| case.set == Set::Dev) {
+            let query = Query { limit: 3, ..Query::new(case.query.as_str()) };
+            let signature = |_: &Server, tool: &Tool| format!("{}(…)", tool.identifier);
+            let answer = index.search(&query, &signature)?;
+            println!("\n> {}\n{}", case.query, render(&answer, 500, &|text| text.len() / 4));
+        }
+    }
     if options.iter().any(|option| option == "--misses") {
         for case in queries.cases().iter().filter(|case| case.set == Set::Dev) {
             let place = case.place(&index);

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::exact_name::is_called;
 use super::fields::cut;
 use super::index::Index;
 use super::postings::ToolId;
@@ -114,11 +113,15 @@ impl Index {
     fn wanted_servers(&self, query: &Query) -> Result<Vec<bool>, SearchError> {
         let servers = &self.catalogue.servers;
         let mut wanted = vec![query.servers.is_empty(); servers.len()];
+        let spellings =
+            |server: &Server| [&server.offer.name, &server.folder, &server.identifier].map(|name| fold(name));
+        let known_as: Vec<[String; 3]> =
+            if query.servers.is_empty() { Vec::new() } else { servers.iter().map(spellings).collect() };
         for name in &query.servers {
             let folded = fold(cut(name, NAME_BYTES_MAX));
             let mut known = false;
-            for (wanted, server) in wanted.iter_mut().zip(servers) {
-                if is_called(server, &folded) {
+            for (wanted, names) in wanted.iter_mut().zip(&known_as) {
+                if names.contains(&folded) {
                     (*wanted, known) = (true, true);
                 }
             }

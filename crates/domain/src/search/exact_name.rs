@@ -41,6 +41,6 @@ impl Index {
 const SPLITS_MAX: usize = 16;
 
 /// Whether the folded name is one of the server's.
-pub(super) fn is_called(server: &Server, folded: &str) -> bool {
+fn is_called(server: &Server, folded: &str) -> bool {
     [&server.offer.name, &server.folder, &server.identifier].into_iter().any(|name| fold(name) == folded)
 }

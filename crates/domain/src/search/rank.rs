@@ -17,7 +17,7 @@ const PREFIX_CHARS_MIN: usize = 3;
 const TYPO_CHARS_MIN: usize = 5;
 
 /// Anything below this part of the best score is not worth showing.
-const WORTH_SHOWING: f32 = 0.2;
+const WORTH_SHOWING: f32 = 0.25;
 
 /// One tool that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,6 +12,7 @@ pub(super) struct FieldWeight {
     pub by_length: f32,
 }
 
+/// Everything that a score depends on beside the words.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     /// In the order of `Field`.
