@@ -1,6 +1,7 @@
 //! A small world to configure: a home, a project, an environment.
 
 mod approving;
+mod commands;
 mod editing;
 mod hostile;
 mod reading;
