@@ -2,6 +2,7 @@
 
 mod approving;
 mod commands;
+mod documented;
 mod editing;
 mod hostile;
 mod reading;
