@@ -1,9 +1,17 @@
 //! The commands, one file each.
 
+pub mod add;
+pub mod add_json;
 pub mod bench;
+pub mod config_approve;
+pub mod config_check;
+pub mod config_path;
+pub mod config_show;
 pub mod demo;
 pub mod doctor;
 pub mod example_server;
+pub mod get;
+pub mod remove;
 pub mod run;
 pub mod setup;
 

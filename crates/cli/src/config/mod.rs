@@ -32,7 +32,7 @@ pub mod resolved;
 pub mod atomic_file;
 pub mod edit;
 mod edit_json;
-mod edit_toml;
+pub mod edit_toml;
 mod edit_yaml;
 pub mod written;
 

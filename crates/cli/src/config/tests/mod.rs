@@ -1,6 +1,8 @@
 //! A small world to configure: a home, a project, an environment.
 
 mod approving;
+mod commands;
+mod documented;
 mod editing;
 mod hostile;
 mod reading;

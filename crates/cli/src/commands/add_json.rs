@@ -1,0 +1,31 @@
+//! `gristmill add-json NAME JSON`: a server as other clients' documentation writes it.
+
+use crate::config::Surroundings;
+use crate::config::format::Format;
+use crate::config::server_entry::Strictness;
+
+use super::add::{self, AddError, Report, Scope};
+
+/// The command line of `add-json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddJson {
+    /// The server's name.
+    pub name: String,
+    /// What would stand behind the name in `mcpServers`.
+    pub json: String,
+    /// Which file.
+    pub scope: Scope,
+    /// `--replace`
+    pub replace: bool,
+}
+
+/// Adds a server. What another client's keys became of is among the hints.
+pub fn add_json(surroundings: &Surroundings, add: &AddJson) -> Result<Report, AddError> {
+    let file = add::file_of(surroundings, &add.scope)?;
+    let tree = Format::Json.parse(&add.json).map_err(|error| AddError::NotJson(error.to_string()))?;
+    let (server, problems) = add::read(surroundings, &file, &add.name, &tree, Strictness::Foreign)?;
+    let mut report = add::put_server(surroundings, file, &server, add.replace)?;
+    let told = problems.iter().map(ToString::to_string);
+    report.hints.splice(0..0, told);
+    Ok(report)
+}
