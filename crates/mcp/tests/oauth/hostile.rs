@@ -203,6 +203,15 @@ async fn redirects_lead_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_code_is_not_sent_on_even_within_the_origin() {
+    let script = with_canned("/token", Canned::Redirect(307, "/elsewhere".to_owned()));
+    let world = World::new("redirect-near", script).await;
+    let error = world.refused_login().await.to_string();
+    assert!(error.ends_with("answers with a redirect, which is not followed here"), "{error}");
+    assert_eq!(world.server.seen_at("/elsewhere").len(), 0);
+}
+
+#[tokio::test]
 async fn metadata_may_move_within_its_origin() {
     let world = World::new("moved", Script::default()).await;
     world.server.script(|ways| {

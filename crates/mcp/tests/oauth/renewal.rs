@@ -68,6 +68,26 @@ async fn a_hundred_callers_cause_one_renewal() {
 }
 
 #[tokio::test]
+async fn a_hundred_callers_share_one_failure_too() {
+    let world = World::logged_in("renew-trouble", Script::default()).await;
+    world.after(3600);
+    let leave = Arc::new(Notify::new());
+    world.server.script(|ways| {
+        ways.canned.insert("/token".to_owned(), Canned::HeldTrouble(Arc::clone(&leave)));
+    });
+    let source = world.source();
+    let calls = futures_util::future::join_all((0..100).map(|_| source.bearer()));
+    // Polled after the calls, so that all of them wait when the answer comes.
+    let answering = async {
+        world.server.has_seen("/token", 2).await;
+        leave.notify_one();
+    };
+    let (outcomes, ()) = tokio::join!(calls, answering);
+    assert!(outcomes.iter().all(|outcome| outcome.as_ref().is_err_and(LoginError::may_pass)));
+    assert_eq!((outcomes.len(), offered(&world).len()), (100, 1));
+}
+
+#[tokio::test]
 async fn a_renewal_goes_on_when_nobody_waits_for_it_any_more() {
     let world = World::logged_in("renew-dropped", Script::default()).await;
     world.after(3600);

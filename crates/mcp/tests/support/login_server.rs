@@ -44,6 +44,8 @@ pub enum Canned {
     Silence,
     /// The real answer, once the test gives leave.
     Held(Arc<Notify>),
+    /// The same, and then 503.
+    HeldTrouble(Arc<Notify>),
 }
 
 /// What the server does differently from a good one.
@@ -235,6 +237,10 @@ async fn serve(mut stream: TcpStream, base: String, state: Arc<Mutex<State>>, ar
         Some(Canned::Held(leave)) => {
             leave.notified().await;
             state.lock().expect("no panic").answer(&request, &base)
+        }
+        Some(Canned::HeldTrouble(leave)) => {
+            leave.notified().await;
+            reply(503, json!({}))
         }
         None => state.lock().expect("no panic").answer(&request, &base),
     };
