@@ -26,8 +26,26 @@ pub enum Command {
     Doctor(Doctor),
     /// Prepare the engine ahead of time
     Setup(Setup),
-    /// Measure the sandbox on this machine
+    /// Measure the sandbox, the gateway or the search on this machine
     Bench(Bench),
+    /// Add a server: `add NAME -- COMMAND…`, or `add NAME URL`
+    Add(AddArguments),
+    /// Add a server from the JSON that other clients use
+    AddJson(AddJsonArguments),
+    /// Show every server and how it is
+    List(List),
+    /// Show one server's configuration
+    Get(GetArguments),
+    /// Remove a server
+    Remove(RemoveArguments),
+    /// Log in to a server over HTTP
+    Login(Login),
+    /// Log out of a server, and forget its tokens
+    Logout(Logout),
+    /// What the servers offer: list, search, show, call, review
+    Tools(Tools),
+    /// Show and check the configuration
+    Config(ConfigArguments),
     /// Serve an example MCP server over standard input and output
     ExampleServer(ExampleServerArguments),
 }
@@ -62,8 +80,290 @@ pub struct Run {
     #[arg(long)]
     pub example_tools: bool,
 
+    /// Connect no server, whatever is configured
+    #[arg(long)]
+    pub no_servers: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+
     #[command(flatten)]
     pub limits: LimitArguments,
+}
+
+#[derive(Args, Clone, Default)]
+pub struct ConfigFile {
+    /// The configuration file, instead of those that are looked for
+    #[arg(long = "config", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Default)]
+pub struct ScopeArguments {
+    /// Change the project's file instead of your own
+    #[arg(long)]
+    pub project: bool,
+
+    /// Change your own file (the default)
+    #[arg(long, conflicts_with = "project")]
+    pub user: bool,
+
+    /// Change this file
+    #[arg(long = "config", value_name = "FILE", conflicts_with_all = ["project", "user"])]
+    pub config: Option<PathBuf>,
+}
+
+impl ScopeArguments {
+    /// Whether any of them was said.
+    pub fn is_given(&self) -> bool {
+        self.project || self.user || self.config.is_some()
+    }
+}
+
+#[derive(Args)]
+pub struct AddArguments {
+    /// The server's name, as programs will use it
+    pub name: String,
+
+    /// Its URL, for a server over HTTP
+    pub url: Option<String>,
+
+    /// The program to start, after `--`
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+
+    /// A variable for the program; write secrets as ${NAME}
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+
+    /// A header for a server over HTTP; write secrets as ${NAME}
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+
+    /// Where the program starts
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+
+    /// A line about it, for the index
+    #[arg(long)]
+    pub description: Option<String>,
+
+    /// A word to filter searches by
+    #[arg(long)]
+    pub category: Option<String>,
+
+    /// Take the place of a server with the same name
+    #[arg(long)]
+    pub replace: bool,
+
+    #[command(flatten)]
+    pub scope: ScopeArguments,
+}
+
+#[derive(Args)]
+pub struct AddJsonArguments {
+    /// The server's name
+    pub name: String,
+
+    /// Such as '{"command": "npx", "args": ["-y", "some-server"]}'
+    pub json: String,
+
+    /// Take the place of a server with the same name
+    #[arg(long)]
+    pub replace: bool,
+
+    #[command(flatten)]
+    pub scope: ScopeArguments,
+}
+
+#[derive(Args)]
+pub struct List {
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Do not reach the servers: show what is known
+    #[arg(long)]
+    pub no_check: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Args)]
+pub struct GetArguments {
+    /// The server's name
+    pub name: String,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Args)]
+pub struct RemoveArguments {
+    /// The server's name
+    pub name: String,
+
+    #[command(flatten)]
+    pub scope: ScopeArguments,
+}
+
+#[derive(Args)]
+pub struct Login {
+    /// The server's name
+    pub name: String,
+
+    /// Only print where to go
+    #[arg(long)]
+    pub no_browser: bool,
+
+    /// How long to wait, in seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub timeout_s: u64,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Args)]
+pub struct Logout {
+    /// The server's name
+    pub name: String,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Args)]
+pub struct Tools {
+    #[command(subcommand)]
+    pub command: ToolsCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum ToolsCommand {
+    /// List the tools of all servers, or of one
+    List {
+        /// Only this server
+        server: Option<String>,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find tools by what they do
+    Search {
+        /// Words; none to browse
+        query: Vec<String>,
+        /// Only this server
+        #[arg(long)]
+        server: Option<String>,
+        /// Only servers of this category
+        #[arg(long)]
+        category: Option<String>,
+        /// names, summary or full
+        #[arg(long, default_value = "summary")]
+        detail: String,
+        /// How many at most
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one tool as a program sees it
+    Show {
+        /// `tool` or `server.tool`
+        name: String,
+        /// How
+        #[arg(long, value_enum, default_value_t = ToolsFormat::Python)]
+        format: ToolsFormat,
+    },
+    /// Call one tool
+    Call {
+        /// `tool` or `server.tool`
+        name: String,
+        /// NAME=VALUE pairs, one JSON object, or `-` for one on standard input
+        arguments: Vec<String>,
+        /// Print the value as JSON, also if it is text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what changed since it was approved, and approve it
+    Review {
+        /// Only this server
+        server: Option<String>,
+        /// Approve what is shown
+        #[arg(long)]
+        approve: bool,
+        /// Approve only this tool
+        #[arg(long, requires = "approve", requires = "server")]
+        tool: Vec<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum ToolsFormat {
+    /// The Python stub
+    Python,
+    /// The TypeScript stub
+    Typescript,
+    /// The server's own definition
+    Json,
+}
+
+#[derive(Args)]
+pub struct ConfigArguments {
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum ConfigCommand {
+    /// Show the whole configuration, and where each part comes from
+    Show {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show everything that is wrong with it
+    Check {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which files are looked for, and which are there
+    Path {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allow a project's file to be used as it is now
+    Approve {
+        /// The file [default: the project's]
+        file: Option<PathBuf>,
+        /// Take the approval back
+        #[arg(long)]
+        revoke: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 #[derive(Args)]
@@ -127,8 +427,16 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search"])]
     pub what: String,
+
+    /// A folder with catalogues: JSON files of {"server", "version", "tools"}
+    #[arg(long, value_name = "DIR")]
+    pub catalogues: Option<PathBuf>,
+
+    /// search: a file of queries with the tools that answer them
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
 
     /// Print the figures as JSON
     #[arg(long)]

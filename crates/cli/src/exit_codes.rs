@@ -23,6 +23,16 @@ pub fn of(report: &Report) -> ExitCode {
     ExitCode::from(number_of(error.code))
 }
 
+/// How a tool's failure ends the process.
+pub fn of_a_tool(failure: &gristmill_gateway::ports::ToolFailure) -> ExitCode {
+    use gristmill_gateway::ports::ToolFailure;
+    ExitCode::from(match failure {
+        ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } | ToolFailure::BadArguments(_) => 2,
+        ToolFailure::Said(_) => 1,
+        ToolFailure::Upstream { code, .. } => number_of(*code),
+    })
+}
+
 /// See [`of`].
 pub fn number_of(code: Code) -> u8 {
     match code {

@@ -53,6 +53,15 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),
         Command::Bench(bench) => commands::bench::bench(bench).await,
+        Command::Add(arguments) => commands::servers::add(arguments),
+        Command::AddJson(arguments) => commands::servers::add_json(arguments),
+        Command::List(arguments) => commands::list::list(arguments).await,
+        Command::Get(arguments) => commands::servers::get(arguments),
+        Command::Remove(arguments) => commands::servers::remove(arguments),
+        Command::Login(arguments) => commands::login::login(arguments).await,
+        Command::Logout(arguments) => commands::login::logout(arguments).await,
+        Command::Tools(arguments) => commands::tools::tools(arguments).await,
+        Command::Config(arguments) => commands::config::config(arguments),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,
     }
 }

@@ -55,11 +55,6 @@ impl Configured {
         let settings = servers.iter().map(|server| server.settings.clone()).collect();
         connect(settings, contexts.collect(), self.data_folder()?, refresh)
     }
-
-    /// The connector alone, for logins.
-    pub fn secret_context(&self, server: &ConfiguredServer) -> SecretContext {
-        secret_context(server)
-    }
 }
 
 /// Connects servers, with what they keep under `data`.
@@ -82,7 +77,8 @@ pub fn keeper() -> Result<KeeperCommand, Failure> {
     Ok(KeeperCommand { program, argument: UPSTREAM_KEEPER_COMMAND.into() })
 }
 
-fn secret_context(server: &ConfiguredServer) -> SecretContext {
+/// What a server's references are resolved against.
+pub fn secret_context(server: &ConfiguredServer) -> SecretContext {
     let variables = server
         .variables
         .names()

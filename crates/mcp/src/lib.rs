@@ -16,3 +16,4 @@ mod upstream;
 pub use secrets::{SecretContext, SecretError};
 pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
 pub use upstream::{KeeperCommand, LoginFailure, McpConnector};
+pub use url::Url;

@@ -56,7 +56,9 @@ pub async fn logout(arguments: Logout) -> Outcome {
     for revocation in out.revocations {
         match revocation {
             Revocation::Done => println!("the server has revoked them"),
-            Revocation::NotOffered => println!("the server does not revoke tokens: they last until they expire"),
+            Revocation::NotOffered => {
+                println!("the server does not revoke tokens: they last until they expire")
+            }
             Revocation::Failed(error) => {
                 eprintln!("warning: the server did not revoke them: {}", one_line(&error.to_string()));
             }
@@ -82,7 +84,11 @@ fn connector(
 /// By the system's own opener, never through a shell.
 fn open_browser(url: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started =
-        Command::new(opener).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let started = Command::new(opener)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
     started.is_ok()
 }

@@ -3,6 +3,7 @@
 pub mod add;
 pub mod add_json;
 pub mod bench;
+pub mod config;
 pub mod config_approve;
 pub mod config_check;
 pub mod config_path;
@@ -11,9 +12,13 @@ pub mod demo;
 pub mod doctor;
 pub mod example_server;
 pub mod get;
+pub mod list;
+pub mod login;
 pub mod remove;
 pub mod run;
+pub mod servers;
 pub mod setup;
+pub mod tools;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
     WorkspaceChoice,
@@ -13,10 +14,11 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
-use crate::arguments::Run;
+use crate::arguments::{ConfigFile, Run};
+use crate::config::Flags;
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes};
+use crate::{engine_progress, exit_codes, upstreams};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -37,6 +39,13 @@ pub async fn run(arguments: Run) -> Outcome {
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
     }
+    let connected = match arguments.no_servers || arguments.example_tools {
+        true => None,
+        false => connect(&arguments.config)?,
+    };
+    if let Some(upstreams) = connected {
+        builder = builder.tool_source(Arc::new(upstreams));
+    }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let execution = gateway.execute(request);
     let (report, unshown) = follow(execution, !arguments.json).await;
@@ -56,6 +65,16 @@ pub async fn run(arguments: Run) -> Outcome {
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
         Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+    }
+}
+
+/// The configured servers, if there are any.
+fn connect(file: &ConfigFile) -> Result<Option<Upstreams>, Failure> {
+    let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
+    let usable = configured.usable();
+    match usable.is_empty() {
+        true => Ok(None),
+        false => configured.connect(&usable, Refresh::WhenUsed).map(Some),
     }
 }
 

@@ -4,9 +4,9 @@ use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
+use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::stubs;
-use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use serde_json::{Map, Value, json};
@@ -115,7 +115,10 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
     let (server, tool) = match snapshot.lookup().resolve(name) {
         Resolved::One(server, tool) => (server, tool),
         Resolved::Several(names) => {
-            return Err(Failure::Usage(anyhow!("several servers have a tool `{name}`: {}", names.join(", "))));
+            return Err(Failure::Usage(anyhow!(
+                "several servers have a tool `{name}`: {}",
+                names.join(", ")
+            )));
         }
         Resolved::None(nearest) => {
             let error = ToolFailure::Unknown { name: name.to_owned(), nearest };
@@ -175,9 +178,9 @@ fn arguments_from(words: Vec<String>) -> anyhow::Result<Map<String, Value>> {
         [only] if only.trim_start().starts_with('{') => object(only),
         pairs => {
             let pairs = pairs.iter().map(|pair| {
-                let (name, value) = pair
-                    .split_once('=')
-                    .ok_or_else(|| anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or give one JSON object"))?;
+                let (name, value) = pair.split_once('=').ok_or_else(|| {
+                    anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or give one JSON object")
+                })?;
                 let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
                 Ok((name.to_owned(), value))
             });
@@ -196,7 +199,11 @@ fn print_answer(answer: &ToolAnswer, json: bool) -> std::io::Result<()> {
         (_, _) => writeln!(out, "{}", answer.json)?,
     }
     for (number, file) in answer.files.iter().enumerate() {
-        eprintln!("file {number}: {}, {} bytes of base64; a program finds it in its workspace", one_line(&file.mime), file.base64.len());
+        eprintln!(
+            "file {number}: {}, {} bytes of base64; a program finds it in its workspace",
+            one_line(&file.mime),
+            file.base64.len()
+        );
     }
     Ok(())
 }
@@ -219,7 +226,15 @@ async fn review(
     let waiting: Vec<(String, Vec<Waiting>)> =
         upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
     if json {
-        println!("{:#}", Value::from(waiting.iter().flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool))).collect::<Vec<_>>()));
+        println!(
+            "{:#}",
+            Value::from(
+                waiting
+                    .iter()
+                    .flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)))
+                    .collect::<Vec<_>>()
+            )
+        );
     } else {
         print_waiting(&waiting);
     }
@@ -250,7 +265,9 @@ fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
         for tool in tools {
             let name = one_line(&tool.offered.name);
             match &tool.kind {
-                WaitingKind::Added => println!("{server}.{name} is new:\n+ {}\n", one_line(&tool.offered.raw)),
+                WaitingKind::Added => {
+                    println!("{server}.{name} is new:\n+ {}\n", one_line(&tool.offered.raw))
+                }
                 WaitingKind::Changed { pinned_raw } => {
                     println!("{server}.{name} has changed:");
                     for change in diff(pinned_raw, &tool.offered.raw) {

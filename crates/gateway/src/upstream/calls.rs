@@ -102,11 +102,9 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
     };
     match failure {
         UpstreamFailure::Down(why) => down(server, &why),
-        UpstreamFailure::LoginNeeded(why) => upstream(
-            Code::LoginNeeded,
-            format!("{name}.{tool} was not called: {why}"),
-            true,
-        ),
+        UpstreamFailure::LoginNeeded(why) => {
+            upstream(Code::LoginNeeded, format!("{name}.{tool} was not called: {why}"), true)
+        }
         UpstreamFailure::Timeout { limit_ms } => upstream(
             Code::CallTimeout,
             format!(

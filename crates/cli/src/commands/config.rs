@@ -1,0 +1,77 @@
+//! `gristmill config …`: what is configured, where, and whether it is in order.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+
+use super::{Failure, Outcome, config_approve, config_check, config_path, config_show};
+use crate::arguments::{ConfigArguments, ConfigCommand};
+use crate::config::{self, Flags, Surroundings};
+use crate::exit_codes;
+use crate::terminal::Printable;
+
+pub fn config(arguments: ConfigArguments) -> Outcome {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let flags = Flags { config: arguments.config.config, ..Flags::default() };
+    match arguments.command {
+        ConfigCommand::Show { json } => {
+            let loaded = config::load(&surroundings, &flags);
+            let (config, _) = loaded.into_result().map_err(|error| Failure::Usage(error.into()))?;
+            match json {
+                true => println!("{:#}", config_show::as_json(&config)),
+                false => print!("{}", Printable::all(&config_show::as_toml(&config))),
+            }
+        }
+        ConfigCommand::Check { json } => {
+            let checked = config_check::check(&config::load(&surroundings, &flags));
+            match json {
+                true => println!("{:#}", checked.json),
+                false => print!("{}", Printable::all(&checked.text)),
+            }
+            if !checked.is_usable {
+                return Ok(exit_codes::usage());
+            }
+        }
+        ConfigCommand::Path { json } => {
+            let loaded = config::load(&surroundings, &flags);
+            match json {
+                true => println!("{:#}", config_path::as_json(&loaded.config)),
+                false => print!("{}", Printable::all(&config_path::as_text(&loaded.config))),
+            }
+        }
+        ConfigCommand::Approve { file, revoke, yes } => {
+            if revoke {
+                let file = file.ok_or_else(|| {
+                    Failure::Usage(anyhow!("name the file: gristmill config approve --revoke FILE"))
+                })?;
+                let was = config_approve::revoke(&surroundings, &file);
+                let was = was.map_err(|error| Failure::Usage(error.into()))?;
+                println!("{}", if was { "its servers are not used any more" } else { "it was not approved" });
+                return Ok(ExitCode::SUCCESS);
+            }
+            let request = config_approve::prepare(&surroundings, file.as_deref());
+            let request = request.map_err(|error| Failure::Usage(error.into()))?;
+            print!("{}", Printable::all(&request.text));
+            if !yes && !confirmed() {
+                eprintln!("nothing was approved");
+                return Ok(exit_codes::usage());
+            }
+            let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
+            for file in files {
+                eprintln!("approved as it is now: {}", file.display());
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn confirmed() -> bool {
+    if !std::io::stdin().is_terminal() {
+        eprintln!("hint: say so with --yes");
+        return false;
+    }
+    eprint!("use this? [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
