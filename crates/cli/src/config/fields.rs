@@ -150,6 +150,10 @@ impl<'a> Fields<'a> {
     /// Whatever nobody took is a mistake.
     pub fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.left() {
+            // Looking for the nearest name takes a while; a long file of nonsense is not worth it.
+            if problems.is_full() {
+                return;
+            }
             problems.error(&self.path(&entry.key), entry.line, What::unknown_key(&entry.key, known));
         }
     }

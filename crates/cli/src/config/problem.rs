@@ -351,6 +351,7 @@ impl fmt::Display for Problem {
 pub struct Problems {
     file: Option<PathBuf>,
     found: Vec<Problem>,
+    errors: usize,
 }
 
 /// A file with a hundred thousand wrong keys needs no hundred thousand lines to say so.
@@ -359,7 +360,7 @@ const PROBLEMS_MAX: usize = 200;
 impl Problems {
     /// Of this file.
     pub fn of(file: &Path) -> Self {
-        Self { file: Some(file.to_owned()), found: Vec::new() }
+        Self { file: Some(file.to_owned()), ..Self::default() }
     }
 
     /// An error at a key.
@@ -369,7 +370,11 @@ impl Problems {
 
     /// Something at a key.
     pub fn add(&mut self, severity: Severity, key: &str, line: usize, what: What) {
-        if self.found.len() < PROBLEMS_MAX {
+        // Errors have a place of their own: no crowd of notes may push them out.
+        let is_error = severity == Severity::Error;
+        let kept = if is_error { self.errors.min(PROBLEMS_MAX) } else { self.others() };
+        self.errors += usize::from(is_error);
+        if kept < PROBLEMS_MAX {
             let place = Place {
                 file: self.file.clone(),
                 line: (line > 0).then_some(line),
@@ -379,14 +384,23 @@ impl Problems {
         }
     }
 
+    fn others(&self) -> usize {
+        self.found.len() - self.errors.min(PROBLEMS_MAX)
+    }
+
+    /// Whether further errors are only counted.
+    pub fn is_full(&self) -> bool {
+        self.errors >= PROBLEMS_MAX
+    }
+
     /// Something of the wrong kind.
     pub fn wrong_type(&mut self, key: &str, node: &Node, expected: &'static str) {
         self.error(key, node.line, What::WrongType { expected, found: node.value.kind() });
     }
 
-    /// How many errors there are so far.
+    /// How many errors there are so far, kept or not.
     pub fn errors(&self) -> usize {
-        self.found.iter().filter(|problem| problem.severity == Severity::Error).count()
+        self.errors
     }
 
     /// All of them, by line.

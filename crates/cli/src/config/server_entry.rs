@@ -162,6 +162,10 @@ fn leftovers(fields: &Fields<'_>, strictness: Strictness, problems: &mut Problem
             key if TOOL_FILTERS.contains(&key) => (Severity::Warning, Foreign::ToolsNotRestricted),
             "envFile" | "env_file" => (Severity::Warning, Foreign::EnvFileNotRead),
             key => {
+                if problems.is_full() {
+                    problems.error(&path, entry.line, What::unknown_key("", &[]));
+                    continue;
+                }
                 let known: Vec<&str> = KEYS.into_iter().chain(UNDERSTOOD).collect();
                 let nearest = closest(key, &known);
                 if strictness == Strictness::Ours || nearest.is_some() {

@@ -42,16 +42,20 @@ pub fn read(
     problems: &mut Problems,
 ) -> Option<Transport> {
     let said = kind(fields, problems);
+    let before = problems.errors();
     let command = fields.text("command", problems);
     let url = ["httpUrl", "serverUrl", "url"].map(|key| (key, fields.text(key, problems)));
     let url = url.into_iter().find_map(|(key, text)| Some((key, text?)));
+    let is_missing = problems.errors() == before;
     // All of them are read, so that all of their mistakes are told.
     let stdio = Stdio::read(fields, folders, problems);
     let http = Http::read(fields, folders, problems);
     let said = said.ok()?;
     match (command, url) {
         (None, None) => {
-            problems.error(fields.own_path(), line, What::NoTransport);
+            if is_missing {
+                problems.error(fields.own_path(), line, What::NoTransport);
+            }
             None
         }
         (Some(_), Some((key, _))) => {

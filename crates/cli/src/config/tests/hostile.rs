@@ -115,6 +115,19 @@ fn a_crowd_of_servers_and_of_mistakes_is_bounded() {
 }
 
 #[test]
+fn a_crowd_of_notes_hides_no_mistake() {
+    let notes: String = (0..500).map(|n| format!("\"n{n}\": 1,")).collect();
+    let text = format!("{{{notes} \"mcpServers\": {{\"a\": {{\"command\": 1}}}}}}");
+    let document = document("mcp.json", &text);
+    assert_eq!(document.servers.len(), 0);
+    let errors: Vec<_> = said(&document).into_iter().filter(|said| said.starts_with("Error")).collect();
+    assert_eq!(errors, ["Error mcp.json:1: `mcpServers.a.command` must be text, not a number"]);
+    let wrong: String = (0..300).map(|n| format!("[servers.s{n}]\ncommand = 'x'\nquux = 1\n")).collect();
+    let document = super::document("gristmill.toml", &wrong);
+    assert_eq!((document.servers.len(), document.problems.len()), (0, 200));
+}
+
+#[test]
 fn names_cannot_command_the_terminal() {
     let text = serde_json::json!({"\u{1b}[2J\nError: all is well": 1, "x".repeat(5_000): 1}).to_string();
     for said in said(&document("gristmill.json", &text)) {
