@@ -197,7 +197,8 @@ fn read_answer(url: &Url, expected: &Expected<'_>) -> Result<Answer, Refusal> {
 /// that changes nothing.
 async fn send(mut stream: TcpStream, status: &str, text: &str) {
     let page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gristmill</title><p>{text}</p></html>\n"
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Gristmill</title>\
+         <p>{text}</p></html>\n"
     );
     let answer = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\

@@ -225,8 +225,11 @@ pub(super) fn server_words(text: &str, secrets: &[&Secret]) -> String {
 
 /// Neither control characters nor those that turn the direction of the text.
 fn is_harmless(character: char) -> bool {
-    !character.is_control()
-        && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    let is_invisible = matches!(
+        character,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    !character.is_control() && !is_invisible
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ pub enum StoreError {
     },
     /// From another time.
     #[error(
-        "{path} has format {found}, and this gristmill reads {VERSION}; use the newer one, or move the file away and log in again"
+        "{path} has format {found}, and this gristmill reads {VERSION}; \
+         use the newer one, or move the file away and log in again"
     )]
     Version {
         /// Which.

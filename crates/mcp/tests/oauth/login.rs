@@ -151,7 +151,8 @@ async fn an_answer_in_another_login_servers_name_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the login for server `crm` is refused: it should be with {expected}, and https://evil.example answered"
+            "the login for server `crm` is refused: it should be with {expected}, \
+             and https://evil.example answered"
         )
     );
     assert_eq!(world.server.seen_at("/token").len(), 0);
