@@ -20,7 +20,7 @@ pub struct Arguments {
 pub enum Command {
     /// Run a Python program in the sandbox
     Run(Run),
-    /// See it work: a program mills 1,200 orders down to a few lines
+    /// See it work: a transcript, a CRM and 10,000 tickets, milled down to two lines
     Demo(Demo),
     /// Show which walls stand on this machine, and what to do about those that do not
     Doctor(Doctor),
@@ -368,9 +368,9 @@ pub enum ConfigCommand {
 
 #[derive(Args)]
 pub struct LimitArguments {
-    /// How much the program is trusted: development, production or hardened
-    #[arg(long, default_value_t = Level::Production)]
-    pub level: Level,
+    /// How much the program is trusted: development, production or hardened [default: production]
+    #[arg(long)]
+    pub level: Option<Level>,
 
     /// The longest it may run, such as 2.5s [default: 5s in production]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -448,9 +448,9 @@ pub struct Bench {
 }
 
 impl LimitArguments {
-    /// The level's limits with everything that was asked for.
-    pub fn resolve(&self) -> anyhow::Result<Limits> {
-        let mut limits = Limits::of(self.level);
+    /// The configured limits with everything that was asked for.
+    pub fn resolve(&self, configured: Option<Limits>) -> anyhow::Result<Limits> {
+        let mut limits = configured.unwrap_or_else(|| Limits::of(self.level.unwrap_or_default()));
         if let Some(timeout) = &self.timeout {
             limits.set_text("wall_time", timeout)?;
             // Who asks for more time means computing, too.

@@ -36,7 +36,7 @@ pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
         let folder = &server.folder;
         let mut add =
             |name: &str, content: String| files.push(TreeFile { path: format!("{folder}/{name}"), content });
-        add(".server.json", about(server));
+        add(".server.json", about(server, states.get(&server.offer.name)));
         add("index.ts", exports(server));
         for tool in &server.tools {
             add(&format!("{}.py", tool.stem), stubs::python(server, tool));
@@ -100,7 +100,7 @@ fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn about(server: &Server) -> String {
+fn about(server: &Server, state: Option<&String>) -> String {
     let offer = &server.offer;
     let text = |text: &Option<String>, chars_max: usize| {
         text.as_deref().map_or(Value::Null, |text| Value::from(one_line(text, chars_max)))
@@ -111,6 +111,11 @@ fn about(server: &Server) -> String {
     members.insert("version".to_owned(), text(&offer.version, VERSION_CHARS_MAX));
     members.insert("description".to_owned(), text(&offer.description, DESCRIPTION_CHARS_MAX));
     members.insert("tools".to_owned(), Value::from(server.tools.len()));
+    // Read by whoever imports a server that has no tools.
+    if let Some(state) = state {
+        let state = state.strip_prefix("down: ").unwrap_or(state);
+        members.insert("state".to_owned(), Value::from(one_line(state, STATE_CHARS_MAX)));
+    }
     format!("{:#}\n", Value::Object(members))
 }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+pub mod direct;
 pub mod http_client;
 pub mod oauth;
 pub mod secret;

@@ -1,36 +1,64 @@
-//! `gristmill demo`: a small but real program against the example tools, and what it saved.
+//! `gristmill demo`: the classic job on real MCP servers, and what it saved.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand};
-use serde_json::json;
+use gristmill_gateway::domain::{Accept, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport};
+use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
+use gristmill_gateway::upstream::{Refresh, Upstreams};
+use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
+use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
 use crate::arguments::Demo;
-use crate::example_tools::ExampleTools;
-use gristmill_gateway::tokens;
-
-use crate::{engine_progress, exit_codes};
+use crate::{engine_progress, exit_codes, upstreams};
 
 /// The question that a person might ask.
-const QUESTION: &str = "Which customers lost us most through failed payments, and what should we do first?";
+const QUESTION: &str = "Attach the transcript of yesterday's planning meeting to its record in the CRM. \
+                        Which urgent tickets are open for the customers that were named in it?";
 
 /// The program that an agent would write for it.
-const PROGRAM: &str = include_str!("demo_program.py");
+const PROGRAM: &str = include_str!("../demo/transcript_to_crm.py");
+
+/// Served by this very binary.
+const SERVERS: [&str; 3] = ["crm", "database", "documents"];
 
 pub async fn demo(arguments: Demo) -> Outcome {
     engine_progress::prepare().map_err(Failure::Ours)?;
-    run(arguments).await.map_err(Failure::Ours)
+    let upstreams = connect()?;
+    run(arguments, upstreams).await.map_err(Failure::Ours)
 }
 
-async fn run(arguments: Demo) -> anyhow::Result<std::process::ExitCode> {
-    let folders = Folders::from_environment()?;
-    let tools = Arc::new(ExampleTools::new(&folders.cache)?.keep_answers());
-    let gateway =
-        Gateway::builder(WorkerCommand::this_executable()?).tools(Arc::clone(&tools) as _).build().await?;
+/// The example servers, started as any other server is.
+fn connect() -> Result<Upstreams, Failure> {
+    let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
+    let binary = std::env::current_exe().map_err(|error| Failure::Ours(error.into()))?;
+    let settings = SERVERS.map(|name| ServerSettings {
+        name: name.to_owned(),
+        transport: Transport::Stdio {
+            command: SecretText::plain(binary.to_string_lossy()),
+            args: ["example-server", name].map(SecretText::plain).to_vec(),
+            env: BTreeMap::new(),
+            cwd: None,
+        },
+        description: None,
+        category: None,
+        enabled: true,
+        limits: ServerLimits::default(),
+        // They are ours, and change with us.
+        accept: Accept::Everything,
+    });
+    upstreams::connect(settings.to_vec(), HashMap::new(), folders.cache.join("demo"), Refresh::Behind)
+}
+
+async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::process::ExitCode> {
+    let seen = Arc::new(Seen::default());
+    let source = Arc::new(Watched { upstreams: upstreams.clone(), seen: Arc::clone(&seen) });
+    let gateway = Gateway::builder(WorkerCommand::this_executable()?).tool_source(source).build().await?;
     gateway.ready().await.map_err(|reason| anyhow!(reason))?;
+    upstreams.known().await;
     if !arguments.json {
         println!("An agent is asked: {QUESTION}");
         println!("It writes this program:\n");
@@ -48,8 +76,8 @@ async fn run(arguments: Demo) -> anyhow::Result<std::process::ExitCode> {
     }
     let report = execution.finish().await;
     let took = started.elapsed();
+    let table = TokenTable::of(&report, &upstreams, &seen);
     gateway.shutdown().await;
-    let table = TokenTable::of(&report, &tools);
     match arguments.json {
         true => println!("{:#}", json!({ "report": report, "tokens": table.json() })),
         false => print(&report, &table, took),
@@ -57,9 +85,70 @@ async fn run(arguments: Demo) -> anyhow::Result<std::process::ExitCode> {
     Ok(exit_codes::of(&report))
 }
 
+/// What went through the calls, for counting afterwards.
+#[derive(Default)]
+struct Seen {
+    arguments: Mutex<Vec<String>>,
+    answers: Mutex<Vec<String>>,
+}
+
+impl Seen {
+    fn tokens(texts: &Mutex<Vec<String>>) -> usize {
+        let texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.iter().map(|text| tokens::count(text)).sum()
+    }
+}
+
+/// The servers, with every call noted down.
+struct Watched {
+    upstreams: Upstreams,
+    seen: Arc<Seen>,
+}
+
+impl ToolSource for Watched {
+    fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
+        Box::pin(async {
+            let tools = self.upstreams.freeze().await;
+            let watched: Arc<dyn Tools> = Arc::new(WatchedTools { tools, seen: Arc::clone(&self.seen) });
+            watched
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.upstreams.close()
+    }
+}
+
+struct WatchedTools {
+    tools: Arc<dyn Tools>,
+    seen: Arc<Seen>,
+}
+
+impl Tools for WatchedTools {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async {
+            let arguments = Value::from(call.arguments.clone()).to_string();
+            self.seen.arguments.lock().unwrap_or_else(PoisonError::into_inner).push(arguments);
+            let answer = self.tools.call(call).await?;
+            self.seen.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answer.json.clone());
+            Ok(answer)
+        })
+    }
+
+    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
+        self.tools.search(search)
+    }
+
+    fn tree(&self) -> Option<&std::path::Path> {
+        self.tools.tree()
+    }
+}
+
 fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
-    if let Some(result) = &report.result {
-        println!("\nresult: {result:#}");
+    match &report.result {
+        Some(Value::String(text)) => println!("\nresult:\n{text}"),
+        Some(result) => println!("\nresult: {result:#}"),
+        None => {}
     }
     if let Some(error) = &report.error {
         println!("\nerror[{}]: {}", error.code, error.message);
@@ -76,6 +165,7 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
     );
     println!("\ntokens (o200k)                      called directly   through gristmill");
     println!("  tool definitions                  {:>15}   {:>17}", grouped(table.definitions), "-");
+    println!("  tool arguments                    {:>15}   {:>17}", grouped(table.arguments), "-");
     println!("  tool results                      {:>15}   {:>17}", grouped(table.results), "-");
     println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program));
     println!("  what came back                    {:>15}   {:>17}", "-", grouped(table.returned));
@@ -85,30 +175,36 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
         grouped(table.milled())
     );
     println!("  saved                             {:>35}", format!("{:.1} %", table.saved_percent()));
-    println!("\nnext: gristmill run -c 'print(1 + 1)', gristmill doctor, gristmill bench sandbox");
+    println!(
+        "\nnext: gristmill add NAME -- COMMAND… (or NAME URL), gristmill list, gristmill run -c 'print(search_tools())'"
+    );
 }
 
 /// What the same calls would cost in a model's context, and what they cost this way.
 struct TokenTable {
     definitions: usize,
+    arguments: usize,
     results: usize,
     program: usize,
     returned: usize,
 }
 
 impl TokenTable {
-    fn of(report: &Report, tools: &ExampleTools) -> Self {
+    fn of(report: &Report, upstreams: &Upstreams, seen: &Seen) -> Self {
         let result = report.result.as_ref().map(|result| result.to_string()).unwrap_or_default();
+        let snapshot = upstreams.snapshot();
+        let definitions = snapshot.catalogue().servers.iter().flat_map(|server| &server.tools);
         Self {
-            definitions: tokens::count(&ExampleTools::definitions_text()),
-            results: tools.tokens_answered(),
+            definitions: definitions.map(|tool| tokens::count(&tool.definition.raw)).sum(),
+            arguments: Seen::tokens(&seen.arguments),
+            results: Seen::tokens(&seen.answers),
             program: tokens::count(PROGRAM),
             returned: tokens::count(&report.stdout) + tokens::count(&result),
         }
     }
 
     fn direct(&self) -> usize {
-        self.definitions + self.results
+        self.definitions + self.arguments + self.results
     }
 
     fn milled(&self) -> usize {
@@ -122,6 +218,7 @@ impl TokenTable {
     fn json(&self) -> serde_json::Value {
         json!({
             "definitions": self.definitions,
+            "arguments": self.arguments,
             "results": self.results,
             "program": self.program,
             "returned": self.returned,

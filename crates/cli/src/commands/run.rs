@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_gateway::upstream::{Refresh, Upstreams};
+use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
     WorkspaceChoice,
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
-use crate::arguments::{ConfigFile, Run};
+use crate::arguments::Run;
 use crate::config::Flags;
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
@@ -27,7 +27,16 @@ const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
 const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub async fn run(arguments: Run) -> Outcome {
-    let limits = arguments.limits.resolve().map_err(Failure::Usage)?;
+    let configured = match arguments.no_servers {
+        true => None,
+        false => Some(upstreams::read(&Flags {
+            config: arguments.config.config.clone(),
+            level: arguments.limits.level,
+            ..Flags::default()
+        })?),
+    };
+    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
+    let limits = arguments.limits.resolve(limits).map_err(Failure::Usage)?;
     let request = request_from(&arguments).map_err(Failure::Usage)?;
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
@@ -39,12 +48,12 @@ pub async fn run(arguments: Run) -> Outcome {
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
     }
-    let connected = match arguments.no_servers || arguments.example_tools {
-        true => None,
-        false => connect(&arguments.config)?,
-    };
-    if let Some(upstreams) = connected {
-        builder = builder.tool_source(Arc::new(upstreams));
+    if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
+        let usable = configured.usable();
+        if !usable.is_empty() {
+            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            builder = builder.tool_source(Arc::new(upstreams));
+        }
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let execution = gateway.execute(request);
@@ -65,16 +74,6 @@ pub async fn run(arguments: Run) -> Outcome {
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
         Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
-    }
-}
-
-/// The configured servers, if there are any.
-fn connect(file: &ConfigFile) -> Result<Option<Upstreams>, Failure> {
-    let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
-    let usable = configured.usable();
-    match usable.is_empty() {
-        true => Ok(None),
-        false => configured.connect(&usable, Refresh::WhenUsed).map(Some),
     }
 }
 

@@ -36,6 +36,7 @@ pub use pin_file::PinError;
 pub use server_log::ServerLog;
 pub use snapshot::SearchFailure;
 pub use status::{ServerState, ServerStatus};
+pub use tree_store::remove_trees;
 
 /// When servers are reached whose tools are known already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -151,6 +151,15 @@ fn write_all(folder: &Path, files: &[TreeFile]) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes all trees below a folder, whoever uses them: for tests and measurements in folders of
+/// their own.
+pub fn remove_trees(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        remove(&entry.path());
+    }
+    remove(folder);
+}
+
 /// Folders are read-only, which also keeps them from being removed.
 fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -179,10 +188,7 @@ mod tests {
 
     impl Drop for Folder {
         fn drop(&mut self) {
-            for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
-                remove(&entry.path());
-            }
-            remove(&self.0);
+            remove_trees(&self.0);
         }
     }
 

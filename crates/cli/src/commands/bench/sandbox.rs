@@ -1,10 +1,6 @@
 //! `gristmill bench sandbox`: every figure that we claim, measured on this machine in one run, with
 //! what it is compared to beside it.
 
-mod figures;
-mod machine;
-mod workloads;
-
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,11 +10,11 @@ use gristmill_gateway::domain::{Level, LimitName, Limits};
 use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, WorkerCommand};
 use gristmill_worker::direct::DirectEngine;
 
-use super::{Failure, Outcome};
+use super::figures::{Bar, Figures, Percentiles};
+use super::{machine, workloads};
 use crate::arguments::Bench;
 use crate::example_tools::ExampleTools;
-use crate::{engine_progress, exit_codes};
-use figures::{Bar, Figures, Percentiles};
+use crate::exit_codes;
 
 /// Children that wait while a forked-ahead worker is measured.
 const WAITING: usize = 8;
@@ -26,12 +22,7 @@ const WAITING: usize = 8;
 /// How long the sustained rate is measured.
 const SUSTAINED: Duration = Duration::from_secs(4);
 
-pub async fn bench(arguments: Bench) -> Outcome {
-    engine_progress::prepare().map_err(Failure::Ours)?;
-    measure(arguments).await.map_err(Failure::Ours)
-}
-
-async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
+pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let rounds = arguments.rounds.clamp(20, 100_000);
     let say = |step: &str| eprintln!("measuring {step}");
     let mut figures = Figures::new(machine::describe());

@@ -1,0 +1,28 @@
+//! `gristmill bench …`: the figures that we claim, measured on this machine in one run, each with what
+//! it is compared to beside it.
+
+mod catalogues;
+mod figures;
+mod gateway;
+mod machine;
+mod sandbox;
+mod search;
+mod workloads;
+
+use super::{Failure, Outcome};
+use crate::arguments::Bench;
+use crate::engine_progress;
+
+pub async fn bench(arguments: Bench) -> Outcome {
+    match arguments.what.as_str() {
+        "search" => search::measure(arguments),
+        "gateway" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            gateway::measure(arguments).await.map_err(Failure::Ours)
+        }
+        _ => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            sandbox::measure(arguments).await.map_err(Failure::Ours)
+        }
+    }
+}
