@@ -32,6 +32,18 @@ impl TestFolder {
 
 impl Drop for TestFolder {
     fn drop(&mut self) {
+        make_writable(&self.0);
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A folder that cannot be written to cannot be emptied either.
+fn make_writable(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            make_writable(&entry.path());
+        }
     }
 }

@@ -155,7 +155,7 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
     }
     println!("\ntools called:");
     for (name, calls, time_ms) in by_tool(report) {
-        println!("  {name:<20} {calls:>4} times {time_ms:>9.1} ms together");
+        println!("  {name:<24} {calls:>4} times {time_ms:>9.1} ms together");
     }
     println!(
         "\ntime: {:.1} ms in all, of which the program ran {:.1} ms; {} MB memory",

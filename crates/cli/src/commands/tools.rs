@@ -138,7 +138,13 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
 }
 
 async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json: bool) -> Outcome {
-    let arguments = arguments_from(arguments).map_err(Failure::Usage)?;
+    upstreams.known().await;
+    let snapshot = upstreams.snapshot();
+    let schema = match snapshot.lookup().resolve(&name) {
+        Resolved::One(_, tool) => tool.definition.input_schema.clone(),
+        Resolved::Several(_) | Resolved::None(_) => Value::Null,
+    };
+    let arguments = arguments_from(arguments, &schema).map_err(Failure::Usage)?;
     let progress = ProgressSink::new(|progress| {
         let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
@@ -162,8 +168,9 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json:
     }
 }
 
-/// `NAME=VALUE` pairs, one JSON object, or `-` for an object on standard input.
-fn arguments_from(words: Vec<String>) -> anyhow::Result<Map<String, Value>> {
+/// `NAME=VALUE` pairs, one JSON object, or `-` for an object on standard input. A value is JSON if it
+/// reads as JSON, unless the tool wants text there.
+fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<String, Value>> {
     let object = |text: &str| match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => bail!("the arguments must be a JSON object"),
@@ -181,7 +188,11 @@ fn arguments_from(words: Vec<String>) -> anyhow::Result<Map<String, Value>> {
                 let (name, value) = pair.split_once('=').ok_or_else(|| {
                     anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or give one JSON object")
                 })?;
-                let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+                let is_text = schema["properties"][name]["type"] == "string";
+                let value = match serde_json::from_str(value) {
+                    Ok(parsed) if !is_text => parsed,
+                    Ok(_) | Err(_) => Value::from(value),
+                };
                 Ok((name.to_owned(), value))
             });
             pairs.collect()
