@@ -120,22 +120,22 @@ impl Server {
         }
         self.wait_for_turn(&attempts).await?;
         let outcome = self.connect(inner).await;
-        self.looked.send_replace(true);
-        match outcome {
-            Ok(upstream) => {
+        match &outcome {
+            Ok(_) => {
                 attempts.not_before = None;
                 self.write().failure = None;
                 inner.offered(self);
-                Ok(upstream)
             }
             Err(failure) => {
                 attempts.failed += 1;
                 attempts.not_before = Some(Instant::now() + pause(attempts.failed));
                 self.write().failure = Some(failure.clone());
                 inner.renew();
-                Err(failure)
             }
         }
+        // Last: whoever waits for it looks at what was found.
+        self.looked.send_replace(true);
+        outcome
     }
 
     async fn wait_for_turn(&self, attempts: &Attempts) -> Result<(), UpstreamFailure> {

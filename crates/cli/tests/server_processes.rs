@@ -1,0 +1,268 @@
+//! No process of a server outlives us: not when we stop, not when it is killed, not when we are.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+
+use gristmill_gateway::domain::{Accept, SecretText, ServerLimits, ServerSettings, Transport};
+use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolSource};
+use gristmill_gateway::upstream::{Refresh, ServerState, UpstreamFolders, Upstreams};
+use gristmill_mcp::{KeeperCommand, McpConnector};
+use gristmill_testkit::TestFolder;
+use gristmill_testkit::processes::{eventually, kill_9};
+use serde_json::{Map, Value, json};
+use support::{Home, gristmill};
+
+/// Starts, stops and kills of each kind; 300 together.
+const STOPPED: usize = 160;
+const SERVERS_KILLED: usize = 60;
+const KEEPERS_KILLED: usize = 40;
+const DROPPED: usize = 20;
+const GATEWAYS_KILLED: usize = 20;
+
+/// Processes with a text in their command line, dead ones left out.
+fn with_mark(mark: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if String::from_utf8_lossy(&line).contains(mark) && gristmill_testkit::processes::is_alive(pid) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn none_left(mark: &str) {
+    eventually("no process is left", || with_mark(mark).is_empty().then_some(()));
+}
+
+/// The server itself, not its keeper.
+fn server_of(mark: &str) -> u32 {
+    let is_keeper = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("upstream-keeper")
+    };
+    eventually("a server", || with_mark(mark).into_iter().find(|pid| !is_keeper(pid)))
+}
+
+fn keeper_of(mark: &str) -> u32 {
+    let server = server_of(mark);
+    eventually("a keeper", || with_mark(mark).into_iter().find(|pid| *pid != server))
+}
+
+fn settings(command: &str, args: &[&str]) -> ServerSettings {
+    ServerSettings {
+        name: "calculator".to_owned(),
+        transport: Transport::Stdio {
+            command: SecretText::plain(command),
+            args: args.iter().map(|argument| SecretText::plain(*argument)).collect(),
+            env: BTreeMap::new(),
+            cwd: None,
+        },
+        description: None,
+        category: None,
+        enabled: true,
+        limits: ServerLimits { startup_ms: 20_000, ..ServerLimits::default() },
+        accept: Accept::Everything,
+    }
+}
+
+/// A mark goes in as an argument that the server does not use.
+fn marked(mark: &str) -> ServerSettings {
+    settings(&gristmill().to_string_lossy(), &["example-server", "calculator", "--data", mark])
+}
+
+fn upstreams(settings: ServerSettings, folder: &Path) -> Upstreams {
+    let keeper = KeeperCommand { program: gristmill().to_owned(), argument: "upstream-keeper".into() };
+    let connector = McpConnector::new(keeper, HashMap::new(), folder.to_owned()).unwrap();
+    let folders = UpstreamFolders { data: folder.to_owned(), cache: folder.to_owned() };
+    Upstreams::start(vec![settings], Arc::new(connector), &folders, Refresh::Behind)
+}
+
+async fn add_one(upstreams: &Upstreams) -> Result<String, String> {
+    let call = ToolCall {
+        name: "calculator.evaluate".to_owned(),
+        arguments: Map::from_iter([("expression".to_owned(), Value::from("1+1"))]),
+        progress: ProgressSink::default(),
+    };
+    upstreams.call(call).await.map(|answer| answer.json).map_err(|failure| failure.to_string())
+}
+
+fn answered() -> Result<String, String> {
+    Ok(r#"{"expression":"1+1","value":2}"#.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_hundred_starts_stops_and_kills_leave_no_process() {
+    let folder = TestFolder::new("leak");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    for round in 0..STOPPED + SERVERS_KILLED + KEEPERS_KILLED + DROPPED {
+        let upstreams = upstreams(marked(&mark), folder.path());
+        assert_eq!(add_one(&upstreams).await, answered(), "round {round}");
+        match round {
+            _ if round < STOPPED => {}
+            _ if round < STOPPED + SERVERS_KILLED => kill_9(server_of(&mark)),
+            _ if round < STOPPED + SERVERS_KILLED + KEEPERS_KILLED => kill_9(keeper_of(&mark)),
+            _ => {
+                // Nobody closes it.
+                drop(upstreams);
+                tokio::task::spawn_blocking({
+                    let mark = mark.clone();
+                    move || none_left(&mark)
+                })
+                .await
+                .unwrap();
+                continue;
+            }
+        }
+        upstreams.close().await;
+        tokio::task::spawn_blocking({
+            let mark = mark.clone();
+            move || none_left(&mark)
+        })
+        .await
+        .unwrap();
+    }
+    let home = Home::new("leak-gateway");
+    home.ok(&[
+        "add",
+        "calculator",
+        "--",
+        gristmill().to_str().unwrap(),
+        "example-server",
+        "calculator",
+        "--data",
+        &mark,
+    ]);
+    for _ in 0..GATEWAYS_KILLED {
+        let gateway = running_program(&home);
+        server_of(&mark);
+        kill_9(gateway.id());
+        end(gateway);
+        none_left(&mark);
+    }
+}
+
+/// A program that has called a tool and goes on.
+fn running_program(home: &Home) -> Child {
+    let program = "await callMCPTool('evaluate', {'expression': '1'}); await asyncio.sleep(60)";
+    let arguments = ["run", "--level", "development", "--timeout", "60s", "-c", program];
+    home.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn end(mut child: Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_is_started_again() {
+    let folder = TestFolder::new("restart");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    let upstreams = upstreams(marked(&mark), folder.path());
+    assert_eq!(add_one(&upstreams).await, answered());
+    let first = server_of(&mark);
+    kill_9(first);
+    eventually("it is seen to be gone", || {
+        (!matches!(upstreams.statuses()[0].state, ServerState::Up) || server_of(&mark) != first).then_some(())
+    });
+    assert_eq!(add_one(&upstreams).await, answered());
+    assert_ne!(server_of(&mark), first);
+    upstreams.close().await;
+    none_left(&mark);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_server_started_ends_with_it() {
+    let folder = TestFolder::new("offspring");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    // One child in the group, one in a session of its own, one orphan of an orphan.
+    let script = format!(
+        "sleep 1001 & setsid sh -c 'sleep 1002; : {mark}' & (setsid sh -c 'sleep 1003; : {mark}' &) ; exec {} example-server calculator --data {mark}",
+        gristmill().display()
+    );
+    for end in ["close", "kill the server"] {
+        let upstreams = upstreams(settings("sh", &["-c", &script]), folder.path());
+        assert_eq!(add_one(&upstreams).await, answered());
+        eventually("all of them run", || (with_mark(&mark).len() >= 4).then_some(()));
+        if end == "kill the server" {
+            kill_9(server_with(&mark, "example-server"));
+            eventually("it is gone", || {
+                (!matches!(upstreams.statuses()[0].state, ServerState::Up)).then_some(())
+            });
+        }
+        upstreams.close().await;
+        none_left(&mark);
+    }
+}
+
+fn server_with(mark: &str, word: &str) -> u32 {
+    let has = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.contains(word) && !line.contains("upstream-keeper") && !line.starts_with("sh\0")
+    };
+    eventually("a server", || with_mark(mark).into_iter().find(|pid| has(pid)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_want_to_end_is_ended() {
+    let folder = TestFolder::new("stubborn");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    // It ignores the end of its input and every polite signal, once it has served.
+    let script = format!(
+        "trap '' TERM INT HUP; {} example-server calculator --data {mark}; while :; do sleep 1; done",
+        gristmill().display()
+    );
+    let upstreams = upstreams(settings("sh", &["-c", &script]), folder.path());
+    assert_eq!(add_one(&upstreams).await, answered());
+    upstreams.close().await;
+    none_left(&mark);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateway_and_keeper_killed_together_take_the_server_along() {
+    let folder = TestFolder::new("both");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    let home = Home::new("both");
+    home.ok(&[
+        "add",
+        "calculator",
+        "--",
+        gristmill().to_str().unwrap(),
+        "example-server",
+        "calculator",
+        "--data",
+        &mark,
+    ]);
+    let gateway = running_program(&home);
+    let (server, keeper) = (server_of(&mark), keeper_of(&mark));
+    kill_9(gateway.id());
+    kill_9(keeper);
+    end(gateway);
+    eventually("the server is gone", || (!gristmill_testkit::processes::is_alive(server)).then_some(()));
+    none_left(&mark);
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_and_ended() {
+    let home = Home::new("silent");
+    let mark = home.path().to_str().unwrap().to_owned();
+    let config = home.path().join("silent.json");
+    let script = format!("sleep 1004; : {mark}");
+    let servers = json!({ "servers": { "silent": {
+        "command": "sh", "args": ["-c", script], "limits": { "startup": "1s" },
+    } } });
+    std::fs::write(&config, servers.to_string()).unwrap();
+    let ran = home.run(&["list", "--config", config.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stdout.contains("did not come up within 1000 ms"), "{}", ran.stdout);
+    none_left(&script);
+}
