@@ -65,6 +65,7 @@ fn offer(path: &Path) -> Result<ServerOffer, Box<dyn Error>> {
         title: text("title"),
         version: text("version"),
         description: text("description"),
+        category: text("category"),
         tools: tools.collect::<Result<_, _>>()?,
     })
 }
