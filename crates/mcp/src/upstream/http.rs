@@ -258,7 +258,7 @@ impl HttpLink {
         match wire::read(&body) {
             Some(Incoming::Response { id: answered, outcome }) if answered == id => outcome
                 .map(|raw| Answer::Here(raw.get().to_owned()))
-                .map_err(|error| RequestError::Reply(ReplyError::Rpc(error))),
+                .map_err(|error| RequestError::Reply(error.into())),
             _ => {
                 Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body)))))
             }
@@ -279,7 +279,7 @@ impl HttpLink {
                 }
                 match wire::read(&event.data) {
                     Some(Incoming::Response { id: answered, outcome }) if Some(answered) == id => {
-                        let raw = outcome.map_err(|error| RequestError::Reply(ReplyError::Rpc(error)))?;
+                        let raw = outcome.map_err(|error| RequestError::Reply(error.into()))?;
                         return Ok(Answer::Here(raw.get().to_owned()));
                     }
                     Some(incoming) => self.heard(incoming),
@@ -301,11 +301,8 @@ impl HttpLink {
 
     async fn unsuccessful(&self, status: StatusCode, response: Response) -> RequestError {
         let body = self.body(response).await.unwrap_or_default();
-        if let Some(Incoming::Response { outcome: Err(error), .. }) = wire::read(&body) {
+        if let Some(error) = wire::read_error(&body) {
             return RequestError::Reply(ReplyError::Rpc(error));
-        }
-        if let Ok(error) = serde_json::from_str::<Refusal>(&body) {
-            return RequestError::Reply(ReplyError::Rpc(error.error));
         }
         RequestError::Status(status.as_u16(), shown(&body))
     }
@@ -331,12 +328,6 @@ impl HttpLink {
     fn agreed(&self) -> Agreed {
         self.agreed.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// An error without the id that it belongs to.
-#[derive(serde::Deserialize)]
-struct Refusal {
-    error: wire::RpcError,
 }
 
 enum Answer {

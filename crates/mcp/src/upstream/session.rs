@@ -155,8 +155,8 @@ async fn ask(
     let exchange = async {
         match link {
             Link::Stdio(stdio) => {
-                stdio.send(message).await.map_err(AskError::Failed)?;
                 let guard = CancelOnDrop { stdio, under_way: &mut under_way };
+                stdio.send(message).await.map_err(AskError::Failed)?;
                 from_reply(guard.under_way.reply().await)
             }
             Link::Http(http) => {
@@ -226,6 +226,9 @@ fn from_reply(reply: Reply) -> Result<String, AskError> {
 fn reply_error(error: ReplyError) -> AskError {
     match error {
         ReplyError::Rpc(error) => AskError::Rpc(error),
+        ReplyError::Empty => AskError::Failed(UpstreamFailure::BadAnswer(
+            "it answered with neither a result nor an error".to_owned(),
+        )),
         ReplyError::TooLarge => AskError::TooLarge,
         ReplyError::Lost(why) => AskError::Failed(UpstreamFailure::Lost(why)),
         ReplyError::NotSent(why) => AskError::Failed(UpstreamFailure::Down(why)),
@@ -239,22 +242,7 @@ impl Session {
 
     async fn ask(&self, request: Request<'_>) -> Result<String, UpstreamFailure> {
         let outcome = ask(&self.link, &self.peer, request, self.version()).await;
-        outcome.map_err(|error| self.cleaned(error.into_failure(&self.limits)))
-    }
-
-    /// No secret of ours in an error.
-    fn cleaned(&self, failure: UpstreamFailure) -> UpstreamFailure {
-        let clean = |text: String| self.redactor.clean(&text).into_owned();
-        match failure {
-            UpstreamFailure::Down(text) => UpstreamFailure::Down(clean(text)),
-            UpstreamFailure::Lost(text) => UpstreamFailure::Lost(clean(text)),
-            UpstreamFailure::LoginNeeded(text) => UpstreamFailure::LoginNeeded(clean(text)),
-            UpstreamFailure::BadAnswer(text) => UpstreamFailure::BadAnswer(clean(text)),
-            UpstreamFailure::Refused { code, message } => {
-                UpstreamFailure::Refused { code, message: clean(message) }
-            }
-            UpstreamFailure::Timeout { limit_ms } => UpstreamFailure::Timeout { limit_ms },
-        }
+        outcome.map_err(|error| self.redactor.clean_failure(error.into_failure(&self.limits)))
     }
 
     /// Hears of changes, in the way of the era.
@@ -294,6 +282,7 @@ impl Session {
         for _ in 0..PAGES_MAX {
             let limit = Duration::from_millis(self.limits.startup_ms);
             let raw = self.ask(Request::new("tools/list", params.clone(), limit)).await?;
+            let raw = self.redactor.clean_json(raw);
             let page: Page<'_> = serde_json::from_str(&raw).map_err(|error| {
                 UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}"))
             })?;
@@ -329,7 +318,7 @@ impl Session {
                 return Err(AskError::TooLarge.into_failure(&self.limits));
             }
             match question_in(&raw)? {
-                None => return Ok(self.redactor.clean(&raw).into_owned()),
+                None => return Ok(self.redactor.clean_json(raw)),
                 Some(question) => question.decline(&mut params)?,
             }
         }
