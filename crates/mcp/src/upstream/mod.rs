@@ -11,6 +11,7 @@ mod declined;
 mod eras;
 mod events;
 mod http;
+mod listening;
 mod peer;
 mod redact;
 mod session;

@@ -103,12 +103,17 @@ impl Peer {
             Incoming::Notification { method, params } => {
                 match method.as_ref() {
                     "notifications/progress" => self.progressed(params),
-                    "notifications/tools/list_changed" => (self.tools_changed)(),
+                    "notifications/tools/list_changed" => self.tools_may_have_changed(),
                     _ => {}
                 }
                 None
             }
         }
+    }
+
+    /// Has its tools looked at again.
+    pub(crate) fn tools_may_have_changed(&self) {
+        (self.tools_changed)();
     }
 
     /// Ends one request.

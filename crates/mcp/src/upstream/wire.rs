@@ -127,6 +127,14 @@ pub(crate) fn notification(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
 }
 
+/// Tells that nobody waits any more.
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
+
+/// Tells that nobody waits for that request any more.
+pub(crate) fn cancelled(id: u64) -> String {
+    notification(CANCELLED, &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#))
+}
+
 /// Our answer to a request.
 pub(crate) fn response(id: &RawValue, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
