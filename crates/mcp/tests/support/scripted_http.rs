@@ -28,10 +28,6 @@ impl Seen {
         self.message["method"].as_str().unwrap_or_default()
     }
 
-    pub fn tool(&self) -> &str {
-        self.message["params"]["name"].as_str().unwrap_or_default()
-    }
-
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(String::as_str).unwrap_or_default()
     }

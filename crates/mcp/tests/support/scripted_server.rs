@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, Read, Write};
 use std::os::unix::process::{CommandExt, parent_id};
 use std::process::{Command, Stdio, exit};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
@@ -74,16 +74,21 @@ impl Server {
         self.script.contains_key(behaviour)
     }
 
+    /// Whether it fails at its start, if it does that at all.
+    fn is_broken(&self) -> bool {
+        self.script.get("crash-while").is_none_or(|path| File::open(path).is_ok())
+    }
+
     fn begin(&mut self) {
         if let Some(path) = self.script.get("starts") {
             let mut file = OpenOptions::new().create(true).append(true).open(path).expect("a file");
-            file.write_all(b"x").expect("written");
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
+            file.write_all(format!("{now}\n").as_bytes()).expect("written");
         }
         if let Some(delay) = self.script.get("start-delay-ms") {
             std::thread::sleep(Duration::from_millis(delay.parse().expect("a number")));
         }
-        let crashes = self.script.get("crash-while").is_none_or(|path| File::open(path).is_ok());
-        if let Some(words) = self.script.get("crash-at-start").filter(|_| crashes) {
+        if let Some(words) = self.script.get("crash-at-start").filter(|_| self.is_broken()) {
             eprintln!("{words}");
             exit(3);
         }
@@ -164,7 +169,7 @@ impl Server {
     }
 
     fn initialize(&self, id: &Value, params: &Map<String, Value>) {
-        if let Some(name) = self.script.get("refuse-initialize-with") {
+        if let Some(name) = self.script.get("refuse-initialize-with").filter(|_| self.is_broken()) {
             let value = std::env::var(name).unwrap_or_default();
             return refuse(id, -32000, &format!("I do not like {value}"));
         }

@@ -1,9 +1,12 @@
 //! Upstream servers that misbehave in every way, over stdio and over HTTP, first through the port
 //! and then through the gateway. This binary is also the server that it starts.
 
+mod calls;
 mod cases;
-mod gateway;
 mod http;
+mod messages;
+mod presence;
+mod reviews;
 mod stdio;
 mod world;
 
@@ -21,6 +24,14 @@ fn main() {
         Some("keeper") => scripted_server::keep(&arguments[2..]),
         _ => {}
     }
-    let cases = [stdio::cases(), http::cases(), gateway::cases()].concat();
+    let cases = [
+        stdio::cases(),
+        messages::cases(),
+        http::cases(),
+        calls::cases(),
+        presence::cases(),
+        reviews::cases(),
+    ]
+    .concat();
     libtest_mimic::run(&Arguments::from_args(), cases.into_iter().map(cases::trial).collect()).exit();
 }

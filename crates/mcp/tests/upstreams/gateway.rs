@@ -1,3 +1,0 @@
-pub fn cases() -> Vec<crate::cases::Case> {
-    Vec::new()
-}
