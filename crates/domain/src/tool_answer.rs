@@ -74,6 +74,10 @@ impl From<Value> for ToolAnswer {
 
 /// Reads the result of `tools/call`. `output_schema` is the tool's, if it has one.
 pub fn read_answer(raw: &str, output_schema: Option<&Value>) -> Result<CallOutcome, AnswerError> {
+    // A list would be read as the fields in their order.
+    if !raw.trim_start().starts_with('{') {
+        return Err(AnswerError("it is not an object".to_owned()));
+    }
     let written: Written<'_> = serde_json::from_str(raw).map_err(|error| AnswerError(error.to_string()))?;
     let blocks = written.content.unwrap_or_default();
     let structured = written.structured_content.filter(|value| value.get() != "null");
@@ -148,6 +152,9 @@ struct Resource {
 }
 
 fn part(raw: &RawValue, files: &mut Vec<AnswerFile>) -> Result<PartValue, AnswerError> {
+    if !raw.get().starts_with('{') {
+        return Err(AnswerError("a block is not an object".to_owned()));
+    }
     let block: Block =
         serde_json::from_str(raw.get()).map_err(|error| AnswerError(format!("a block: {error}")))?;
     let mut file = |mime: Option<String>, base64: String, name: Option<String>| {
@@ -325,7 +332,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_said_to_be_none() {
-        for raw in ["[]", "3", r#"{"content":3}"#, r#"{"content":[3]}"#] {
+        for raw in ["[]", "3", r#"{"content":3}"#, r#"{"content":[3]}"#, r#"{"content":[["text","x"]]}"#] {
             assert!(read_answer(raw, None).is_err(), "{raw}");
         }
     }

@@ -20,6 +20,7 @@ fn offer(name: &str, tools: &[Value]) -> ServerOffer {
         title: None,
         version: None,
         description: None,
+        category: None,
         tools: tools.iter().map(tool).collect(),
     }
 }

@@ -93,6 +93,10 @@ impl ToolDefinition {
     pub fn from_text(text: &str) -> Result<Self, DefinitionError> {
         let unreadable = |error: serde_json::Error| DefinitionError::Unreadable(error.to_string());
         let whole: Value = serde_json::from_str(text).map_err(unreadable)?;
+        // A list would be read as the fields in their order.
+        if !whole.is_object() {
+            return Err(DefinitionError::Unreadable("it is not an object".to_owned()));
+        }
         let written: Written = serde_json::from_str(text).map_err(unreadable)?;
         if written.name.len() > NAME_BYTES_MAX {
             return Err(DefinitionError::LongName(written.name.len()));
@@ -204,6 +208,7 @@ mod tests {
         assert_eq!(parse(r#"{"name":"a"}"#).expect("no schema").input_schema, serde_json::json!({}));
         assert!(matches!(parse(r#"{"name":"a","inputSchema":3}"#), Err(DefinitionError::NoSchema(_))));
         assert!(matches!(parse(r#"{"title":"a"}"#), Err(DefinitionError::Unreadable(_))));
+        assert!(matches!(parse(r#"["a"]"#), Err(DefinitionError::Unreadable(_))));
         let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(300));
         assert_eq!(parse(&long), Err(DefinitionError::LongName(300)));
     }

@@ -1,9 +1,9 @@
 //! One call on its way to its server and back: limits first, then the connection, then the answer.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gristmill_domain::catalogue::ToolDefinition;
+use gristmill_domain::catalogue::{ToolDefinition, WaitingKind};
 use gristmill_domain::{CallOutcome, Code, ToolAnswer, format_ms, read_answer};
 
 use super::Inner;
@@ -46,12 +46,14 @@ pub(super) async fn call(
     };
     let raw = match send(inner, server, definition, request.clone()).await {
         // It was gone before anything was sent: a new connection may do.
-        Err(Sent::Not(UpstreamFailure::Down(_))) => send(inner, server, definition, request).await,
+        Err(Sent::Lost) => send(inner, server, definition, request).await,
         outcome => outcome,
     };
     let raw = raw.map_err(|error| match error {
         Sent::HeldBack => held_back(server, &definition.name),
-        Sent::Not(failure) | Sent::Yes(failure) => failure_of(server, definition, failure),
+        Sent::Lost => down(server, "the connection was lost, and the next one, too"),
+        Sent::Not(failure) => unreached(server, &failure),
+        Sent::Yes(failure) => failure_of(server, definition, failure),
     })?;
     match read_answer(&raw, definition.output_schema.as_ref()) {
         Ok(CallOutcome::Value(answer)) => Ok(answer),
@@ -60,8 +62,13 @@ pub(super) async fn call(
     }
 }
 
+/// A lost connection knows that it is lost: this is for those that are not.
+const LOST_WAIT: Duration = Duration::from_millis(100);
+
 /// Whether anything reached the server.
 enum Sent {
+    /// Nothing did, and the connection is gone.
+    Lost,
     Not(UpstreamFailure),
     Yes(UpstreamFailure),
     HeldBack,
@@ -79,13 +86,24 @@ async fn send(
         Some(now) if now.hash == definition.hash => {}
         Some(_) | None => return Err(Sent::HeldBack),
     }
-    upstream.call(request).await.map_err(|failure| match failure {
-        UpstreamFailure::Down(_) | UpstreamFailure::LoginNeeded(_) => Sent::Not(failure),
+    let failure = match upstream.call(request).await {
+        Ok(raw) => return Ok(raw),
+        Err(failure) => failure,
+    };
+    match failure {
+        UpstreamFailure::Down(_) => match tokio::time::timeout(LOST_WAIT, upstream.lost()).await {
+            Ok(why) => {
+                server.lost(&upstream, why).await;
+                Err(Sent::Lost)
+            }
+            Err(_) => Err(Sent::Not(failure)),
+        },
+        UpstreamFailure::LoginNeeded(_) => Err(Sent::Not(failure)),
         UpstreamFailure::Timeout { .. }
         | UpstreamFailure::Lost(_)
         | UpstreamFailure::Refused { .. }
-        | UpstreamFailure::BadAnswer(_) => Sent::Yes(failure),
-    })
+        | UpstreamFailure::BadAnswer(_) => Err(Sent::Yes(failure)),
+    }
 }
 
 /// Whether doing it twice does no more than doing it once, as far as its server says.
@@ -105,6 +123,7 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
         UpstreamFailure::LoginNeeded(why) => {
             upstream(Code::LoginNeeded, format!("{name}.{tool} was not called: {why}"), true)
         }
+        UpstreamFailure::Down(_) | UpstreamFailure::LoginNeeded(_) => unreached(server, &failure),
         UpstreamFailure::Timeout { limit_ms } => upstream(
             Code::CallTimeout,
             format!(
@@ -129,19 +148,39 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
     }
 }
 
-pub(super) fn down(server: &Server, why: &str) -> ToolFailure {
+/// Nothing of the call was sent, whatever the reason: it is the server that is not there.
+pub(super) fn unreached(server: &Server, failure: &UpstreamFailure) -> ToolFailure {
+    let name = &server.settings.name;
+    match failure {
+        UpstreamFailure::LoginNeeded(why) => upstream(
+            Code::LoginNeeded,
+            format!("`{name}` wants a login: {why}; run `gristmill login {name}`"),
+            true,
+        ),
+        UpstreamFailure::Down(_)
+        | UpstreamFailure::Timeout { .. }
+        | UpstreamFailure::Lost(_)
+        | UpstreamFailure::Refused { .. }
+        | UpstreamFailure::BadAnswer(_) => down(server, &failure.to_string()),
+    }
+}
+
+fn down(server: &Server, why: &str) -> ToolFailure {
     let name = &server.settings.name;
     upstream(Code::ServerDown, format!("the server `{name}` is down: {why}"), true)
 }
 
 pub(super) fn held_back(server: &Server, tool: &str) -> ToolFailure {
     let name = &server.settings.name;
-    let message = match (server.pins_problem(), server.is_held_back(tool)) {
+    let message = match (server.pins_problem(), server.waits(tool)) {
         (Some(problem), _) => format!("{name}.{tool} is held back: {problem}"),
-        (None, true) => format!(
+        (None, Some(WaitingKind::Changed { .. })) => format!(
             "{name}.{tool} has changed since it was approved and is held back; its user can look at it with `gristmill tools review`"
         ),
-        (None, false) => {
+        (None, Some(WaitingKind::Added)) => format!(
+            "{name}.{tool} is new and is held back until it is approved; its user can look at it with `gristmill tools review`"
+        ),
+        (None, None) => {
             format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds what there is")
         }
     };

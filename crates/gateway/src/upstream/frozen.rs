@@ -45,21 +45,26 @@ impl FrozenTools {
 
     /// Why a tool that was asked for is not among those that can be called.
     fn unknown(&self, name: String, nearest: Vec<String>) -> ToolFailure {
-        let (server, tool) = name.split_once(['.', '/']).unwrap_or(("", &name));
         for upstream in self.inner.servers() {
-            let same_server = server.is_empty() || fold(server) == fold(&upstream.settings.name);
-            let waits =
-                |waiting: &gristmill_domain::catalogue::Waiting| fold(&waiting.offered.name) == fold(tool);
-            if same_server && upstream.waiting().iter().any(waits) {
+            let held_back = upstream.held_back();
+            if let Some(tool) = held_back.iter().find(|tool| means(&name, &upstream.settings.name, tool)) {
                 return calls::held_back(upstream, tool);
             }
         }
-        let unreached = self.inner.unreached().find(|(known, _)| fold(known) == fold(server));
-        match unreached.and_then(|(known, failure)| Some((self.inner.server(known)?, failure))) {
-            Some((upstream, failure)) => calls::down(upstream, &failure.to_string()),
+        let server = name.split_once(['.', '/']).map_or("", |(server, _)| server);
+        let unreached = self.inner.unreached().find(|(known, _)| fold(&known.settings.name) == fold(server));
+        match unreached {
+            Some((upstream, failure)) => calls::unreached(upstream, &failure),
             None => ToolFailure::Unknown { name, nearest },
         }
     }
+}
+
+/// Whether a name as it was written is that of a tool, with its server or without.
+fn means(name: &str, server: &str, tool: &str) -> bool {
+    let mut splits = name.match_indices(['.', '/']);
+    fold(name) == fold(tool)
+        || splits.any(|(at, _)| fold(&name[..at]) == fold(server) && fold(&name[at + 1..]) == fold(tool))
 }
 
 impl Tools for FrozenTools {
@@ -72,7 +77,11 @@ impl Tools for FrozenTools {
             self.snapshot.search(search).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         let mut text = self.snapshot.rendered(&answer);
         for (server, failure) in self.inner.unreached() {
-            text.push_str(&format!("\n{server} is down: {failure}"));
+            text.push_str(&format!("\n{} is down: {failure}", server.settings.name));
+        }
+        // One file for all servers.
+        if let Some(problem) = self.inner.servers().iter().find_map(|server| server.pins_problem()) {
+            text.push_str(&format!("\n{problem}"));
         }
         Ok(json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits(&answer) }))
     }

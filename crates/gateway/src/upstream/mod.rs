@@ -15,6 +15,7 @@ mod server_log;
 mod snapshot;
 mod status;
 mod tree_store;
+mod watch;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -110,7 +111,10 @@ impl Upstreams {
             if refresh == Refresh::Behind || !server.is_known() {
                 let (inner, server) = (Arc::clone(&inner), Arc::clone(server));
                 tokio::spawn(async move {
-                    let _ = server.live(&inner).await;
+                    if server.live(&inner).await.is_err() {
+                        let (server, inner) = (Arc::downgrade(&server), Arc::downgrade(&inner));
+                        watch::restart(server, inner).await;
+                    }
                 });
             }
         }
@@ -152,6 +156,7 @@ impl Upstreams {
     /// Calls a tool outside of any program.
     pub async fn call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         self.known().await;
+        self.inner.try_unreached_again();
         FrozenTools::new(Arc::clone(&self.inner), self.inner.snapshot(), None).call(call).await
     }
 
@@ -235,11 +240,16 @@ impl Inner {
     }
 
     /// Servers that have no tools because they could not be reached yet, and why.
-    pub(crate) fn unreached(&self) -> impl Iterator<Item = (&str, UpstreamFailure)> {
-        self.servers
-            .iter()
-            .filter(|server| !server.is_known())
-            .filter_map(|server| Some((server.settings.name.as_str(), server.last_failure()?)))
+    pub(crate) fn unreached(&self) -> impl Iterator<Item = (&Arc<Server>, UpstreamFailure)> {
+        let unknown = self.servers.iter().filter(|server| !server.is_known());
+        unknown.filter_map(|server| Some((server, server.last_failure()?)))
+    }
+
+    /// Nobody calls their tools, so that no call would bring them back.
+    fn try_unreached_again(self: &Arc<Self>) {
+        for (server, _) in self.unreached() {
+            server.try_again_behind(self);
+        }
     }
 }
 
@@ -247,6 +257,7 @@ impl ToolSource for Upstreams {
     fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
         Box::pin(async move {
             self.known().await;
+            self.inner.try_unreached_again();
             let snapshot = self.inner.snapshot();
             let tree = snapshot.tree().await;
             let frozen: Arc<dyn Tools> = Arc::new(FrozenTools::new(Arc::clone(&self.inner), snapshot, tree));

@@ -1,36 +1,26 @@
 //! One upstream server: what is known of it, and the connection to it, made when it is needed and
 //! made again when it is lost.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use gristmill_domain::ServerSettings;
-use gristmill_domain::catalogue::{Review, ServerOffer, ToolDefinition, Waiting};
+use gristmill_domain::catalogue::{Review, ServerOffer, ToolDefinition, Waiting, WaitingKind};
 use tokio::sync::{Notify, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::kept_offers::KeptOffer;
 use super::pin_file::{PinError, nothing_usable};
 use super::rate::Rate;
+use super::watch::{pause, watch as stay_with};
 use super::{Inner, ServerLog, ServerState, ServerStatus};
 use crate::ports::{BoxFuture, ConnectRequest, ServerFacts, Upstream, UpstreamFailure};
-
-/// The first pause after a failure; each further one doubles it.
-const PAUSE_FIRST: Duration = Duration::from_millis(500);
-const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 /// A call waits this long for the next attempt, otherwise it is told to come back.
 const WAIT_FOR_ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
 /// A connection that lasted so long was a good one.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
-
-/// So many failures in a row, and it is no longer restarted by itself, only when it is needed.
-const RESTARTS_MAX: u32 = 5;
-
-/// Between two looks at tools that a server says have changed.
-const RELIST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Lines of a server's log that go into a status.
 const LOG_LINES: usize = 10;
@@ -42,12 +32,17 @@ pub(crate) struct Server {
     pub rate: Rate,
     log: Arc<ServerLog>,
     known: RwLock<Known>,
-    current: RwLock<Option<Arc<dyn Upstream>>>,
+    current: RwLock<Option<Current>>,
     attempts: tokio::sync::Mutex<Attempts>,
     /// Whether anything is known, or was tried to be.
     looked: watch::Sender<bool>,
     watcher: Mutex<Option<tokio::task::AbortHandle>>,
-    closed: AtomicBool,
+    closing: CancellationToken,
+}
+
+struct Current {
+    upstream: Arc<dyn Upstream>,
+    since: Instant,
 }
 
 #[derive(Default)]
@@ -85,7 +80,7 @@ impl Server {
             attempts: tokio::sync::Mutex::default(),
             looked: watch::Sender::new(is_known),
             watcher: Mutex::default(),
-            closed: AtomicBool::new(false),
+            closing: CancellationToken::new(),
             settings: Arc::new(settings),
         }
     }
@@ -122,6 +117,9 @@ impl Server {
         let outcome = self.connect(inner).await;
         match &outcome {
             Ok(_) => {
+        self.unless_closing(self.wait_for_turn(&attempts)).await?;
+        let outcome = match self.unless_closing(self.connect(inner)).await {
+            Ok(upstream) => {
                 attempts.not_before = None;
                 self.write().failure = None;
                 inner.offered(self);
@@ -132,10 +130,48 @@ impl Server {
                 self.write().failure = Some(failure.clone());
                 inner.renew();
             }
+        };
+        // Whoever waits for this finds what was found out.
+        self.looked.send_replace(true);
+        outcome
+    }
+
+    async fn unless_closing<T>(
+        &self,
+        work: impl Future<Output = Result<T, UpstreamFailure>>,
+    ) -> Result<T, UpstreamFailure> {
+        tokio::select! {
+            biased;
+            () = self.closing.cancelled() => Err(UpstreamFailure::Down("the gateway is closing".to_owned())),
+            outcome = work => outcome,
         }
         // Last: whoever waits for it looks at what was found.
         self.looked.send_replace(true);
         outcome
+    }
+
+    /// Has it tried again behind, if its time has come: a program that begins later may find it.
+    pub(super) fn try_again_behind(self: &Arc<Self>, inner: &Arc<Inner>) {
+        let now = Instant::now();
+        let is_due = |attempts: &Attempts| attempts.not_before.is_none_or(|at| at <= now);
+        // Someone else is at it if the lock is taken.
+        if self.is_wanted() && self.attempts.try_lock().is_ok_and(|attempts| is_due(&attempts)) {
+            let (server, inner) = (Arc::clone(self), Arc::clone(inner));
+            tokio::spawn(async move {
+                let _ = server.live(&inner).await;
+            });
+        }
+    }
+
+    /// Whether there is no connection and may be one.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.current().is_none() && !self.closing.is_cancelled()
+    }
+
+    /// How often it failed in a row, and when it is tried again.
+    pub(super) async fn next_attempt(&self) -> (u32, Option<Instant>) {
+        let attempts = self.attempts.lock().await;
+        (attempts.failed, attempts.not_before)
     }
 
     async fn wait_for_turn(&self, attempts: &Attempts) -> Result<(), UpstreamFailure> {
@@ -174,9 +210,10 @@ impl Server {
             }
         };
         self.write().take(upstream.facts().clone(), tools);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&upstream));
-        let watch = watch(Arc::downgrade(self), Arc::downgrade(inner), Arc::clone(&upstream), changed);
-        let watcher = tokio::spawn(watch).abort_handle();
+        let current = Current { upstream: Arc::clone(&upstream), since: Instant::now() };
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
+        let stay = stay_with(Arc::downgrade(self), Arc::downgrade(inner), Arc::clone(&upstream), changed);
+        let watcher = tokio::spawn(stay).abort_handle();
         let before = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).replace(watcher);
         // One that still waits to restart is not needed any more.
         drop(before);
@@ -184,7 +221,8 @@ impl Server {
     }
 
     fn current(&self) -> Option<Arc<dyn Upstream>> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().map(|current| Arc::clone(&current.upstream))
     }
 
     /// Waits until something is known, or could not be found out.
@@ -213,10 +251,18 @@ impl Server {
         self.read().usable.iter().find(|tool| tool.name == name).cloned()
     }
 
-    /// Whether a tool is there, but held back.
-    pub(super) fn is_held_back(&self, name: &str) -> bool {
+    /// Whether and why a tool waits for its user.
+    pub(super) fn waits(&self, name: &str) -> Option<WaitingKind> {
         let known = self.read();
-        known.pins.is_some() || known.waiting.iter().any(|waiting| waiting.offered.name == name)
+        let waiting = known.waiting.iter().find(|waiting| waiting.offered.name == name);
+        waiting.map(|waiting| waiting.kind.clone())
+    }
+
+    /// Names of the tools that it offers and that cannot be called.
+    pub(super) fn held_back(&self) -> Vec<String> {
+        let known = self.read();
+        let offered = known.offered.iter().filter(|_| known.pins.is_some()).map(|tool| tool.name.clone());
+        offered.chain(known.waiting.iter().map(|waiting| waiting.offered.name.clone())).collect()
     }
 
     /// Why nothing of this server can be approved, if that is so.
@@ -277,13 +323,13 @@ impl Server {
 
     /// Ends the connection for good.
     pub(super) async fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-        // Whoever is about to connect comes first, and is closed then.
+        self.closing.cancel();
+        // Whoever is about to connect gives up first.
         let _attempts = self.attempts.lock().await;
         self.stop_watching();
         let current = self.current.write().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(upstream) = current {
-            upstream.close().await;
+        if let Some(current) = current {
+            current.upstream.close().await;
         }
         self.looked.send_replace(true);
     }
@@ -294,13 +340,22 @@ impl Server {
         }
     }
 
-    fn lost(&self, upstream: &Arc<dyn Upstream>, why: String) {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, upstream)) {
-            *current = None;
-        }
-        drop(current);
+    /// A connection is lost. Whoever notices first says it, and only once it counts.
+    pub(super) async fn lost(&self, upstream: &Arc<dyn Upstream>, why: String) {
+        let mut attempts = self.attempts.lock().await;
+        let lost = {
+            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+            current.take_if(|current| Arc::ptr_eq(&current.upstream, upstream))
+        };
+        let Some(lost) = lost else { return };
         self.write().failure = Some(UpstreamFailure::Down(why));
+        attempts.failed = if lost.since.elapsed() > GOOD_AFTER { 1 } else { attempts.failed + 1 };
+        attempts.not_before = Some(Instant::now() + pause(attempts.failed));
+    }
+
+    /// It has listed its tools again.
+    pub(super) fn listed(&self, upstream: &Arc<dyn Upstream>, tools: Vec<String>) {
+        self.write().take(upstream.facts().clone(), tools);
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
@@ -332,58 +387,4 @@ impl Known {
         }
         self.raw = raw;
     }
-}
-
-/// Stays with a connection: looks again when its tools change, and restarts it when it is lost.
-async fn watch(server: Weak<Server>, inner: Weak<Inner>, upstream: Arc<dyn Upstream>, changed: Arc<Notify>) {
-    let began = Instant::now();
-    let why = loop {
-        tokio::select! {
-            why = upstream.lost() => break why,
-            () = changed.notified() => {
-                tokio::time::sleep(RELIST_PAUSE).await;
-                if let (Ok(tools), Some(server), Some(inner)) =
-                    (upstream.list_tools().await, server.upgrade(), inner.upgrade())
-                {
-                    server.write().take(upstream.facts().clone(), tools);
-                    inner.offered(&server);
-                }
-            }
-        }
-    };
-    let Some(lost) = server.upgrade() else { return };
-    lost.lost(&upstream, why);
-    let failed = {
-        let mut attempts = lost.attempts.lock().await;
-        attempts.failed = if began.elapsed() > GOOD_AFTER { 1 } else { attempts.failed + 1 };
-        attempts.not_before = Some(Instant::now() + pause(attempts.failed));
-        attempts.failed
-    };
-    drop(lost);
-    upstream.close().await;
-    drop(upstream);
-    restart(server, inner, failed).await;
-}
-
-async fn restart(server: Weak<Server>, inner: Weak<Inner>, mut failed: u32) {
-    while failed <= RESTARTS_MAX {
-        tokio::time::sleep(pause(failed)).await;
-        let (Some(server), Some(inner)) = (server.upgrade(), inner.upgrade()) else { return };
-        if server.closed.load(Ordering::Relaxed) || server.current().is_some() {
-            return;
-        }
-        // Its own watcher takes over from here.
-        if server.live(&inner).await.is_ok() {
-            return;
-        }
-        failed += 1;
-    }
-}
-
-/// Grows with each failure; a quarter of it is left to chance, so that many do not come at once.
-fn pause(failed: u32) -> Duration {
-    let doubled = PAUSE_FIRST.saturating_mul(1 << failed.saturating_sub(1).min(10));
-    let chance = RandomState::new().build_hasher().finish() % 1000;
-    let jitter = 0.75 + 0.5 * (chance as f64 / 1000.0);
-    doubled.min(PAUSE_MAX).mul_f64(jitter)
 }

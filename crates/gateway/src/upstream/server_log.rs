@@ -81,10 +81,10 @@ impl Inner {
                 (file, bytes)
             });
         }
-        if let Some((file, bytes)) = &mut self.file {
-            if file.write_all(format!("{line}\n").as_bytes()).is_ok() {
-                *bytes += line.len() as u64 + 1;
-            }
+        if let Some((file, bytes)) = &mut self.file
+            && file.write_all(format!("{line}\n").as_bytes()).is_ok()
+        {
+            *bytes += line.len() as u64 + 1;
         }
     }
 }

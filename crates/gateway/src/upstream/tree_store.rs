@@ -136,11 +136,11 @@ fn write_all(folder: &Path, files: &[TreeFile]) -> io::Result<()> {
     let mut folders = Vec::new();
     for file in files {
         let path = folder.join(&file.path);
-        if let Some(parent) = path.parent().filter(|parent| *parent != folder) {
-            if !folders.iter().rev().take(1).any(|known| known == parent) {
-                DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-                folders.push(parent.to_owned());
-            }
+        if let Some(parent) = path.parent().filter(|parent| *parent != folder)
+            && folders.last().is_none_or(|known| known != parent)
+        {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+            folders.push(parent.to_owned());
         }
         let mut made = OpenOptions::new().write(true).create_new(true).mode(0o400).open(&path)?;
         made.write_all(file.content.as_bytes())?;

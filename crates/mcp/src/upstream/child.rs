@@ -14,6 +14,7 @@ use gristmill_gateway::upstream::ServerLog;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::redact::Redactor;
 
@@ -40,6 +41,12 @@ const INHERITED: [&str; 15] = [
 /// A line of standard error that is longer is cut.
 const LOG_LINE_BYTES_MAX: usize = 4096;
 
+/// What has closed its output ends soon, or does not mean to.
+const EXIT_WAIT: Duration = Duration::from_secs(1);
+
+/// After its end, what it wrote last may still be on its way to the log.
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+
 /// After its input was closed a server may finish what it does.
 const END_GRACE: Duration = Duration::from_secs(2);
 
@@ -65,6 +72,8 @@ pub(crate) struct Start<'a> {
 pub(crate) struct ServerProcess {
     keeper: Mutex<Option<Child>>,
     log: tokio::task::JoinHandle<()>,
+    /// Cancelled when all of its standard error is in the log.
+    log_ended: CancellationToken,
 }
 
 /// A server's process with its two pipes.
@@ -114,7 +123,10 @@ pub(crate) fn start(
     else {
         return Err(down("it has no pipes".to_owned()));
     };
+    let log_ended = CancellationToken::new();
+    let ended = log_ended.clone().drop_guard();
     let log = tokio::spawn(async move {
+        let _ended = ended;
         let mut lines = BufReader::new(error);
         while let Ok(Some(line)) = next_line(&mut lines, LOG_LINE_BYTES_MAX).await {
             let text = match &line {
@@ -124,15 +136,20 @@ pub(crate) fn start(
             log.line(&redactor.clean(&String::from_utf8_lossy(text)));
         }
     });
-    Ok(Started { process: ServerProcess { keeper: Mutex::new(Some(keeper)), log }, input, output })
+    Ok(Started { process: ServerProcess { keeper: Mutex::new(Some(keeper)), log, log_ended }, input, output })
 }
 
 impl ServerProcess {
-    /// Waits until the server has ended by itself, and says how.
+    /// It has closed its output: waits a moment for it to end by itself, and says how it did.
     pub(crate) async fn ended(&self) -> String {
         let mut keeper = self.keeper.lock().await;
         let Some(child) = keeper.as_mut() else { return "it was stopped".to_owned() };
-        match child.wait().await {
+        let Ok(outcome) = tokio::time::timeout(EXIT_WAIT, child.wait()).await else {
+            return "the server closed its output".to_owned();
+        };
+        drop(keeper);
+        let _ = tokio::time::timeout(LAST_WORDS_WAIT, self.log_ended.cancelled()).await;
+        match outcome {
             Ok(status) => match status.code() {
                 Some(0) => "the server ended".to_owned(),
                 Some(code) if code > 128 => format!("the server was killed by signal {}", code - 128),

@@ -30,17 +30,32 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(2500);
 /// What only a modern server answers: the headers do not match, a capability is missing.
 const MODERN_REFUSALS: [i64; 2] = [-32020, -32021];
 
+/// Why there is no session.
+pub(crate) enum NotOpened {
+    Failed(UpstreamFailure),
+    /// A process that ended when it was asked what it speaks: some servers of the handshake era do
+    /// that to whatever comes before the greeting.
+    EndedAtDiscover,
+}
+
+impl From<NotOpened> for UpstreamFailure {
+    fn from(error: NotOpened) -> Self {
+        match error {
+            NotOpened::Failed(failure) => failure,
+            NotOpened::EndedAtDiscover => Self::Down("it ended when it was asked what it speaks".to_owned()),
+        }
+    }
+}
+
 /// Finds out what the server speaks, and agrees on it.
-pub(crate) async fn open(opening: Opening, remembered: Option<&str>) -> Result<Session, UpstreamFailure> {
+pub(crate) async fn open(opening: Opening, remembered: Option<&str>) -> Result<Session, NotOpened> {
     let startup = Duration::from_millis(opening.limits.startup_ms);
     let limits = opening.limits;
-    let failed = |error: AskError| error.into_failure(&limits);
-    match remembered {
-        Some(MODERN) => match discover(&opening, startup).await {
-            Ok(found) => return Ok(settle(opening, found, true)),
-            Err(error) if is_legacy(&error) => {}
-            Err(error) => return Err(failed(error)),
-        },
+    let failed = |error: AskError| NotOpened::Failed(error.into_failure(&limits));
+    let patience = match remembered {
+        // It may have gone back to the old ways, and needs time to be greeted then.
+        Some(MODERN) => startup / 2,
+        None => PROBE_TIMEOUT.min(startup),
         Some(_) => {
             let error = match initialize(&opening, startup).await {
                 Ok(found) => return Ok(settle(opening, found, false)),
@@ -53,12 +68,24 @@ pub(crate) async fn open(opening: Opening, remembered: Option<&str>) -> Result<S
                 Err(_) => Err(failed(error)),
             };
         }
-        None => match discover(&opening, PROBE_TIMEOUT.min(startup)).await {
-            Ok(found) => return Ok(settle(opening, found, true)),
-            Err(error) if is_legacy(&error) => {}
-            Err(error) => return Err(failed(error)),
-        },
+    };
+    match discover(&opening, patience).await {
+        Ok(found) => Ok(settle(opening, found, true)),
+        Err(error) if is_legacy(&error) => greet(opening).await,
+        Err(AskError::Failed(UpstreamFailure::Lost(_) | UpstreamFailure::Down(_)))
+            if matches!(opening.link, Link::Stdio(_)) =>
+        {
+            Err(NotOpened::EndedAtDiscover)
+        }
+        Err(error) => Err(failed(error)),
     }
+}
+
+/// Greets a server of the handshake era.
+pub(crate) async fn greet(opening: Opening) -> Result<Session, NotOpened> {
+    let startup = Duration::from_millis(opening.limits.startup_ms);
+    let limits = opening.limits;
+    let failed = |error: AskError| NotOpened::Failed(error.into_failure(&limits));
     match initialize(&opening, startup).await {
         Ok(found) => Ok(settle(opening, found, false)),
         Err(error @ AskError::Rpc(_)) => match discover(&opening, startup).await {
@@ -92,7 +119,8 @@ fn settle(opening: Opening, found: Found, modern: bool) -> Session {
     if let Link::Http(http) = &opening.link {
         http.agree(&found.facts.protocol, modern);
     }
-    opening.into_session(found.facts, modern, found.listens)
+    let facts = opening.redactor.clean_facts(found.facts);
+    opening.into_session(facts, modern, found.listens)
 }
 
 async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError> {

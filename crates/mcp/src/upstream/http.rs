@@ -12,6 +12,8 @@ use reqwest::header::{
 };
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
+use tokio::sync::Semaphore;
+
 use super::events::EventReader;
 use super::peer::{Peer, ReplyError};
 use super::wire::{self, Incoming};
@@ -25,8 +27,11 @@ const SHOWN_CHARS: usize = 200;
 /// How often an answer that was cut off is asked for again.
 const RESUMES_MAX: u32 = 3;
 
-/// Between attempts to listen again.
-const LISTEN_PAUSE: Duration = Duration::from_secs(5);
+/// Answers and cancellations that are being sent while nobody waits for them.
+const BEHIND_MAX: usize = 32;
+
+/// How long each of them may take.
+const BEHIND_LIMIT: Duration = Duration::from_secs(10);
 
 /// Logins for one server.
 pub(crate) trait Credentials: Send + Sync {
@@ -56,6 +61,24 @@ pub(crate) struct HttpLink {
     settings: Arc<HttpSettings>,
     peer: Arc<Peer>,
     agreed: Arc<RwLock<Agreed>>,
+    behind: Arc<Semaphore>,
+}
+
+/// Cancels a request when it is dropped, unless it was answered.
+pub(crate) struct CancelRequest(Option<(HttpLink, u64)>);
+
+impl CancelRequest {
+    pub(crate) fn is_answered(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelRequest {
+    fn drop(&mut self) {
+        if let Some((link, id)) = self.0.take() {
+            link.send_behind(wire::CANCELLED, wire::cancelled(id));
+        }
+    }
 }
 
 /// What every later request carries.
@@ -77,14 +100,15 @@ pub(crate) struct Outgoing<'a> {
 
 /// Where a stream of events was cut off.
 #[derive(Default)]
-struct Cut {
+pub(crate) struct Cut {
     last_event: Option<String>,
     retry_ms: Option<u64>,
 }
 
 impl HttpLink {
     pub(crate) fn new(settings: HttpSettings, peer: Arc<Peer>) -> Self {
-        Self { settings: Arc::new(settings), peer, agreed: Arc::default() }
+        let behind = Arc::new(Semaphore::new(BEHIND_MAX));
+        Self { settings: Arc::new(settings), peer, agreed: Arc::default(), behind }
     }
 
     /// Sets what was agreed on; the session stays.
@@ -130,28 +154,24 @@ impl HttpLink {
         self.post(&Outgoing { method, name: None, headers: &[], message }).await.map(drop)
     }
 
-    /// Listens to what the server says unasked, until the link is dropped. For servers of the
-    /// handshake versions; one that does not offer it is left alone.
-    pub(crate) async fn listen(self) {
-        loop {
-            match self.get(None).await {
-                Ok(response) if response.status().is_success() => {
-                    let _ = self.read_events(None, response).await;
-                }
-                Ok(_) => return,
-                Err(_) => {}
-            }
-            tokio::time::sleep(LISTEN_PAUSE).await;
-        }
+    /// What tells the server that nobody waits any more. A modern one sees it by the closed
+    /// connection, and so does one that was not greeted yet.
+    pub(crate) fn cancel_on_drop(&self, id: u64) -> CancelRequest {
+        let agreed = self.agreed();
+        CancelRequest((agreed.protocol.is_some() && !agreed.modern).then(|| (self.clone(), id)))
     }
 
     /// Ends the session, if there is one.
     pub(crate) async fn close(&self) {
         let agreed = self.agreed();
         if agreed.session.is_some() {
-            let headers = self.headers(&agreed);
-            let request = self.settings.client.delete(self.settings.url.clone()).headers(headers);
-            let _ = tokio::time::timeout(Duration::from_secs(2), request.send()).await;
+            let delete = async {
+                let mut headers = self.headers(&agreed);
+                self.add_credentials(&mut headers).await?;
+                let request = self.settings.client.delete(self.settings.url.clone()).headers(headers);
+                request.send().await.map_err(not_sent)
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(2), delete).await;
         }
         self.peer.lose("the connection was closed");
     }
@@ -174,7 +194,15 @@ impl HttpLink {
             }
             let used = self.add_credentials(&mut headers).await?;
             let request = self.settings.client.post(self.settings.url.clone()).headers(headers);
-            let response = request.body(outgoing.message.clone()).send().await.map_err(not_sent)?;
+            let response = match request.body(outgoing.message.clone()).send().await.map_err(not_sent) {
+                Ok(response) => response,
+                Err(error) => {
+                    if let RequestError::Failed(UpstreamFailure::Down(why)) = &error {
+                        self.peer.lose(why);
+                    }
+                    return Err(error);
+                }
+            };
             match response.status() {
                 status if status.is_success() => return Ok(response),
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if !tried_again => {
@@ -217,7 +245,7 @@ impl HttpLink {
         }
     }
 
-    async fn get(&self, last_event: Option<&str>) -> Result<Response, RequestError> {
+    pub(crate) async fn get(&self, last_event: Option<&str>) -> Result<Response, RequestError> {
         let mut headers = self.headers(&self.agreed());
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(last_event) = last_event {
@@ -258,7 +286,7 @@ impl HttpLink {
         match wire::read(&body) {
             Some(Incoming::Response { id: answered, outcome }) if answered == id => outcome
                 .map(|raw| Answer::Here(raw.get().to_owned()))
-                .map_err(|error| RequestError::Reply(ReplyError::Rpc(error))),
+                .map_err(|error| RequestError::Reply(error.into())),
             _ => {
                 Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body)))))
             }
@@ -266,7 +294,11 @@ impl HttpLink {
     }
 
     /// Reads events until the answer is there, or the stream ends.
-    async fn read_events(&self, id: Option<u64>, response: Response) -> Result<Answer, RequestError> {
+    pub(crate) async fn read_events(
+        &self,
+        id: Option<u64>,
+        response: Response,
+    ) -> Result<Answer, RequestError> {
         let mut reader = EventReader::new(self.bytes_max());
         let mut cut = Cut::default();
         let mut stream = response.bytes_stream();
@@ -279,7 +311,7 @@ impl HttpLink {
                 }
                 match wire::read(&event.data) {
                     Some(Incoming::Response { id: answered, outcome }) if Some(answered) == id => {
-                        let raw = outcome.map_err(|error| RequestError::Reply(ReplyError::Rpc(error)))?;
+                        let raw = outcome.map_err(|error| RequestError::Reply(error.into()))?;
                         return Ok(Answer::Here(raw.get().to_owned()));
                     }
                     Some(incoming) => self.heard(incoming),
@@ -292,20 +324,26 @@ impl HttpLink {
 
     fn heard(&self, incoming: Incoming<'_>) {
         if let Some(answer) = self.peer.heard(incoming) {
-            let link = self.clone();
-            tokio::spawn(async move {
-                let _ = link.send("response", answer).await;
-            });
+            self.send_behind("response", answer);
         }
+    }
+
+    /// Sends one message while nobody waits. So many at once and no more, or a server that only
+    /// asks would fill the memory.
+    fn send_behind(&self, method: &'static str, message: String) {
+        let Ok(permit) = Arc::clone(&self.behind).try_acquire_owned() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let link = self.clone();
+        runtime.spawn(async move {
+            let _ = tokio::time::timeout(BEHIND_LIMIT, link.send(method, message)).await;
+            drop(permit);
+        });
     }
 
     async fn unsuccessful(&self, status: StatusCode, response: Response) -> RequestError {
         let body = self.body(response).await.unwrap_or_default();
-        if let Some(Incoming::Response { outcome: Err(error), .. }) = wire::read(&body) {
+        if let Some(error) = wire::read_error(&body) {
             return RequestError::Reply(ReplyError::Rpc(error));
-        }
-        if let Ok(error) = serde_json::from_str::<Refusal>(&body) {
-            return RequestError::Reply(ReplyError::Rpc(error.error));
         }
         RequestError::Status(status.as_u16(), shown(&body))
     }
@@ -333,13 +371,8 @@ impl HttpLink {
     }
 }
 
-/// An error without the id that it belongs to.
-#[derive(serde::Deserialize)]
-struct Refusal {
-    error: wire::RpcError,
-}
-
-enum Answer {
+/// What came of reading one.
+pub(crate) enum Answer {
     Here(String),
     Cut(Cut),
 }

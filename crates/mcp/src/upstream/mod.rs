@@ -12,6 +12,7 @@ mod eras;
 mod events;
 mod http;
 mod login_credentials;
+mod listening;
 mod peer;
 mod redact;
 mod session;
@@ -38,6 +39,7 @@ use crate::oauth::{
 };
 use crate::secret::Secret;
 use crate::secrets::{Resolved, SecretContext, SecretError};
+use eras::NotOpened;
 use http::{HttpLink, HttpSettings};
 use login_credentials::LoginCredentials;
 use peer::Peer;
@@ -70,9 +72,15 @@ impl McpConnector {
         let settings = Arc::clone(&request.settings);
         let limit = Duration::from_millis(settings.limits.startup_ms);
         let opened = async {
-            let (opening, remembered) = self.opening(&request).await?;
-            let session = eras::open(opening, remembered.as_deref()).await;
-            let session: Arc<dyn Upstream> = Arc::new(session?);
+            let opening = self.opening(&request).await?;
+            let redactor = opening.redactor.clone();
+            let session = match eras::open(opening, request.remembered.as_deref()).await {
+                // What it died of is not said to it again.
+                Err(NotOpened::EndedAtDiscover) => eras::greet(self.opening(&request).await?).await,
+                outcome => outcome,
+            };
+            let session = session.map_err(|error| redactor.clean_failure(error.into()))?;
+            let session: Arc<dyn Upstream> = Arc::new(session);
             Ok(session)
         };
         match tokio::time::timeout(limit, opened).await {
@@ -88,11 +96,12 @@ impl McpConnector {
         }
     }
 
-    async fn opening(&self, request: &ConnectRequest) -> Result<(Opening, Option<String>), UpstreamFailure> {
+    async fn opening(&self, request: &ConnectRequest) -> Result<Opening, UpstreamFailure> {
         let settings = &request.settings;
-        let peer = Arc::new(Peer::new(Arc::clone(&request.tools_changed)));
         let mut references = References::new(self.secrets.get(&settings.name));
-        let link = match &settings.transport {
+        let tools_changed = Arc::clone(&request.tools_changed);
+        let new_peer = |redactor: &Redactor| Arc::new(Peer::new(tools_changed, redactor.clone()));
+        let (link, peer) = match &settings.transport {
             Transport::Stdio { command, args, env, cwd } => {
                 let command = references.resolve("command", command).await?;
                 let mut arguments = Vec::with_capacity(args.len());
@@ -111,17 +120,20 @@ impl McpConnector {
                     folder: cwd.as_deref(),
                 };
                 let log = Arc::clone(&request.log);
-                let started = child::start(&start, Arc::clone(&log), references.redactor.clone())?;
+                let redactor = references.redactor.clone();
+                let peer = new_peer(&redactor);
+                let started = child::start(&start, Arc::clone(&log), redactor.clone())?;
                 let bytes_max = usize::try_from(settings.limits.result_bytes).unwrap_or(usize::MAX);
-                Link::Stdio(StdioLink::new(started, Arc::clone(&peer), log, bytes_max))
+                let link = StdioLink::new(started, Arc::clone(&peer), log, redactor, bytes_max);
+                (Link::Stdio(link), peer)
             }
             Transport::Http { url, headers, oauth } => {
                 let http = self.http_settings(settings, url, headers, oauth, &mut references).await?;
-                Link::Http(HttpLink::new(http, Arc::clone(&peer)))
+                let peer = new_peer(&references.redactor);
+                (Link::Http(HttpLink::new(http, Arc::clone(&peer))), peer)
             }
         };
-        let opening = Opening { link, peer, limits: settings.limits, redactor: references.redactor };
-        Ok((opening, request.remembered.clone()))
+        Ok(Opening { link, peer, limits: settings.limits, redactor: references.redactor })
     }
 
     async fn http_settings(

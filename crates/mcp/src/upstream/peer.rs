@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, oneshot, watch};
 
-use super::wire::{self, Incoming, RpcError};
+use super::redact::Redactor;
+use super::wire::{self, Incoming, NoResult, RpcError};
 
 /// What a request ends with: the raw result, the server's error, or nothing because it is gone.
 pub(crate) type Reply = Result<String, ReplyError>;
@@ -18,11 +19,22 @@ pub(crate) type Reply = Result<String, ReplyError>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReplyError {
     Rpc(RpcError),
+    /// Neither a result nor an error.
+    Empty,
     /// Larger than the server's limit.
     TooLarge,
     Lost(String),
     /// It was gone before anything was sent.
     NotSent(String),
+}
+
+impl From<NoResult> for ReplyError {
+    fn from(outcome: NoResult) -> Self {
+        match outcome {
+            NoResult::Error(error) => Self::Rpc(error),
+            NoResult::Empty => Self::Empty,
+        }
+    }
 }
 
 /// See the module.
@@ -31,6 +43,7 @@ pub(crate) struct Peer {
     waiting: Mutex<HashMap<u64, Waiting>>,
     lost: watch::Sender<Option<String>>,
     tools_changed: Arc<dyn Fn() + Send + Sync>,
+    redactor: Redactor,
 }
 
 struct Waiting {
@@ -50,12 +63,13 @@ pub(crate) struct UnderWay {
 }
 
 impl Peer {
-    pub(crate) fn new(tools_changed: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub(crate) fn new(tools_changed: Arc<dyn Fn() + Send + Sync>, redactor: Redactor) -> Self {
         Self {
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
             lost: watch::Sender::new(None),
             tools_changed,
+            redactor,
         }
     }
 
@@ -81,7 +95,7 @@ impl Peer {
     pub(crate) fn heard(&self, incoming: Incoming<'_>) -> Option<String> {
         match incoming {
             Incoming::Response { id, outcome } => {
-                let reply = outcome.map(|raw| raw.get().to_owned()).map_err(ReplyError::Rpc);
+                let reply = outcome.map(|raw| raw.get().to_owned()).map_err(ReplyError::from);
                 self.end(id, reply);
                 None
             }
@@ -89,12 +103,17 @@ impl Peer {
             Incoming::Notification { method, params } => {
                 match method.as_ref() {
                     "notifications/progress" => self.progressed(params),
-                    "notifications/tools/list_changed" => (self.tools_changed)(),
+                    "notifications/tools/list_changed" => self.tools_may_have_changed(),
                     _ => {}
                 }
                 None
             }
         }
+    }
+
+    /// Has its tools looked at again.
+    pub(crate) fn tools_may_have_changed(&self) {
+        (self.tools_changed)();
     }
 
     /// Ends one request.
@@ -147,6 +166,7 @@ impl Peer {
         if let Some(waiting) = id.and_then(|id| waiting.get(&id)) {
             waiting.alive.notify_one();
             let Written { progress, total, message, .. } = written;
+            let message = message.map(|text| self.redactor.clean(&text).into_owned());
             waiting.progress.tell(Progress { progress, total, message });
         }
     }

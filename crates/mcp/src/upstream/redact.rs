@@ -4,6 +4,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use gristmill_gateway::ports::{ServerFacts, UpstreamFailure};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
 /// Shorter values would be found by chance.
 const SECRET_CHARS_MIN: usize = 6;
 
@@ -59,6 +63,64 @@ impl Redactor {
         }
         cleaned
     }
+
+    /// JSON without the secrets, which is still JSON.
+    pub(crate) fn clean_json(&self, raw: String) -> String {
+        match self.clean(&raw) {
+            Cow::Borrowed(_) => raw,
+            Cow::Owned(cleaned) if serde_json::from_str::<IgnoredAny>(&cleaned).is_ok() => cleaned,
+            // One of them stands in a number.
+            Cow::Owned(_) => match serde_json::from_str(&raw) {
+                Ok(value) => self.clean_value(value).to_string(),
+                Err(_) => "null".to_owned(),
+            },
+        }
+    }
+
+    /// Parsed JSON has a bounded depth.
+    fn clean_value(&self, value: Value) -> Value {
+        match value {
+            Value::Number(number) => match self.clean(&number.to_string()) {
+                Cow::Borrowed(_) => Value::Number(number),
+                Cow::Owned(cleaned) => cleaned.into(),
+            },
+            Value::String(text) => self.clean(&text).into(),
+            Value::Array(items) => items.into_iter().map(|item| self.clean_value(item)).collect(),
+            Value::Object(members) => {
+                let cleaned = |(name, member): (String, Value)| {
+                    (self.clean(&name).into_owned(), self.clean_value(member))
+                };
+                Value::Object(members.into_iter().map(cleaned).collect())
+            }
+            Value::Null | Value::Bool(_) => value,
+        }
+    }
+
+    /// What a server says about itself, without the secrets.
+    pub(crate) fn clean_facts(&self, facts: ServerFacts) -> ServerFacts {
+        let clean = |text: Option<String>| text.map(|text| self.clean(&text).into_owned());
+        ServerFacts {
+            title: clean(facts.title),
+            version: clean(facts.version),
+            instructions: clean(facts.instructions),
+            protocol: facts.protocol,
+        }
+    }
+
+    /// A failure in the server's words, without the secrets.
+    pub(crate) fn clean_failure(&self, failure: UpstreamFailure) -> UpstreamFailure {
+        let clean = |text: String| self.clean(&text).into_owned();
+        match failure {
+            UpstreamFailure::Down(text) => UpstreamFailure::Down(clean(text)),
+            UpstreamFailure::Lost(text) => UpstreamFailure::Lost(clean(text)),
+            UpstreamFailure::LoginNeeded(text) => UpstreamFailure::LoginNeeded(clean(text)),
+            UpstreamFailure::BadAnswer(text) => UpstreamFailure::BadAnswer(clean(text)),
+            UpstreamFailure::Refused { code, message } => {
+                UpstreamFailure::Refused { code, message: clean(message) }
+            }
+            UpstreamFailure::Timeout { limit_ms } => UpstreamFailure::Timeout { limit_ms },
+        }
+    }
 }
 
 impl std::fmt::Debug for Redactor {
@@ -81,5 +143,17 @@ mod tests {
         assert_eq!(redactor.clean(r#"x pa\"ss\\word y"#), "x [secret file:key] y");
         assert_eq!(redactor.clean("abc nothing here"), "abc nothing here");
         assert!(!format!("{redactor:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn json_stays_json_when_a_secret_is_a_number() {
+        let mut redactor = Redactor::default();
+        redactor.add("env:PIN", "123456");
+        let clean = |raw: &str| redactor.clean_json(raw.to_owned());
+        assert_eq!(clean(r#"{"n": 1.50, "m": 7}"#), r#"{"n": 1.50, "m": 7}"#);
+        assert_eq!(clean(r#"{"a":"123456", "b": 1.50}"#), r#"{"a":"[secret env:PIN]", "b": 1.50}"#);
+        let mixed = r#"{"123456":[123456,91234567890987,"123456",1.50,null]}"#;
+        let expected = r#"{"[secret env:PIN]":["[secret env:PIN]","9[secret env:PIN]7890987","[secret env:PIN]",1.50,null]}"#;
+        assert_eq!(clean(mixed), expected);
     }
 }

@@ -17,7 +17,7 @@ use super::peer::{Peer, Reply, ReplyError, UnderWay};
 use super::redact::Redactor;
 use super::stdio::StdioLink;
 use super::wire::{self, RpcError};
-use super::{declined, eras};
+use super::{declined, eras, listening};
 
 /// Pages of a list of tools; more are a loop.
 const PAGES_MAX: usize = 100;
@@ -45,7 +45,7 @@ pub(crate) struct Session {
     redactor: Redactor,
     facts: ServerFacts,
     modern: bool,
-    background: Vec<tokio::task::JoinHandle<()>>,
+    listening: Option<tokio::task::JoinHandle<()>>,
 }
 
 /// A conversation of which the era is not known yet.
@@ -78,11 +78,9 @@ impl Opening {
     /// The session, now that the era is known.
     pub(crate) fn into_session(self, facts: ServerFacts, modern: bool, listens: bool) -> Session {
         let Self { link, peer, limits, redactor } = self;
-        let mut session = Session { link, peer, limits, redactor, facts, modern, background: Vec::new() };
-        if listens {
-            session.listen();
-        }
-        session
+        let version = modern.then_some(facts.protocol.as_str());
+        let listening = if listens { listening::listen(&link, &peer, version) } else { None };
+        Session { link, peer, limits, redactor, facts, modern, listening }
     }
 
     /// One request with its answer, before anything was agreed on or after.
@@ -155,13 +153,21 @@ async fn ask(
     let exchange = async {
         match link {
             Link::Stdio(stdio) => {
-                stdio.send(message).await.map_err(AskError::Failed)?;
                 let guard = CancelOnDrop { stdio, under_way: &mut under_way };
+                stdio.send(message).await.map_err(AskError::Failed)?;
                 from_reply(guard.under_way.reply().await)
             }
             Link::Http(http) => {
                 let outgoing = Outgoing { method, name, headers, message };
-                http.request(id, outgoing).await.map_err(|error| match error {
+                let mut guard = http.cancel_on_drop(id);
+                let outcome = tokio::select! {
+                    biased;
+                    // The connection is gone, or the answer came on another stream.
+                    reply = under_way.reply() => reply.map_err(RequestError::Reply),
+                    outcome = http.request(id, outgoing) => outcome,
+                };
+                guard.is_answered();
+                outcome.map_err(|error| match error {
                     RequestError::Reply(reply) => reply_error(reply),
                     RequestError::Status(status, body) => AskError::Status(status, body),
                     RequestError::Failed(failure) => AskError::Failed(failure),
@@ -213,8 +219,7 @@ struct CancelOnDrop<'a> {
 impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if !self.under_way.is_answered() {
-            let params = json!({ "requestId": self.under_way.id, "reason": "no longer wanted" });
-            self.stdio.send_behind(wire::notification("notifications/cancelled", &params.to_string()));
+            self.stdio.send_behind(wire::cancelled(self.under_way.id));
         }
     }
 }
@@ -226,6 +231,9 @@ fn from_reply(reply: Reply) -> Result<String, AskError> {
 fn reply_error(error: ReplyError) -> AskError {
     match error {
         ReplyError::Rpc(error) => AskError::Rpc(error),
+        ReplyError::Empty => AskError::Failed(UpstreamFailure::BadAnswer(
+            "it answered with neither a result nor an error".to_owned(),
+        )),
         ReplyError::TooLarge => AskError::TooLarge,
         ReplyError::Lost(why) => AskError::Failed(UpstreamFailure::Lost(why)),
         ReplyError::NotSent(why) => AskError::Failed(UpstreamFailure::Down(why)),
@@ -239,45 +247,7 @@ impl Session {
 
     async fn ask(&self, request: Request<'_>) -> Result<String, UpstreamFailure> {
         let outcome = ask(&self.link, &self.peer, request, self.version()).await;
-        outcome.map_err(|error| self.cleaned(error.into_failure(&self.limits)))
-    }
-
-    /// No secret of ours in an error.
-    fn cleaned(&self, failure: UpstreamFailure) -> UpstreamFailure {
-        let clean = |text: String| self.redactor.clean(&text).into_owned();
-        match failure {
-            UpstreamFailure::Down(text) => UpstreamFailure::Down(clean(text)),
-            UpstreamFailure::Lost(text) => UpstreamFailure::Lost(clean(text)),
-            UpstreamFailure::LoginNeeded(text) => UpstreamFailure::LoginNeeded(clean(text)),
-            UpstreamFailure::BadAnswer(text) => UpstreamFailure::BadAnswer(clean(text)),
-            UpstreamFailure::Refused { code, message } => {
-                UpstreamFailure::Refused { code, message: clean(message) }
-            }
-            UpstreamFailure::Timeout { limit_ms } => UpstreamFailure::Timeout { limit_ms },
-        }
-    }
-
-    /// Hears of changes, in the way of the era.
-    fn listen(&mut self) {
-        match (&self.link, self.version()) {
-            (Link::Http(http), None) => self.background.push(tokio::spawn(http.clone().listen())),
-            (Link::Http(http), Some(version)) => {
-                let (http, peer, version) = (http.clone(), Arc::clone(&self.peer), version.to_owned());
-                self.background.push(tokio::spawn(async move {
-                    let under_way = peer.begin(ProgressSink::default());
-                    let message = wire::request(under_way.id, eras::LISTEN, &eras::listen_params(&version));
-                    let outgoing = Outgoing { method: eras::LISTEN, name: None, headers: &[], message };
-                    // Over when the server or the session ends; what it says meanwhile is heard.
-                    let _ = http.request(under_way.id, outgoing).await;
-                }));
-            }
-            (Link::Stdio(stdio), Some(version)) => {
-                // Its answer comes when the connection ends: nobody waits for it.
-                let under_way = self.peer.begin(ProgressSink::default());
-                stdio.send_behind(wire::request(under_way.id, eras::LISTEN, &eras::listen_params(version)));
-            }
-            (Link::Stdio(_), None) => {}
-        }
+        outcome.map_err(|error| self.redactor.clean_failure(error.into_failure(&self.limits)))
     }
 
     async fn list(&self) -> Result<Vec<String>, UpstreamFailure> {
@@ -294,6 +264,7 @@ impl Session {
         for _ in 0..PAGES_MAX {
             let limit = Duration::from_millis(self.limits.startup_ms);
             let raw = self.ask(Request::new("tools/list", params.clone(), limit)).await?;
+            let raw = self.redactor.clean_json(raw);
             let page: Page<'_> = serde_json::from_str(&raw).map_err(|error| {
                 UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}"))
             })?;
@@ -329,7 +300,7 @@ impl Session {
                 return Err(AskError::TooLarge.into_failure(&self.limits));
             }
             match question_in(&raw)? {
-                None => return Ok(self.redactor.clean(&raw).into_owned()),
+                None => return Ok(self.redactor.clean_json(raw)),
                 Some(question) => question.decline(&mut params)?,
             }
         }
@@ -416,7 +387,7 @@ impl Upstream for Session {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            for task in &self.background {
+            if let Some(task) = &self.listening {
                 task.abort();
             }
             match &self.link {
@@ -429,7 +400,7 @@ impl Upstream for Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        for task in &self.background {
+        if let Some(task) = &self.listening {
             task.abort();
         }
     }

@@ -1,15 +1,17 @@
 //! A conversation over a process's pipes: one message a line.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use gristmill_gateway::ports::UpstreamFailure;
 use gristmill_gateway::upstream::ServerLog;
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 
 use super::child::{Line, ServerProcess, Started, next_line};
 use super::peer::{Peer, Reply, ReplyError};
+use super::redact::Redactor;
 use super::wire;
 
 /// Beyond the largest result: the message around it.
@@ -18,9 +20,18 @@ const ENVELOPE_BYTES: usize = 64 * 1024;
 /// Lines that are no message and go into the log.
 const GARBAGE_LINES_MAX: usize = 100;
 
+/// Answers to a server's own requests that wait to be sent.
+const ANSWERS_MAX: usize = 64;
+
+/// How long to wait for the input, to close it.
+const INPUT_WAIT: Duration = Duration::from_millis(500);
+
+/// How long a server may take to read the rest of a message that nobody waits for.
+const REST_WAIT: Duration = Duration::from_secs(5);
+
 /// See the module.
 pub(crate) struct StdioLink {
-    input: Arc<Mutex<Option<ChildStdin>>>,
+    input: Input,
     peer: Arc<Peer>,
     process: Arc<ServerProcess>,
     reader: tokio::task::JoinHandle<()>,
@@ -31,6 +42,7 @@ impl StdioLink {
         started: Started,
         peer: Arc<Peer>,
         log: Arc<ServerLog>,
+        redactor: Redactor,
         result_bytes_max: usize,
     ) -> Self {
         let input = Arc::new(Mutex::new(Some(started.input)));
@@ -41,8 +53,10 @@ impl StdioLink {
             peer: Arc::clone(&peer),
             process: Arc::clone(&process),
             log,
+            redactor,
             line_bytes_max: result_bytes_max.saturating_add(ENVELOPE_BYTES),
             garbage: 0,
+            answers: Arc::new(Semaphore::new(ANSWERS_MAX)),
         };
         let reader = tokio::spawn(reader.run());
         Self { input, peer, process, reader }
@@ -50,26 +64,29 @@ impl StdioLink {
 
     /// Sends one message.
     pub(crate) async fn send(&self, message: String) -> Result<(), UpstreamFailure> {
-        write(&self.input, message).await.map_err(|error| {
-            UpstreamFailure::Lost(
-                self.peer.lost_because().unwrap_or_else(|| format!("it takes no input: {error}")),
-            )
+        write(&self.input, &self.peer, message).await.map_err(|error| {
+            // A message without its end is none to the server: nothing was sent.
+            let why = self.peer.lost_because().unwrap_or_else(|| format!("it takes no input: {error}"));
+            UpstreamFailure::Down(why)
         })
     }
 
     /// Sends one message when there is time, for those who cannot wait.
     pub(crate) fn send_behind(&self, message: String) {
-        let input = Arc::clone(&self.input);
+        let (input, peer) = (Arc::clone(&self.input), Arc::clone(&self.peer));
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let _ = write(&input, message).await;
+                let _ = write(&input, &peer, message).await;
             });
         }
     }
 
     /// Closes its input, waits a moment, then ends it.
     pub(crate) async fn close(&self) {
-        *self.input.lock().await = None;
+        // Whoever still writes to a server that does not read is not waited for.
+        if let Ok(mut input) = tokio::time::timeout(INPUT_WAIT, self.input.lock()).await {
+            *input = None;
+        }
         self.process.end().await;
         self.peer.lose("the connection was closed");
         self.reader.abort();
@@ -82,25 +99,85 @@ impl Drop for StdioLink {
     }
 }
 
-async fn write(input: &Mutex<Option<ChildStdin>>, mut message: String) -> std::io::Result<()> {
+type Input = Arc<Mutex<Option<ChildStdin>>>;
+
+async fn write(input: &Input, peer: &Arc<Peer>, mut message: String) -> std::io::Result<()> {
     message.push('\n');
-    let mut input = input.lock().await;
-    // Taken out while it is written to: half a message would garble the next one, so whoever gives
-    // up in the middle takes the pipe along.
-    let mut open = input.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
-    let outcome = open.write_all(message.as_bytes()).await;
-    *input = Some(open);
+    let mut place = Arc::clone(input).lock_owned().await;
+    let open = place.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
+    let mut writing =
+        Writing { message: message.into_bytes(), written: 0, peer: Arc::clone(peer), pipe: None };
+    let outcome = writing.pipe.insert((place, open)).1.go_on(&writing.message, &mut writing.written).await;
+    writing.put_back();
     outcome
+}
+
+/// A message on its way. Half a message would garble the next one: if whoever sends it gives up in
+/// the middle, the rest is sent behind, and a server that does not take it is given up.
+struct Writing {
+    message: Vec<u8>,
+    written: usize,
+    peer: Arc<Peer>,
+    pipe: Option<(OwnedMutexGuard<Option<ChildStdin>>, ChildStdin)>,
+}
+
+impl Writing {
+    fn put_back(&mut self) {
+        if let Some((mut place, open)) = self.pipe.take() {
+            *place = Some(open);
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        if self.written == 0 || self.written == self.message.len() {
+            return self.put_back();
+        }
+        let (Some((mut place, mut open)), Ok(runtime)) =
+            (self.pipe.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let (message, mut written, peer) =
+            (std::mem::take(&mut self.message), self.written, Arc::clone(&self.peer));
+        runtime.spawn(async move {
+            let rest = open.go_on(&message, &mut written);
+            match tokio::time::timeout(REST_WAIT, rest).await {
+                Ok(Ok(())) => *place = Some(open),
+                Ok(Err(_)) | Err(_) => peer.lose("it does not read what it is sent"),
+            }
+        });
+    }
+}
+
+/// Writes from a place on, and keeps the place.
+trait GoOn {
+    async fn go_on(&mut self, message: &[u8], written: &mut usize) -> std::io::Result<()>;
+}
+
+impl GoOn for ChildStdin {
+    async fn go_on(&mut self, message: &[u8], written: &mut usize) -> std::io::Result<()> {
+        while *written < message.len() {
+            match self.write(&message[*written..]).await? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                bytes => *written += bytes,
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Reader {
     output: BufReader<ChildStdout>,
-    input: Arc<Mutex<Option<ChildStdin>>>,
+    input: Input,
     peer: Arc<Peer>,
     process: Arc<ServerProcess>,
     log: Arc<ServerLog>,
+    redactor: Redactor,
     line_bytes_max: usize,
     garbage: usize,
+    answers: Arc<Semaphore>,
 }
 
 impl Reader {
@@ -135,9 +212,12 @@ impl Reader {
         let Some(incoming) = wire::read(text) else { return self.not_a_message(text) };
         if let Some(answer) = self.peer.heard(incoming) {
             // Not awaited here: a server that does not read must not keep us from reading.
-            let input = Arc::clone(&self.input);
+            // So many at once and no more, or one that only asks would fill the memory.
+            let Ok(permit) = Arc::clone(&self.answers).try_acquire_owned() else { return };
+            let (input, peer) = (Arc::clone(&self.input), Arc::clone(&self.peer));
             tokio::spawn(async move {
-                let _ = write(&input, answer).await;
+                let _ = write(&input, &peer, answer).await;
+                drop(permit);
             });
         }
     }
@@ -146,6 +226,7 @@ impl Reader {
     fn not_a_message(&mut self, text: &str) {
         self.garbage += 1;
         if self.garbage <= GARBAGE_LINES_MAX {
+            let text = self.redactor.clean(text);
             self.log.line(&format!("[on its output, not a message] {text}"));
         }
     }

@@ -4,25 +4,45 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A message from a server.
 #[derive(Debug)]
 pub(crate) enum Incoming<'a> {
     /// The answer to a request of ours.
-    Response { id: u64, outcome: Result<&'a RawValue, RpcError> },
+    Response { id: u64, outcome: Result<&'a RawValue, NoResult> },
     /// It wants something from us.
     Request { id: &'a RawValue, method: Cow<'a, str> },
     /// It tells us something.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
 
+/// An answer that is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoResult {
+    Error(RpcError),
+    /// Neither a result nor an error.
+    Empty,
+}
+
 /// An error of the protocol, in the server's words.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RpcError {
     pub code: i64,
-    #[serde(default)]
     pub message: String,
+}
+
+impl RpcError {
+    /// Some servers write errors in their own ways: whatever it is, the request is over.
+    fn of(raw: &RawValue) -> Self {
+        let written: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        let message = match (&written, &written["message"]) {
+            (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
+            _ => String::new(),
+        };
+        Self { code: written["code"].as_i64().unwrap_or(0), message }
+    }
 }
 
 #[derive(Deserialize)]
@@ -35,8 +55,8 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
     #[serde(borrow, default)]
     result: Option<&'a RawValue>,
-    #[serde(default)]
-    error: Option<RpcError>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// Reads one message; `None` if it is none.
@@ -48,13 +68,23 @@ pub(crate) fn read(text: &str) -> Option<Incoming<'_>> {
             Some(Incoming::Notification { method, params })
         }
         Envelope { id: Some(id), error: Some(error), .. } => {
-            Some(Incoming::Response { id: our_id(id.get())?, outcome: Err(error) })
+            let outcome = Err(NoResult::Error(RpcError::of(error)));
+            Some(Incoming::Response { id: our_id(id.get())?, outcome })
         }
         Envelope { id: Some(id), result: Some(result), .. } => {
             Some(Incoming::Response { id: our_id(id.get())?, outcome: Ok(result) })
         }
+        Envelope { id: Some(id), .. } => {
+            Some(Incoming::Response { id: our_id(id.get())?, outcome: Err(NoResult::Empty) })
+        }
         Envelope { .. } => None,
     }
+}
+
+/// The error of a message that does not say to which request it belongs.
+pub(crate) fn read_error(text: &str) -> Option<RpcError> {
+    let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+    envelope.error.filter(|error| error.get().starts_with('{')).map(RpcError::of)
 }
 
 /// Our ids are numbers; some servers give them back as text.
@@ -78,7 +108,11 @@ pub(crate) fn id_of_fragments(beginning: &str, end: &str) -> Option<u64> {
         rest[..digits].parse().ok()
     };
     // Before the result it is ours; inside of it, it could be anything.
-    let before = beginning.find(r#""result""#).unwrap_or(beginning.len());
+    let inside = [r#""result""#, r#""error""#, r#""params""#, r#""method""#];
+    let before = inside.iter().filter_map(|name| beginning.find(name)).min().unwrap_or(beginning.len());
+    if [r#""params""#, r#""method""#].iter().any(|name| beginning.find(name) == Some(before)) {
+        return None;
+    }
     let first = beginning.find(r#""id""#).filter(|at| *at < before).and_then(|at| after(beginning, at));
     first.or_else(|| end.rfind(r#""id""#).and_then(|at| after(end, at)))
 }
@@ -91,6 +125,14 @@ pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
 /// A notification of ours.
 pub(crate) fn notification(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#)
+}
+
+/// Tells that nobody waits any more.
+pub(crate) const CANCELLED: &str = "notifications/cancelled";
+
+/// Tells that nobody waits for that request any more.
+pub(crate) fn cancelled(id: u64) -> String {
+    notification(CANCELLED, &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#))
 }
 
 /// Our answer to a request.
@@ -112,21 +154,26 @@ mod tests {
     fn messages_are_told_apart() {
         let shown = |text: &str| match read(text) {
             Some(Incoming::Response { id, outcome: Ok(result) }) => format!("{id} is {}", result.get()),
-            Some(Incoming::Response { id, outcome: Err(error) }) => format!("{id} failed {}", error.code),
+            Some(Incoming::Response { id, outcome: Err(error) }) => format!("{id} failed {error:?}"),
             Some(Incoming::Request { id, method }) => format!("{} asks {method}", id.get()),
             Some(Incoming::Notification { method, .. }) => format!("tells {method}"),
             None => "nothing".to_owned(),
         };
         assert_eq!(shown(r#"{"jsonrpc":"2.0","id":7,"result":{"a": 1.50}}"#), r#"7 is {"a": 1.50}"#);
-        assert_eq!(shown(r#"{"result":null,"id":"7"}"#), "nothing");
+        assert_eq!(shown(r#"{"result":null,"id":"7"}"#), "7 failed Empty");
+        assert_eq!(shown(r#"{"id":7}"#), "7 failed Empty");
         assert_eq!(shown(r#"{"result":{},"id":"7"}"#), "7 is {}");
-        assert_eq!(shown(r#"{"id":7,"error":{"code":-32601,"message":"no"}}"#), "7 failed -32601");
+        let failed =
+            |code, message| format!(r#"7 failed Error(RpcError {{ code: {code}, message: "{message}" }})"#);
+        assert_eq!(shown(r#"{"id":7,"error":{"code":-32601,"message":"no"}}"#), failed(-32601, "no"));
+        assert_eq!(shown(r#"{"id":7,"error":{"code":"E","message":["no"]}}"#), failed(0, ""));
+        assert_eq!(shown(r#"{"id":7,"error":"no"}"#), failed(0, "no"));
         assert_eq!(shown(r#"{"id":"x","method":"ping"}"#), r#""x" asks ping"#);
         assert_eq!(
             shown(r#"{"method":"notifications/progress","params":{}}"#),
             "tells notifications/progress"
         );
-        for text in ["", "Listening on port 3000", "3", "[]", r#"{"id":7}"#, r#"{"id":-1,"result":{}}"#] {
+        for text in ["", "Listening on port 3000", "3", "[]", r#"{"id":-1,"result":{}}"#] {
             assert_eq!(shown(text), "nothing", "{text}");
         }
     }
@@ -138,6 +185,9 @@ mod tests {
             id_of_fragments(r#"{"result":{"content":[{"id": 99"#, r#""}]},"jsonrpc":"2.0","id": 12}"#),
             Some(12)
         );
+        assert_eq!(id_of_fragments(r#"{"error":{"data":{"id": 99"#, r#"}},"id":12}"#), Some(12));
+        assert_eq!(id_of_fragments(r#"{"method":"x","params":{"id":12"#, r#"{"id":12}}}"#), None);
+        assert_eq!(id_of_fragments(r#"{"id":3,"method":"x","params":{"#, r#"}}"#), None);
         assert_eq!(id_of_fragments("garbage", "garbage"), None);
     }
 }

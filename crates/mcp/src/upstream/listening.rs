@@ -1,0 +1,97 @@
+//! How a session hears of changes: from a stream that stays open, or over the pipe.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gristmill_gateway::ports::ProgressSink;
+use tokio::task::JoinHandle;
+
+use super::http::{HttpLink, Outgoing, RequestError};
+use super::peer::{Peer, ReplyError};
+use super::session::Link;
+use super::{eras, wire};
+
+/// Between attempts to listen again.
+const PAUSE_FIRST: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_secs(300);
+
+/// Begins to listen, in the way of the era. `modern` is the version of a modern server.
+pub(crate) fn listen(link: &Link, peer: &Arc<Peer>, modern: Option<&str>) -> Option<JoinHandle<()>> {
+    match (link, modern) {
+        (Link::Http(http), None) => Some(tokio::spawn(by_get(http.clone(), Arc::clone(peer)))),
+        (Link::Http(http), Some(version)) => {
+            Some(tokio::spawn(by_request(http.clone(), Arc::clone(peer), version.to_owned())))
+        }
+        (Link::Stdio(stdio), Some(version)) => {
+            // Its answer comes when the connection ends: nobody waits for it.
+            let under_way = peer.begin(ProgressSink::default());
+            stdio.send_behind(wire::request(under_way.id, eras::LISTEN, &eras::listen_params(version)));
+            None
+        }
+        (Link::Stdio(_), None) => None,
+    }
+}
+
+/// A server of the handshake versions; one that does not offer it is left alone.
+async fn by_get(http: HttpLink, peer: Arc<Peer>) {
+    let mut pauses = Pauses::default();
+    let mut heard_before = false;
+    loop {
+        let began = Instant::now();
+        match http.get(None).await {
+            Ok(response) if response.status().is_success() => {
+                if std::mem::replace(&mut heard_before, true) {
+                    peer.tools_may_have_changed();
+                }
+                let _ = http.read_events(None, response).await;
+            }
+            Ok(_) => return,
+            Err(_) => {}
+        }
+        tokio::time::sleep(pauses.after(began.elapsed())).await;
+    }
+}
+
+async fn by_request(http: HttpLink, peer: Arc<Peer>, version: String) {
+    let mut pauses = Pauses::default();
+    loop {
+        let began = Instant::now();
+        let under_way = peer.begin(ProgressSink::default());
+        let message = wire::request(under_way.id, eras::LISTEN, &eras::listen_params(&version));
+        let outgoing = Outgoing { method: eras::LISTEN, name: None, headers: &[], message };
+        match http.request(under_way.id, outgoing).await {
+            // It does not want to be listened to.
+            Err(RequestError::Status(..) | RequestError::Reply(ReplyError::Rpc(_))) => return,
+            Ok(_) | Err(RequestError::Reply(_) | RequestError::Failed(_)) => {}
+        }
+        tokio::time::sleep(pauses.after(began.elapsed())).await;
+        // Whatever was said in between is lost.
+        peer.tools_may_have_changed();
+    }
+}
+
+/// Between attempts to listen again: longer and longer with a server that never lets us.
+#[derive(Default)]
+struct Pauses {
+    short: u32,
+}
+
+impl Pauses {
+    fn after(&mut self, lasted: Duration) -> Duration {
+        self.short = if lasted > PAUSE_MAX { 0 } else { self.short + 1 };
+        (PAUSE_FIRST * 2_u32.pow(self.short.saturating_sub(1).min(10))).min(PAUSE_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_while_streams_are_short() {
+        let mut pauses = Pauses::default();
+        let short: Vec<u64> = (0..8).map(|_| pauses.after(Duration::ZERO).as_secs()).collect();
+        assert_eq!(short, [5, 10, 20, 40, 80, 160, 300, 300]);
+        assert_eq!(pauses.after(Duration::from_secs(1000)).as_secs(), 5);
+    }
+}
