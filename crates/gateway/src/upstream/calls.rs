@@ -119,10 +119,6 @@ fn failure_of(server: &Server, definition: &ToolDefinition, failure: UpstreamFai
         false => "look whether the work was done before you call it again",
     };
     match failure {
-        UpstreamFailure::Down(why) => down(server, &why),
-        UpstreamFailure::LoginNeeded(why) => {
-            upstream(Code::LoginNeeded, format!("{name}.{tool} was not called: {why}"), true)
-        }
         UpstreamFailure::Down(_) | UpstreamFailure::LoginNeeded(_) => unreached(server, &failure),
         UpstreamFailure::Timeout { limit_ms } => upstream(
             Code::CallTimeout,

@@ -110,25 +110,20 @@ impl Server {
         if let Some(upstream) = self.current() {
             return Ok(upstream);
         }
-        if self.closed.load(Ordering::Relaxed) {
-            return Err(UpstreamFailure::Down("the gateway is closing".to_owned()));
-        }
-        self.wait_for_turn(&attempts).await?;
-        let outcome = self.connect(inner).await;
-        match &outcome {
-            Ok(_) => {
         self.unless_closing(self.wait_for_turn(&attempts)).await?;
         let outcome = match self.unless_closing(self.connect(inner)).await {
             Ok(upstream) => {
                 attempts.not_before = None;
                 self.write().failure = None;
                 inner.offered(self);
+                Ok(upstream)
             }
             Err(failure) => {
                 attempts.failed += 1;
                 attempts.not_before = Some(Instant::now() + pause(attempts.failed));
                 self.write().failure = Some(failure.clone());
                 inner.renew();
+                Err(failure)
             }
         };
         // Whoever waits for this finds what was found out.
@@ -145,9 +140,6 @@ impl Server {
             () = self.closing.cancelled() => Err(UpstreamFailure::Down("the gateway is closing".to_owned())),
             outcome = work => outcome,
         }
-        // Last: whoever waits for it looks at what was found.
-        self.looked.send_replace(true);
-        outcome
     }
 
     /// Has it tried again behind, if its time has come: a program that begins later may find it.

@@ -11,8 +11,8 @@ use serde_json::Value;
 /// Shorter values would be found by chance.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// Tokens are renewed; so many old ones are still looked for.
-const SECRETS_MAX: usize = 64;
+/// Tokens are renewed; so many spellings, of old ones too, are looked for.
+const NEEDLES_MAX: usize = 512;
 
 /// The secrets that one server was given. Clones know the same secrets.
 #[derive(Clone, Default)]
@@ -40,12 +40,9 @@ impl Redactor {
             .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
             .collect();
         let shown = format!("[secret {shown}]");
-        // As it stands in JSON, which differs if it has quotes or backslashes in it.
-        let quoted = serde_json::Value::from(value).to_string();
-        let escaped = quoted[1..quoted.len() - 1].to_owned();
         let mut needles = self.needles.write().unwrap_or_else(PoisonError::into_inner);
-        for secret in [escaped, value.to_owned()] {
-            if !needles.iter().any(|known| known.secret == secret) && needles.len() < SECRETS_MAX {
+        for secret in spellings(value) {
+            if !needles.iter().any(|known| known.secret == secret) && needles.len() < NEEDLES_MAX {
                 needles.push(Needle { secret, shown: shown.clone() });
             }
         }
@@ -123,6 +120,40 @@ impl Redactor {
     }
 }
 
+/// A secret as it may stand in a message: as it is, as JSON writes it in one way or the other, and as
+/// JSON writes text that is JSON itself.
+fn spellings(value: &str) -> Vec<String> {
+    let plain = quoted(value);
+    let written = [beyond_ascii(&plain, false), beyond_ascii(&plain, true), plain.replace('/', r"\/"), plain];
+    let mut all: Vec<String> = written.iter().map(|once| quoted(once)).collect();
+    all.extend(written);
+    all.push(value.to_owned());
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// As it stands between the quotes of a JSON string.
+fn quoted(text: &str) -> String {
+    let quoted = Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// With everything but ASCII as escapes, which is how many libraries write.
+fn beyond_ascii(text: &str, capitals: bool) -> String {
+    let mut written = String::new();
+    for character in text.chars() {
+        if character.is_ascii() {
+            written.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            written.push_str(&if capitals { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") });
+        }
+    }
+    written
+}
+
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Redactor(…)")
@@ -147,7 +178,7 @@ mod tests {
 
     #[test]
     fn json_stays_json_when_a_secret_is_a_number() {
-        let mut redactor = Redactor::default();
+        let redactor = Redactor::default();
         redactor.add("env:PIN", "123456");
         let clean = |raw: &str| redactor.clean_json(raw.to_owned());
         assert_eq!(clean(r#"{"n": 1.50, "m": 7}"#), r#"{"n": 1.50, "m": 7}"#);
@@ -155,5 +186,24 @@ mod tests {
         let mixed = r#"{"123456":[123456,91234567890987,"123456",1.50,null]}"#;
         let expected = r#"{"[secret env:PIN]":["[secret env:PIN]","9[secret env:PIN]7890987","[secret env:PIN]",1.50,null]}"#;
         assert_eq!(clean(mixed), expected);
+    }
+
+    #[test]
+    fn secrets_are_found_however_json_writes_them() {
+        let redactor = Redactor::default();
+        let secret = "a\"b\\ü/😀-token";
+        redactor.add("env:TOKEN", secret);
+        let value = serde_json::json!({ "API_TOKEN": secret });
+        let text = value.to_string();
+        // Text that is JSON, in a message that is JSON.
+        let nested = serde_json::json!({ "text": text }).to_string();
+        let python = r#"{"API_TOKEN": "a\"b\\\u00fc/\ud83d\ude00-token"}"#;
+        let nested_python = serde_json::json!({ "text": python }).to_string();
+        let php = r#"{"API_TOKEN":"a\"b\\ü\/😀-token"}"#;
+        for message in [text, nested, python.to_owned(), nested_python, php.to_owned()] {
+            assert!(serde_json::from_str::<Value>(&message).is_ok(), "{message}");
+            let cleaned = redactor.clean_json(message);
+            assert!(cleaned.contains("[secret env:TOKEN]") && !cleaned.contains("-token"), "{cleaned}");
+        }
     }
 }
