@@ -67,6 +67,7 @@ async fn what_a_server_offered_is_known_without_starting_it() {
     let other = vec![scripted("a", &["crash-at-start=x", &format!("starts={file}")])];
     let world = World::start_in(folder, other, Refresh::WhenUsed);
     assert_eq!(world.tools(), Vec::<String>::new());
+    world.stop().await;
 }
 
 async fn a_server_is_looked_at_behind_if_that_is_wanted() {
@@ -98,6 +99,7 @@ async fn a_server_that_is_down_is_named_as_down() {
     assert_eq!(world.json("b.echo", json!({ "text": "x" })).await, r#"{"text":"x"}"#);
     let status = world.upstreams.statuses().into_iter().find(|status| status.name == "a").expect("a");
     assert_eq!(status.log.last().map(String::as_str), Some("no config"));
+    world.stop().await;
 }
 
 async fn a_server_that_is_down_at_first_is_reached_when_it_comes_up() {
@@ -134,6 +136,7 @@ async fn a_kept_server_that_does_not_start_is_down_and_its_call_was_not_made() {
     let why = "the server ended with exit code 3; its last words: no database";
     assert_eq!(parts(outcome), (Code::ServerDown, format!("the server `a` is down: {why}"), true));
     assert_eq!(world.state("a"), ServerState::Down(why.to_owned()));
+    world.stop().await;
 }
 
 async fn a_server_that_refuses_the_greeting_is_down_and_did_not_say_no_to_a_call() {
@@ -141,6 +144,7 @@ async fn a_server_that_refuses_the_greeting_is_down_and_did_not_say_no_to_a_call
     let (code, message, retry_safe) = parts(world.call("a.crash", json!({})).await.expect_err("it is down"));
     assert_eq!((code, retry_safe), (Code::ServerDown, true));
     assert!(message.starts_with("the server `a` is down: I do not like [secret"), "{message}");
+    world.stop().await;
 }
 
 async fn a_crashed_server_is_restarted_by_itself() {
