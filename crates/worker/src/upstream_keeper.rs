@@ -1,11 +1,12 @@
 //! The upstream keeper: stands between the gateway and one stdio server, so that nothing of that
 //! server outlives the gateway.
 //!
-//! `gristmill upstream-keeper COMMAND ARGUMENT…` starts the command in a process group of its own,
-//! with our standard input, output and error. It ends the group when the command is done or the
-//! gateway is gone, even by kill -9: the reading end of our standard error is the gateway's, and a
-//! pipe knows when nobody reads it. What has left the group comes to us as an orphan, and is ended
-//! too. Should we be killed ourselves, the kernel kills the command.
+//! `gristmill upstream-keeper COMMAND ARGUMENT…` starts the command in our process group, with our
+//! standard input, output and error. It ends everything when the command is done or the gateway is
+//! gone, even by kill -9: the reading end of our standard error is the gateway's, and a pipe knows
+//! when nobody reads it. What the command leaves behind comes to us as an orphan, and is ended too,
+//! whatever group it is in. Should we be killed ourselves, the kernel kills the command, and the
+//! gateway the rest of the group, which has our number.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -28,6 +29,7 @@ const NOT_FOUND: u8 = 127;
 pub fn run(command: &OsStr, arguments: &[OsString]) -> ExitCode {
     // A Ctrl-C for the gateway is the gateway's to handle.
     let _ = rustix::process::setpgid(None, None);
+    outlive_polite_signals();
     adopt_orphans();
     let mut child = match start(command, arguments) {
         Ok(child) => child,
@@ -36,14 +38,13 @@ pub fn run(command: &OsStr, arguments: &[OsString]) -> ExitCode {
             return ExitCode::from(NOT_FOUND);
         }
     };
-    let group = Pid::from_child(&child);
     let_go_of_input_and_output();
     let ended = wait_for_an_end(&mut child);
     if ended.is_none() {
-        let _ = rustix::process::kill_process_group(group, Signal::TERM);
+        let _ = rustix::process::kill_current_process_group(Signal::TERM);
         wait_at_most(&mut child, GRACE);
+        let _ = child.kill();
     }
-    let _ = rustix::process::kill_process_group(group, Signal::KILL);
     let status = ended.or_else(|| child.wait().ok());
     end_orphans();
     let code = status.map_or(1, |status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
@@ -52,9 +53,20 @@ pub fn run(command: &OsStr, arguments: &[OsString]) -> ExitCode {
 
 fn start(command: &OsStr, arguments: &[OsString]) -> io::Result<Child> {
     let mut starting = Command::new(command);
-    starting.args(arguments).process_group(0);
+    starting.args(arguments);
     die_with_us(&mut starting);
     starting.spawn()
+}
+
+/// We are in the group that we ask to end, and have work to do afterwards. The command does not
+/// inherit this: a handler, unlike being ignored, ends with exec.
+fn outlive_polite_signals() {
+    extern "C" fn nothing(_signal: libc::c_int) {}
+    let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: the handler does nothing, which is safe at any moment.
+        unsafe { libc::signal(signal, handler) };
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -156,7 +168,14 @@ fn reap_orphans(child: &Child) {
     }
 }
 
+/// Ends everything that the command left behind: all of our group, and with it ourselves.
+#[cfg(not(target_os = "linux"))]
+fn end_orphans() {
+    let _ = rustix::process::kill_current_process_group(Signal::KILL);
+}
+
 /// Ends everything that the command left behind, and what that leaves behind in turn.
+#[cfg(target_os = "linux")]
 fn end_orphans() {
     let until = Instant::now() + GRACE;
     loop {

@@ -34,17 +34,20 @@ def tools(server):
 
 def why_down(server):
     """What is said of a server that is known but has no tools now, or None."""
-    if tools(server):
-        return None
+    return None if tools(server) else state(server)
+
+
+def state(server):
+    """What is to be known of a server beside its tools: that it is down, or holds some back. Or None."""
     try:
         with _open(f"{SERVERS}/{server}/.server.json", encoding="utf-8", errors="replace") as file:
             described = encoding.from_json(file.read(SERVER_FILE_CHARS_MAX))
     except (OSError, ValueError, RecursionError):
         return None
-    state = described.get("state") if isinstance(described, dict) else None
-    if not isinstance(state, str) or not state.strip():
+    said = described.get("state") if isinstance(described, dict) else None
+    if not isinstance(said, str) or not said.strip():
         return None
-    return " ".join(state[:STATE_CHARS_MAX].split())
+    return " ".join(said[:STATE_CHARS_MAX].split())
 
 
 def stub(server, tool, extension):

@@ -99,7 +99,15 @@ def _refuse(fullname, parts, known):
         said = f"did you mean '{'.'.join([*parts[:-1], close[0]])}'?"
     else:
         said = f"there are: {', '.join(known[:40]) or 'none'}"
+    if len(parts) == 3:
+        said += _beside(matching(parts[1], catalogue.servers()))
     raise ModuleNotFoundError(f"No module named '{fullname}'; {said}", name=fullname)
+
+
+def _beside(server):
+    """A tool that is not there may be one that is held back."""
+    said = server and catalogue.state(server)
+    return f"; {said}" if said else ""
 
 
 class _ToolModule(types.ModuleType):
@@ -145,7 +153,7 @@ def _fill_server(module, server):
         tool = matching(name, catalogue.tools(server))
         return tool and caller(server, tool)
 
-    _resolve_lazily(module, resolve, module.__all__)
+    _resolve_lazily(module, resolve, module.__all__, lambda: _beside(server))
 
 
 def _fill_tool(module, server, tool):
@@ -161,12 +169,12 @@ def _fill_skills(module):
     _resolve_lazily(module, lambda name: _import_member(module, name, catalogue.stems(SKILLS)), module.__all__)
 
 
-def _resolve_lazily(module, resolve, names):
+def _resolve_lazily(module, resolve, names, beside=lambda: ""):
     def __getattr__(name):
         found = None if name.startswith("__") else resolve(name)
         if found is None:
             listed = ", ".join(names[:30]) or "nothing"
-            raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {listed}")
+            raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {listed}{beside()}")
         setattr(module, name, found)
         return found
 

@@ -44,8 +44,7 @@ impl Snapshot {
     pub(super) fn of(servers: &[Arc<Server>], trees: Arc<TreeStore>) -> Self {
         let offers = servers.iter().map(|server| server.offer()).collect();
         let states = servers.iter().filter_map(|server| {
-            let failure = server.last_failure().filter(|_| !server.is_known())?;
-            Some((server.settings.name.clone(), format!("down: {failure}")))
+            Some((server.settings.name.clone(), state_of(server)?))
         });
         Self::new(Catalogue::new(offers), states.collect(), Some(trees))
     }
@@ -121,6 +120,17 @@ impl Snapshot {
         });
         lease.await.clone()
     }
+}
+
+/// What programs are told of a server beside its tools.
+fn state_of(server: &Server) -> Option<String> {
+    if !server.is_known() {
+        return server.last_failure().map(|failure| format!("down: {failure}"));
+    }
+    let waiting = server.waiting();
+    let names: Vec<&str> = waiting.iter().map(|waiting| waiting.offered.name.as_str()).collect();
+    (!names.is_empty())
+        .then(|| format!("held back until reviewed with `gristmill tools review`: {}", names.join(", ")))
 }
 
 impl Default for Snapshot {

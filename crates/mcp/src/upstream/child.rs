@@ -5,15 +5,17 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::ports::UpstreamFailure;
 use gristmill_gateway::upstream::ServerLog;
+use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::Mutex;
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::redact::Redactor;
@@ -70,7 +72,8 @@ pub(crate) struct Start<'a> {
 
 /// A server's process. Dropping it ends the server, by way of the keeper.
 pub(crate) struct ServerProcess {
-    keeper: Mutex<Option<Child>>,
+    keeper: Option<Pid>,
+    exit: watch::Receiver<Option<ExitStatus>>,
     log: tokio::task::JoinHandle<()>,
     /// Cancelled when all of its standard error is in the log.
     log_ended: CancellationToken,
@@ -136,41 +139,57 @@ pub(crate) fn start(
             log.line(&redactor.clean(&String::from_utf8_lossy(text)));
         }
     });
-    Ok(Started { process: ServerProcess { keeper: Mutex::new(Some(keeper)), log, log_ended }, input, output })
+    let pid = keeper.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    let (tell, exit) = watch::channel(None);
+    tokio::spawn(async move {
+        let status = keeper.wait().await.unwrap_or_default();
+        if status.signal().is_some() {
+            end_group(pid);
+        }
+        tell.send_replace(Some(status));
+    });
+    Ok(Started { process: ServerProcess { keeper: pid, exit, log, log_ended }, input, output })
+}
+
+/// A keeper ends what it keeps. One that was killed cannot: its group has its number.
+fn end_group(keeper: Option<Pid>) {
+    if let Some(keeper) = keeper {
+        let _ = rustix::process::kill_process_group(keeper, Signal::KILL);
+    }
 }
 
 impl ServerProcess {
+    /// Waits until the keeper has ended, and with it the server.
+    pub(crate) async fn exited(&self) {
+        let _ = self.exit.clone().wait_for(Option::is_some).await;
+    }
+
     /// It has closed its output: waits a moment for it to end by itself, and says how it did.
     pub(crate) async fn ended(&self) -> String {
-        let mut keeper = self.keeper.lock().await;
-        let Some(child) = keeper.as_mut() else { return "it was stopped".to_owned() };
-        let Ok(outcome) = tokio::time::timeout(EXIT_WAIT, child.wait()).await else {
+        if tokio::time::timeout(EXIT_WAIT, self.exited()).await.is_err() {
             return "the server closed its output".to_owned();
-        };
-        drop(keeper);
+        }
         let _ = tokio::time::timeout(LAST_WORDS_WAIT, self.log_ended.cancelled()).await;
-        match outcome {
-            Ok(status) => match status.code() {
-                Some(0) => "the server ended".to_owned(),
-                Some(code) if code > 128 => format!("the server was killed by signal {}", code - 128),
-                Some(code) => format!("the server ended with exit code {code}"),
-                None => "the server was killed".to_owned(),
-            },
-            Err(error) => format!("the server cannot be watched: {error}"),
+        let status = *self.exit.borrow();
+        match status.and_then(|status| status.code()) {
+            Some(0) => "the server ended".to_owned(),
+            Some(code) if code > 128 => format!("the server was killed by signal {}", code - 128),
+            Some(code) => format!("the server ended with exit code {code}"),
+            None => "the server was killed".to_owned(),
         }
     }
 
     /// Its input is closed already: waits a moment for it to end, then has it ended with all it
     /// started.
     pub(crate) async fn end(&self) {
-        let Some(mut child) = self.keeper.lock().await.take() else { return };
-        if tokio::time::timeout(END_GRACE, child.wait()).await.is_err() {
-            // The keeper notices that nobody reads its standard error.
-            self.log.abort();
-            if tokio::time::timeout(END_GRACE * 2, child.wait()).await.is_err() {
-                let _ = child.start_kill();
-                let _ = child.wait().await;
-            }
+        if tokio::time::timeout(END_GRACE, self.exited()).await.is_ok() {
+            return;
+        }
+        // The keeper notices that nobody reads its standard error.
+        self.log.abort();
+        if tokio::time::timeout(END_GRACE * 2, self.exited()).await.is_err() {
+            end_group(self.keeper);
+            self.exited().await;
         }
     }
 }

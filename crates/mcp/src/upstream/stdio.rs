@@ -23,6 +23,9 @@ const GARBAGE_LINES_MAX: usize = 100;
 /// Answers to a server's own requests that wait to be sent.
 const ANSWERS_MAX: usize = 64;
 
+/// What a server that has ended wrote last is there by then.
+const LAST_LINES_WAIT: Duration = Duration::from_millis(200);
+
 /// How long to wait for the input, to close it.
 const INPUT_WAIT: Duration = Duration::from_millis(500);
 
@@ -183,7 +186,7 @@ struct Reader {
 impl Reader {
     async fn run(mut self) {
         loop {
-            match next_line(&mut self.output, self.line_bytes_max).await {
+            match self.next_line().await {
                 Ok(Some(Line::Whole(line))) => self.heard(&line).await,
                 Ok(Some(Line::TooLong { beginning, end, bytes })) => self.too_long(&beginning, &end, bytes),
                 Ok(None) | Err(_) => break,
@@ -192,6 +195,18 @@ impl Reader {
         let why = self.process.ended().await;
         let said = self.log.last(1).pop().map(|line| format!("; its last words: {line}")).unwrap_or_default();
         self.peer.lose(&format!("{why}{said}"));
+    }
+
+    /// The next line. Something that the server started may hold its output open when it is gone.
+    async fn next_line(&mut self) -> std::io::Result<Option<Line>> {
+        let process = Arc::clone(&self.process);
+        let next = next_line(&mut self.output, self.line_bytes_max);
+        tokio::pin!(next);
+        tokio::select! {
+            biased;
+            line = &mut next => line,
+            () = process.exited() => tokio::time::timeout(LAST_LINES_WAIT, next).await.unwrap_or(Ok(None)),
+        }
     }
 
     async fn heard(&mut self, line: &[u8]) {
