@@ -39,6 +39,28 @@ class Listed(World):
         self.assertIn("note: gone is down: ", done.err)
 
 
+    def test_an_import_from_a_server_that_is_down_says_so(self):
+        self.add("gone", [str(self.folder / "no-such-program")])
+        for code in ("from servers.gone import anything", "import servers.gone\nawait servers.gone.anything()"):
+            error = self.program(code)["error"]
+            self.assertIn("`gone` is down", str(error))
+
+
+class AtOnce(World):
+    def test_many_at_once_in_one_home_agree_on_what_is_approved(self):
+        self.add("everything", self.everything())
+        self.add("memory", self.npm("memory"), env=[f"MEMORY_FILE_PATH={self.work}/memory.jsonl"])
+        code = """
+from servers.everything import echo
+from servers.memory import read_graph
+print(await echo(message="x"), await read_graph())
+"""
+        running = [self.begin(code) for _ in range(4)]
+        expected = (0, "Echo: x {'entities': [], 'relations': []}\n", "")
+        self.assertEqual([(done.code, done.out, done.err) for done in (one.end() for one in running)], [expected] * 4)
+        self.assertEqual(self.ok("tools", "review").out, "every tool is as it was approved\n")
+
+
 class Everything(World):
     def setUp(self):
         super().setUp()

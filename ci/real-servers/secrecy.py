@@ -44,7 +44,6 @@ class Environment(World):
         for words in (["list"], ["list", "--json"], ["get", "everything"], ["config", "show"]):
             done = self.ok(*words)
             self.assertNotIn(TOKEN, done.out + done.err)
-        (self.work / "program.py").unlink()
         self.assert_nowhere(TOKEN)
 
     def test_a_secret_with_quotes_in_it_comes_back_as_its_name(self):

@@ -193,13 +193,32 @@ print(codes[-1], codes)
         self.assertTrue(done.out.startswith("Echo: again "), done)
 
     def test_a_server_that_never_answers_is_down_after_its_start_up_time(self):
-        self.add("silent", self.unruly(["silent"], self.everything()), limits={"startup": "3s"})
+        self.add("silent", self.unruly(["silent=/"], self.everything()), limits={"startup": "3s"})
         self.add("everything", self.everything())
         done = self.gristmill("list", "--json", seconds=20)
         states = {row["name"]: row["state"] for row in json.loads(done.out)}
         self.assertEqual(states, {"everything": "up", "silent": "down"})
         report = self.program("from servers.everything import echo\nresult = await echo(message='x')", seconds=20)
         self.assertEqual(report["result"], "Echo: x")
+
+    def test_a_server_that_hangs_at_its_start_delays_nobody_who_does_not_call_it(self):
+        flag = self.folder / "silent"
+        self.add("everything", self.unruly([f"silent={flag}"], self.everything()))
+        self.ok("tools", "list")
+        flag.touch()
+        self.assertIn("get_sum(", self.ok("tools", "search", "sum", seconds=10).out)
+        code = "result = [1 + 1, 'get-sum' in str(search_tools('sum')).replace('_', '-')]"
+        self.assertEqual(self.result(code, seconds=10), [2, True])
+
+    def test_a_server_that_hangs_at_its_start_does_not_outlive_the_programs_time(self):
+        flag = self.folder / "silent"
+        self.add("everything", self.unruly([f"silent={flag}"], self.everything()))
+        self.ok("tools", "list")
+        flag.touch()
+        code = "await callMCPTool('everything.echo', {'message': 'x'})"
+        done = self.gristmill("run", "--timeout", "2s", "-c", code, seconds=40)
+        self.assertIn("GM-1201", done.err)
+        self.assertLess(done.seconds, 12)
 
     def test_a_server_that_ignores_every_hint_to_end_is_ended(self):
         self.add("stubborn", self.unruly(["stubborn"], self.everything()))
@@ -233,7 +252,7 @@ class Noisy(World):
         self.assertLess(sum(logs.values()), 2_300_000, logs)
 
     def test_what_a_server_logs_cannot_paint_on_the_terminal(self):
-        self.add("everything", self.unruly(["garbage", "silent"], self.everything()), limits={"startup": "2s"})
+        self.add("everything", self.unruly(["garbage", "silent=/"], self.everything()), limits={"startup": "2s"})
         done = self.gristmill("list")
         self.assertNotIn("\x1b", done.out + done.err)
         self.assertIn("down", done.out)

@@ -12,7 +12,7 @@ Habits:
     notify=FILE     tells that its tools have changed when the file comes
     escape=WORD     leaves a process behind that has a session of its own, and WORD in its command line
     stubborn        takes no notice of SIGTERM, nor of the end of its input
-    silent          never answers
+    silent=FILE     once the file is there, answers nothing any more
 """
 
 import json
@@ -45,7 +45,9 @@ class Unruly:
     def __init__(self, habits, command):
         self.habits = dict(habit.partition("=")[::2] for habit in habits)
         self.writing = threading.Lock()
-        self.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        # Not our standard error: Node.js would make it non-blocking for both of us.
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.server = subprocess.Popen(command, **pipes)
         self.token = os.environ.get(self.habits.get("tell") or self.habits.get("refuse") or "", "")
 
     def run(self):
@@ -73,7 +75,7 @@ class Unruly:
     def pass_requests_on(self):
         while line := sys.stdin.buffer.readline():
             message = json.loads(line)
-            if "silent" in self.habits:
+            if os.path.exists(self.habits.get("silent", "")):
                 continue
             if "refuse" in self.habits and "id" in message:
                 error = {"code": -32000, "message": f"the token {self.token} is wrong"}

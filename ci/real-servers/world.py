@@ -120,8 +120,7 @@ class World(unittest.TestCase):
 
     def program(self, code, *arguments, **options):
         """A program's report, whatever became of it."""
-        (self.work / "program.py").write_text(code)
-        done = self.gristmill("run", "--json", "--timeout", "50s", *arguments, "program.py", **options)
+        done = self.gristmill("run", "--json", "--timeout", "50s", *arguments, self.written(code), **options)
         try:
             return json.loads(done.out)
         except ValueError:
@@ -133,12 +132,17 @@ class World(unittest.TestCase):
         self.assertTrue(report["success"], json.dumps(report, indent=1))
         return report["result"]
 
+    def written(self, code):
+        """A file of its own for each program: several may be read at once."""
+        path = self.folder / f"program-{len(list(self.folder.glob('program-*')))}.py"
+        path.write_text(code)
+        return path
+
     def begin(self, code, *arguments):
         """A program that is still running, its workspace a folder that both sides see."""
         workspace = self.work / "workspace"
         workspace.mkdir(exist_ok=True)
-        (self.work / "program.py").write_text(code)
-        words = ["run", "--timeout", "50s", "--workspace", workspace, *arguments, "program.py"]
+        words = ["run", "--timeout", "50s", "--workspace", workspace, *arguments, self.written(code)]
         return Running(self, [Installed.gristmill, *map(str, words)], workspace)
 
     # Processes
