@@ -20,7 +20,7 @@ from pathlib import Path
 PINS = Path(__file__).resolve().parent / "real-servers"
 sys.path.insert(0, str(PINS))
 
-from world import Installed  # noqa: E402
+from world import Installed
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gristmill"
 LOCKS = ("package.json", "package-lock.json", "requirements.txt")
@@ -94,7 +94,8 @@ def fill(folder):
     folder.mkdir()
     for name in LOCKS:
         shutil.copy(PINS / name, folder)
-    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], cwd=folder)
+    quiet = ["--no-audit", "--no-fund", "--update-notifier=false", "--loglevel=error"]
+    run(["npm", "ci", "--ignore-scripts", *quiet], cwd=folder)
     run([sys.executable, "-m", "venv", folder / "python"])
     options = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"]
     pip = [folder / "python" / "bin" / "python", "-m", "pip", "install", *options]

@@ -37,7 +37,9 @@ class Reworded(World):
         # One tool waits; the new one was let in.
         self.assertEqual((row["state"], row["tools"], row["waiting"]), ("up", 13, 1))
         self.assertIn("gristmill tools review everything", row["remarks"][0])
-        self.assertEqual(self.result("result = await callMCPTool('get-sum', {'a': 1, 'b': 2})"), "The sum of 1 and 2 is 3.")
+        self.assertEqual(
+            self.result("result = await callMCPTool('get-sum', {'a': 1, 'b': 2})"), "The sum of 1 and 2 is 3."
+        )
 
         shown = self.ok("tools", "review", "everything").out
         self.assertIn("everything.echo has changed:", shown)

@@ -19,7 +19,9 @@ class Listed(World):
         tools = {"everything": 13, "files": 14, "git": 12, "memory": 9, "time": 2}
         expected = [{"name": name, "tools": count, **up} for name, count in tools.items()]
         self.assertEqual([{field: row[field] for field in fields} for row in found], expected)
-        self.assertEqual({row["protocol"] for row in found} - {"2025-11-25", "2025-06-18", "2026-07-28"}, set())
+        self.assertEqual(
+            {row["protocol"] for row in found} - {"2025-11-25", "2025-06-18", "2026-07-28"}, set()
+        )
         listed = self.json("tools", "list", "--json")
         self.assertEqual(len(listed), sum(tools.values()))
         self.assertEqual(len({(tool["server"], tool["name"]) for tool in listed}), sum(tools.values()))
@@ -38,10 +40,12 @@ class Listed(World):
         self.assertIn("everything.get_sum(", done.out)
         self.assertIn("note: gone is down: ", done.err)
 
-
     def test_an_import_from_a_server_that_is_down_says_so(self):
         self.add("gone", [str(self.folder / "no-such-program")])
-        for code in ("from servers.gone import anything", "import servers.gone\nawait servers.gone.anything()"):
+        for code in (
+            "from servers.gone import anything",
+            "import servers.gone\nawait servers.gone.anything()",
+        ):
             error = self.program(code)["error"]
             self.assertIn("`gone` is down", str(error))
 
@@ -57,7 +61,9 @@ print(await echo(message="x"), await read_graph())
 """
         running = [self.begin(code) for _ in range(4)]
         expected = (0, "Echo: x {'entities': [], 'relations': []}\n", "")
-        self.assertEqual([(done.code, done.out, done.err) for done in (one.end() for one in running)], [expected] * 4)
+        self.assertEqual(
+            [(done.code, done.out, done.err) for done in (one.end() for one in running)], [expected] * 4
+        )
         self.assertEqual(self.ok("tools", "review").out, "every tool is as it was approved\n")
 
 
@@ -73,9 +79,14 @@ class Everything(World):
 
     def test_a_tool_is_shown_as_python_typescript_and_json(self):
         python = self.ok("tools", "show", "get-structured-content").out
-        self.assertIn('location: Literal["New York", "Chicago", "Los Angeles"],\n) -> GetStructuredContentResult:', python)
+        self.assertIn(
+            'location: Literal["New York", "Chicago", "Los Angeles"],\n) -> GetStructuredContentResult:',
+            python,
+        )
         compile(python, "stub", "exec")
-        typescript = self.ok("tools", "show", "everything.get_structured_content", "--format", "typescript").out
+        typescript = self.ok(
+            "tools", "show", "everything.get_structured_content", "--format", "typescript"
+        ).out
         self.assertIn('location: "New York" | "Chicago" | "Los Angeles"', typescript)
         raw = self.json("tools", "show", "get-structured-content", "--format", "json")
         self.assertEqual(raw["name"], "get-structured-content")
@@ -130,7 +141,9 @@ class Everything(World):
         """
         links = [(link["type"], link["uri"], link["mimeType"]) for link in self.result(code)]
         blob, text = "demo://resource/dynamic/blob/1", "demo://resource/dynamic/text/2"
-        self.assertEqual(links, [("resource_link", blob, "text/plain"), ("resource_link", text, "text/plain")])
+        self.assertEqual(
+            links, [("resource_link", blob, "text/plain"), ("resource_link", text, "text/plain")]
+        )
 
     def test_embedded_resources_come_as_text_or_files(self):
         code = """
@@ -272,7 +285,11 @@ class Git(World):
     def test_a_commit_is_made_and_seen(self):
         repository = self.work / "repository"
         repository.mkdir()
-        for words in (["init", "-q"], ["config", "user.email", "a@example.com"], ["config", "user.name", "Ada"]):
+        for words in (
+            ["init", "-q"],
+            ["config", "user.email", "a@example.com"],
+            ["config", "user.name", "Ada"],
+        ):
             subprocess.run(["git", "-C", repository, *words], check=True, timeout=30, env=self.variables)
         (repository / "one.txt").write_text("one\n")
         self.add("git", self.python("git", "--repository", repository))

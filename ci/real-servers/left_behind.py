@@ -48,7 +48,9 @@ class Ended(World):
                 self.assert_nothing_is_left()
 
     def test_after_the_programs_time_is_up(self):
-        done = self.gristmill("run", "--timeout", "3s", "-c", UNDER_WAY.replace("/workspace/", "/tmp/") + MINUTE)
+        done = self.gristmill(
+            "run", "--timeout", "3s", "-c", UNDER_WAY.replace("/workspace/", "/tmp/") + MINUTE
+        )
         self.assertEqual(done.code, 3, done)
         self.assertIn("GM-1201", done.err)
         self.assert_nothing_is_left()

@@ -17,7 +17,9 @@ class Environment(World):
         files = (path for path in self.folder.rglob("*") if path.is_file() and path.parent.name != "engines")
         linked = (self.folder / "npm", self.folder / "python")
         own = (path for path in files if not any(link in path.parents for link in linked))
-        return {str(path.relative_to(self.folder)): path.read_bytes().decode(errors="replace") for path in own}
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes().decode(errors="replace") for path in own
+        }
 
     def assert_nowhere(self, *values):
         found = {name: value for name, text in self.everywhere().items() for value in values if value in text}

@@ -15,8 +15,12 @@ await echo(message="behind it")
 open("/workspace/under-way", "w").close()
 """
 
-WAIT_FOR_GO = """
+# A server that is up, and a program that waits until something was done to it.
+UP_AND_WAIT = """
 import asyncio, os
+from servers.everything import echo
+await echo(message="x")
+open("/workspace/up", "w").close()
 while not os.path.exists("/workspace/go"):
     await asyncio.sleep(0.02)
 """
@@ -40,15 +44,15 @@ print(json.dumps(said))
         done = running.end()
         self.assertEqual(done.code, 0, done)
         code, retry_safe, message, again = json.loads(done.out)
-        self.assertEqual((code, again), ("GM-3003", "Echo: again"))
+        # Its server says that it changes nothing.
+        self.assertEqual((code, retry_safe, again), ("GM-3003", True, "Echo: again"))
         self.assertIn("`everything` was lost while it worked on trigger-long-running-operation", message)
         self.assertIn("signal 9", message)
         self.assertLess(done.seconds, 15)
 
     def test_a_server_killed_while_idle_is_started_again_unnoticed(self):
         self.add("everything", self.everything())
-        before = "from servers.everything import echo\nawait echo(message='x')\nopen('/workspace/up', 'w').close()\n"
-        running = self.begin(before + WAIT_FOR_GO + "print(await echo(message='again'))")
+        running = self.begin(UP_AND_WAIT + "print(await echo(message='again'))")
         running.wait_for_file("up")
         pid = self.server_pid("mcp-server-everything")
         os.kill(pid, signal.SIGKILL)
@@ -72,7 +76,9 @@ print(said, await echo(message="again"))
         keepers = [pid for pid, line in self.processes("mcp-server-everything").items() if "keeper" in line]
         self.assertEqual(len(keepers), 1)
         os.kill(keepers[0], signal.SIGKILL)
-        self.assertTrue(self.wait_for(lambda: server not in self.processes(), 5), "the server outlived its keeper")
+        self.assertTrue(
+            self.wait_for(lambda: server not in self.processes(), 5), "the server outlived its keeper"
+        )
         done = running.end()
         self.assertEqual((done.code, done.out), (0, "GM-3003 Echo: again\n"), done)
 
@@ -93,8 +99,7 @@ class Hung(World):
         """A program with `code` behind the moment in which its server was stopped."""
         self.add("everything", self.everything(), limits={"call": "2s", **limits})
         self.add("memory", self.npm("memory"), env=[f"MEMORY_FILE_PATH={self.work}/memory.jsonl"])
-        before = "from servers.everything import echo\nawait echo(message='x')\nopen('/workspace/up', 'w').close()\n"
-        running = self.begin(before + WAIT_FOR_GO + code)
+        running = self.begin(UP_AND_WAIT + code)
         running.wait_for_file("up")
         pid = self.server_pid("mcp-server-everything")
         os.kill(pid, signal.SIGSTOP)
@@ -198,7 +203,9 @@ print(codes[-1], codes)
         done = self.gristmill("list", "--json", seconds=20)
         states = {row["name"]: row["state"] for row in json.loads(done.out)}
         self.assertEqual(states, {"everything": "up", "silent": "down"})
-        report = self.program("from servers.everything import echo\nresult = await echo(message='x')", seconds=20)
+        report = self.program(
+            "from servers.everything import echo\nresult = await echo(message='x')", seconds=20
+        )
         self.assertEqual(report["result"], "Echo: x")
 
     def test_a_server_that_hangs_at_its_start_delays_nobody_who_does_not_call_it(self):
@@ -252,7 +259,9 @@ class Noisy(World):
         self.assertLess(sum(logs.values()), 2_300_000, logs)
 
     def test_what_a_server_logs_cannot_paint_on_the_terminal(self):
-        self.add("everything", self.unruly(["garbage", "silent=/"], self.everything()), limits={"startup": "2s"})
+        self.add(
+            "everything", self.unruly(["garbage", "silent=/"], self.everything()), limits={"startup": "2s"}
+        )
         done = self.gristmill("list")
         self.assertNotIn("\x1b", done.out + done.err)
         self.assertIn("down", done.out)

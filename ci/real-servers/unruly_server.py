@@ -79,7 +79,9 @@ class Unruly:
                 continue
             if "refuse" in self.habits and "id" in message:
                 error = {"code": -32000, "message": f"the token {self.token} is wrong"}
-                self.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode() + b"\n")
+                self.write(
+                    json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode() + b"\n"
+                )
                 continue
             if "tell" in self.habits and message.get("method") == "tools/call":
                 self.progress(message["params"].get("_meta", {}).get("progressToken"))
@@ -115,12 +117,17 @@ class Unruly:
             if tool["name"] == "echo" and "tell" in self.habits:
                 tool["description"] += f" with {self.token}"
         if "tools" in result and os.path.exists(self.habits.get("extra", "")):
-            result["tools"].append({"name": "extra", "description": "One more", "inputSchema": {"type": "object"}})
+            result["tools"].append(
+                {"name": "extra", "description": "One more", "inputSchema": {"type": "object"}}
+            )
         return json.dumps(message).encode() + b"\n"
 
     def progress(self, token):
         params = {"progressToken": token, "progress": 1, "message": f"using {self.token}"}
-        self.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).encode() + b"\n")
+        self.write(
+            json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).encode()
+            + b"\n"
+        )
 
     def notify(self):
         while not os.path.exists(self.habits["notify"]):

@@ -102,12 +102,19 @@ class World(unittest.TestCase):
 
     def gristmill(self, *arguments, seconds=COMMAND_SECONDS_MAX, stdin="", **variables):
         command = [Installed.gristmill, *map(str, arguments)]
-        options = {"cwd": self.work, "env": {**self.variables, **variables}, "text": True, "errors": "replace"}
+        options = {
+            "cwd": self.work,
+            "env": {**self.variables, **variables},
+            "text": True,
+            "errors": "replace",
+        }
         began = time.monotonic()
         try:
             done = subprocess.run(command, input=stdin, capture_output=True, timeout=seconds, **options)
         except subprocess.TimeoutExpired as error:
-            self.fail(f"gristmill hung: {arguments} did not end within {seconds} s\n{error.stdout}\n{error.stderr}")
+            self.fail(
+                f"gristmill hung: {arguments} did not end within {seconds} s\n{error.stdout}\n{error.stderr}"
+            )
         return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - began)
 
     def ok(self, *arguments, **options):
@@ -179,7 +186,9 @@ class Running:
 
     def wait_for_file(self, name):
         """Until the program has written this into its workspace."""
-        there = self.world.wait_for(lambda: (self.workspace / name).exists() or self.is_over(), COMMAND_SECONDS_MAX)
+        there = self.world.wait_for(
+            lambda: (self.workspace / name).exists() or self.is_over(), COMMAND_SECONDS_MAX
+        )
         if not there or not (self.workspace / name).exists():
             self.kill()
             self.world.fail(f"{name} never came: {self.process.communicate(timeout=5)}")
@@ -216,7 +225,9 @@ def place(source, target):
 def listed():
     """(pid, command line, command line and environment) of every process that can be seen."""
     if not Path("/proc/self/environ").exists():
-        lines = subprocess.run(["ps", "axeww", "-o", "pid=,command="], capture_output=True, text=True, timeout=10)
+        lines = subprocess.run(
+            ["ps", "axeww", "-o", "pid=,command="], capture_output=True, text=True, timeout=10
+        )
         for line in lines.stdout.splitlines():
             pid, _, command = line.strip().partition(" ")
             yield int(pid), command, command
