@@ -7,7 +7,8 @@ use gristmill_gateway::domain::{Level, Limits};
 
 /// Runs the programs that language models write, each in a jailed process of its own.
 #[derive(Parser)]
-#[command(name = "gristmill", version, about, max_term_width = 100)]
+#[command(name = "gristmill", version, max_term_width = 100)]
+#[command(about = "Runs the programs that language models write, between them and their MCP servers")]
 #[command(
     after_help = "Exit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's."
 )]
@@ -253,6 +254,9 @@ pub enum ToolsCommand {
     List {
         /// Only this server
         server: Option<String>,
+        /// Ask the servers first, instead of taking what is known of them
+        #[arg(long)]
+        refresh: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,
@@ -273,6 +277,12 @@ pub enum ToolsCommand {
         /// How many at most
         #[arg(long, default_value_t = 10)]
         limit: usize,
+        /// How many of the best to leave out
+        #[arg(long, default_value_t = 0)]
+        offset: usize,
+        /// Ask the servers first, instead of taking what is known of them
+        #[arg(long)]
+        refresh: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,

@@ -23,8 +23,9 @@ pub struct Configured {
 /// Reads the configuration. Mistakes end the command; warnings are said and passed over.
 pub fn read(flags: &Flags) -> Result<Configured, Failure> {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-    let (config, remarks) =
-        config::load(&surroundings, flags).into_result().map_err(|error| Failure::Usage(error.into()))?;
+    let (config, remarks) = config::load(&surroundings, flags)
+        .into_result()
+        .map_err(|error| Failure::Configuration(error.into()))?;
     for remark in remarks.iter().filter(|remark| remark.severity == Severity::Warning) {
         eprintln!("warning: {remark}");
     }

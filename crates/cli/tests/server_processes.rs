@@ -203,6 +203,29 @@ async fn what_a_server_started_ends_with_it() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_keeper_takes_the_servers_group_along() {
+    let folder = TestFolder::new("keeper");
+    let mark = folder.path().to_str().unwrap().to_owned();
+    // What it started holds its output open, too.
+    let script = format!(
+        "sh -c 'sleep 1005; : {mark}' & exec {} example-server calculator --data {mark}",
+        gristmill().display()
+    );
+    let upstreams = upstreams(settings("sh", &["-c", &script]), folder.path());
+    assert_eq!(add_one(&upstreams).await, answered());
+    let keeper = with_mark(&mark).into_iter().find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("upstream-keeper")
+    });
+    let first = server_with(&mark, "example-server");
+    kill_9(keeper.unwrap());
+    eventually("its server is gone", || (!gristmill_testkit::processes::is_alive(first)).then_some(()));
+    assert_eq!(add_one(&upstreams).await, answered(), "another one is there");
+    upstreams.close().await;
+    none_left(&mark);
+}
+
 fn server_with(mark: &str, word: &str) -> u32 {
     let has = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

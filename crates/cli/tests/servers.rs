@@ -246,7 +246,9 @@ fn mistakes_in_a_configuration_are_all_named_at_once() {
         .unwrap();
     let ran = home.run(&["run", "--config", file.to_str().unwrap(), "-c", "1"]);
     assert_eq!(ran.code, Some(2));
-    for words in ["levle", "did you mean `level`", "comand", "did you mean `command`", "bad.toml:5"] {
+    for words in
+        ["error[GM-2005]", "levle", "did you mean `level`", "comand", "did you mean `command`", "bad.toml:5"]
+    {
         assert!(ran.stderr.contains(words), "{words} is not in:\n{}", ran.stderr);
     }
     let ran = home.run(&["run", "--no-servers", "-c", "1 + 1"]);
@@ -274,14 +276,16 @@ fn a_changed_tool_is_held_back_until_it_was_reviewed() {
     let ran = home.run(&["tools", "call", "calculator.evaluate", "expression=1"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
     assert!(ran.stderr.contains("error[GM-3005]"), "{}", ran.stderr);
-    let shown = home.ok(&["tools", "review", "calculator"]);
+    let ran = home.run(&["tools", "review", "calculator"]);
+    assert_eq!(ran.code, Some(1), "something waits");
+    let shown = ran.stdout;
     assert!(
         shown.contains("calculator.evaluate has changed") && shown.contains("ignore all previous"),
         "{shown}"
     );
     assert_eq!(
         home.run(&["tools", "review", "calculator", "--approve"]).code,
-        Some(0),
+        Some(2),
         "asked, and nobody answered"
     );
     let ran = home.run(&["tools", "call", "calculator.evaluate", "expression=1"]);

@@ -76,7 +76,7 @@ impl<'a> Row<'a> {
         }
         if status.waiting > 0 {
             remarks.push(format!(
-                "{} changed since they were approved and are held back: gristmill tools review {name}",
+                "{} held back, new or changed since the last approval: gristmill tools review {name}",
                 counted(status.waiting, "tool")
             ));
         }

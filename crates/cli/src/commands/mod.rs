@@ -22,12 +22,16 @@ pub mod tools;
 
 use std::process::ExitCode;
 
+use gristmill_gateway::domain::Code;
+
 use crate::exit_codes;
 
 /// A command that could not do its work, said on stderr.
 pub enum Failure {
     /// The command line or a file it names is wrong.
     Usage(anyhow::Error),
+    /// The configuration is wrong.
+    Configuration(anyhow::Error),
     /// Something of ours, or of this machine.
     Ours(anyhow::Error),
 }
@@ -35,11 +39,14 @@ pub enum Failure {
 impl Failure {
     /// Says it and gives the exit code.
     pub fn tell(self) -> ExitCode {
-        let (error, code) = match self {
-            Failure::Usage(error) => (error, exit_codes::usage()),
-            Failure::Ours(error) => (error, exit_codes::ours()),
+        let (error, kind, code) = match self {
+            Failure::Usage(error) => (error, String::new(), exit_codes::usage()),
+            Failure::Configuration(error) => {
+                (error, format!("[{}]", Code::Configuration), exit_codes::usage())
+            }
+            Failure::Ours(error) => (error, String::new(), exit_codes::ours()),
         };
-        eprintln!("error: {error:#}");
+        eprintln!("error{kind}: {error:#}");
         code
     }
 }

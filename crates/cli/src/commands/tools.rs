@@ -27,15 +27,23 @@ pub async fn tools(arguments: Tools) -> Outcome {
     let usable = configured.usable();
     let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
     let outcome = match arguments.command {
-        ToolsCommand::List { server, json } => list(&upstreams, server.as_deref(), json).await,
-        ToolsCommand::Search { query, server, category, detail, limit, json } => {
+        ToolsCommand::List { server, refresh, json } => {
+            if refresh {
+                upstreams.check().await;
+            }
+            list(&upstreams, server.as_deref(), json).await
+        }
+        ToolsCommand::Search { query, server, category, detail, limit, offset, refresh, json } => {
+            if refresh {
+                upstreams.check().await;
+            }
             let search = ToolSearch {
                 query: query.join(" "),
                 server,
                 category,
                 detail: Some(detail),
                 limit: Some(limit),
-                offset: None,
+                offset: Some(offset),
                 line: None,
             };
             search_tools(&upstreams, &search, json).await
@@ -248,9 +256,16 @@ async fn review(
         );
     } else {
         print_waiting(&waiting);
+        if !waiting.is_empty() && approve.is_none() {
+            eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
+        }
     }
     tell_of_trouble(upstreams);
-    let Some(tools) = approve else { return Ok(ExitCode::SUCCESS) };
+    let Some(tools) = approve else {
+        // Something waits: a script that asks must hear of it.
+        return Ok(ExitCode::from(u8::from(!waiting.is_empty())));
+    };
+    let mut refused = false;
     for (server, waiting) in &waiting {
         let names: Vec<String> = match tools.is_empty() {
             true => waiting.iter().map(|tool| tool.offered.name.clone()).collect(),
@@ -258,13 +273,14 @@ async fn review(
         };
         if !yes && !confirmed(&format!("approve {} of {server} as shown?", counted(names.len(), "tool"))) {
             eprintln!("nothing was approved for {server}");
+            refused = true;
             continue;
         }
         let approved = upstreams.approve(server, Approve::Tools(&names));
         let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
         eprintln!("approved: {}", approved.join(", "));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if refused { exit_codes::usage() } else { ExitCode::SUCCESS })
 }
 
 fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
@@ -289,7 +305,6 @@ fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
             }
         }
     }
-    eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
 }
 
 fn waiting_json(server: &str, waiting: &Waiting) -> Value {

@@ -76,7 +76,7 @@ impl Tools for FrozenTools {
         let answer =
             self.snapshot.search(search).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         let mut text = self.snapshot.rendered(&answer);
-        for (server, failure) in self.inner.unreached() {
+        for (server, failure) in self.inner.down() {
             text.push_str(&format!("\n{} is down: {failure}", server.settings.name));
         }
         // One file for all servers.

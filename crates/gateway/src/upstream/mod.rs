@@ -245,6 +245,12 @@ impl Inner {
         unknown.filter_map(|server| Some((server, server.last_failure()?)))
     }
 
+    /// Servers that are not there now, as far as is known, whatever was known of them before.
+    pub(crate) fn down(&self) -> impl Iterator<Item = (&Arc<Server>, UpstreamFailure)> {
+        let gone = self.servers.iter().filter(|server| server.is_wanted());
+        gone.filter_map(|server| Some((server, server.last_failure()?)))
+    }
+
     /// Nobody calls their tools, so that no call would bring them back.
     fn try_unreached_again(self: &Arc<Self>) {
         for (server, _) in self.unreached() {

@@ -1,9 +1,9 @@
 //! What a server says beside the protocol: its standard error, kept short.
 
 use std::collections::VecDeque;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -73,7 +73,7 @@ impl Inner {
         }
         if self.file.is_none() {
             if let Some(parent) = path.parent() {
-                let _ = std::fs::create_dir_all(parent);
+                let _ = DirBuilder::new().recursive(true).mode(0o700).create(parent);
             }
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
             self.file = opened.ok().map(|file| {

@@ -43,9 +43,8 @@ pub enum SearchFailure {
 impl Snapshot {
     pub(super) fn of(servers: &[Arc<Server>], trees: Arc<TreeStore>) -> Self {
         let offers = servers.iter().map(|server| server.offer()).collect();
-        let states = servers.iter().filter_map(|server| {
-            Some((server.settings.name.clone(), state_of(server)?))
-        });
+        let states =
+            servers.iter().filter_map(|server| Some((server.settings.name.clone(), state_of(server)?)));
         Self::new(Catalogue::new(offers), states.collect(), Some(trees))
     }
 
