@@ -3,7 +3,7 @@
 
 use std::process::Stdio;
 
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::{ClientLifecycleMode, ClientServiceExt};
 use serde_json::{Map, Value};
@@ -29,7 +29,10 @@ impl DirectClient {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes".to_owned());
         };
-        let service = ().serve_with_lifecycle((output, input), ClientLifecycleMode::Initialize).await;
+        // As we speak with the same server.
+        let lifecycle =
+            ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+        let service = ().serve_with_lifecycle((output, input), lifecycle).await;
         Ok(Self { service: service.map_err(|error| error.to_string())?, _child: child })
     }
 

@@ -23,6 +23,10 @@ use crate::upstreams;
 const ARGUMENTS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 pub async fn tools(arguments: Tools) -> Outcome {
+    if let ToolsCommand::Search { json: false, .. } = &arguments.command {
+        // Its tables take as long to load as all the catalogues do.
+        std::thread::spawn(|| gristmill_gateway::tokens::count(""));
+    }
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usable = configured.usable();
     let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;

@@ -97,7 +97,8 @@ impl ToolDefinition {
         if !whole.is_object() {
             return Err(DefinitionError::Unreadable("it is not an object".to_owned()));
         }
-        let written: Written = serde_json::from_str(text).map_err(unreadable)?;
+        let hash = ToolHash::of(&whole);
+        let written: Written = serde_json::from_value(whole).map_err(unreadable)?;
         if written.name.len() > NAME_BYTES_MAX {
             return Err(DefinitionError::LongName(written.name.len()));
         }
@@ -109,7 +110,7 @@ impl ToolDefinition {
         };
         let hint = |name: &str| written.annotations.as_ref().and_then(|hints| hints.get(name)?.as_bool());
         Ok(Self {
-            hash: ToolHash::of(&whole),
+            hash,
             raw: text.to_owned(),
             read_only: hint("readOnlyHint"),
             idempotent: hint("idempotentHint"),

@@ -85,15 +85,13 @@ impl Upstreams {
     ) -> Self {
         let offers = KeptOffers::new(folders.cache.join("offers"));
         let logs = folders.cache.join("logs");
-        let enabled = settings.into_iter().filter(|settings| settings.enabled);
-        let servers: Vec<Arc<Server>> = enabled
-            .map(|settings| {
-                let log =
-                    ServerLog::in_file(logs.join(format!("{}.log", kept_offers::file_stem(&settings.name))));
-                let kept = offers.read(&settings);
-                Arc::new(Server::new(settings, kept, log))
-            })
-            .collect();
+        let enabled = settings.into_iter().filter(|settings| settings.enabled).collect();
+        let servers = in_parallel(enabled, |settings: ServerSettings| {
+            let log =
+                ServerLog::in_file(logs.join(format!("{}.log", kept_offers::file_stem(&settings.name))));
+            let kept = offers.read(&settings);
+            Arc::new(Server::new(settings, kept, log))
+        });
         let by_name =
             servers.iter().map(|server| (server.settings.name.clone(), Arc::clone(server))).collect();
         let inner = Arc::new(Inner {
@@ -176,6 +174,28 @@ impl Upstreams {
         self.inner.renew();
         Ok(approved)
     }
+}
+
+/// Reading many offers is a matter of parsing: all cores do it.
+fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let each = items.len().div_ceil(cores).max(1);
+    let mut items = items.into_iter();
+    let work = &work;
+    std::thread::scope(|scope| {
+        let mut parts = Vec::new();
+        loop {
+            let part: Vec<T> = items.by_ref().take(each).collect();
+            if part.is_empty() {
+                break;
+            }
+            parts.push(scope.spawn(move || part.into_iter().map(work).collect::<Vec<R>>()));
+        }
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 /// An approval that did not happen. Nothing changed.

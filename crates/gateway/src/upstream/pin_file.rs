@@ -1,6 +1,7 @@
 //! The approvals, on disk. A file that cannot be read stops new approvals and changes, never hides
 //! that something changed: without it every tool waits.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,13 +28,22 @@ pub struct PinError {
 
 pub(super) struct PinFile {
     path: PathBuf,
-    /// One at a time in this process; the file's lock is for other processes.
-    turn: Mutex<()>,
+    /// One at a time in this process; the file's lock is for other processes. What was read last is
+    /// read again only if the file is another one by then.
+    last: Mutex<Option<(Stamp, Arc<Pins>)>>,
+}
+
+/// Differs for every file that takes the place of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: u64,
+    bytes: u64,
+    modified: (i64, i64),
 }
 
 impl PinFile {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, turn: Mutex::default() }
+        Self { path, last: Mutex::default() }
     }
 
     /// Compares an offer with what was approved, and writes down what is approved by it.
@@ -43,9 +53,9 @@ impl PinFile {
         offered: &[Arc<ToolDefinition>],
         accept: Accept,
     ) -> Result<Review, PinError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         // Most offers are as they were: that needs no lock.
-        let before = self.read()?;
+        let before = self.read_if_new(&mut last)?;
         let reviewed = review(before.servers.get(server), offered, accept);
         if before.servers.get(server) == Some(&reviewed.new_pins) {
             return Ok(reviewed);
@@ -63,7 +73,7 @@ impl PinFile {
         what: Approve<'_>,
         offered: &[Arc<ToolDefinition>],
     ) -> Result<Vec<String>, ApproveError> {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         self.change(|pins| approve(pins, server, what, offered).map_err(|error: NotOffered| error.into()))
     }
 
@@ -75,6 +85,22 @@ impl PinFile {
         let text = serde_json::to_vec(&pins).map_err(|error| self.error(error.to_string()))?;
         private_file::replace(&self.path, &text).map_err(failed)?;
         Ok(outcome)
+    }
+
+    fn read_if_new(&self, last: &mut Option<(Stamp, Arc<Pins>)>) -> Result<Arc<Pins>, PinError> {
+        let stamp = std::fs::metadata(&self.path).ok().map(|metadata| Stamp {
+            file: metadata.ino(),
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        });
+        if let (Some(stamp), Some((known, pins))) = (stamp, &*last)
+            && stamp == *known
+        {
+            return Ok(Arc::clone(pins));
+        }
+        let pins = Arc::new(self.read()?);
+        *last = stamp.map(|stamp| (stamp, Arc::clone(&pins)));
+        Ok(pins)
     }
 
     fn read(&self) -> Result<Pins, PinError> {
