@@ -18,7 +18,11 @@ class Reworded(World):
         self.add("everything", self.unruly(self.habits, self.everything()), **settings)
 
     def held_back(self, server="everything"):
-        return [(tool["tool"], tool["kind"]) for tool in self.json("tools", "review", "--json", server)]
+        done = self.gristmill("tools", "review", "--json", server)
+        waiting = json.loads(done.out)
+        # A script hears of it without reading.
+        self.assertEqual(done.code, 1 if waiting else 0, done)
+        return [(tool["tool"], tool["kind"]) for tool in waiting]
 
     def test_a_changed_tool_is_held_back_until_it_is_approved(self):
         self.add_everything()
@@ -41,7 +45,7 @@ class Reworded(World):
             self.result("result = await callMCPTool('get-sum', {'a': 1, 'b': 2})"), "The sum of 1 and 2 is 3."
         )
 
-        shown = self.ok("tools", "review", "everything").out
+        shown = self.gristmill("tools", "review", "everything").out
         self.assertIn("everything.echo has changed:", shown)
         self.assertIn("Echoes back the input string", shown)
         self.assertIn("Sends the message to everyone", shown)

@@ -47,7 +47,7 @@ class Listed(World):
             "import servers.gone\nawait servers.gone.anything()",
         ):
             error = self.program(code)["error"]
-            self.assertIn("`gone` is down", str(error))
+            self.assertIn("server gone is down", str(error))
 
 
 class AtOnce(World):

@@ -23,7 +23,7 @@ pub struct TreeFile {
 pub type States = BTreeMap<String, String>;
 
 /// Raised whenever the same catalogue gives other files than before.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
 const VERSION_CHARS_MAX: usize = 100;
@@ -111,6 +111,13 @@ fn about(server: &Server, state: Option<&String>) -> String {
     members.insert("version".to_owned(), text(&offer.version, VERSION_CHARS_MAX));
     members.insert("description".to_owned(), text(&offer.description, DESCRIPTION_CHARS_MAX));
     members.insert("tools".to_owned(), Value::from(server.tools.len()));
+    // Names that are not those of the files, for whoever imports a tool by its own.
+    let renamed = server.tools.iter().filter(|tool| tool.stem != tool.definition.name);
+    let names: Map<String, Value> =
+        renamed.map(|tool| (tool.definition.name.clone(), Value::from(tool.stem.as_str()))).collect();
+    if !names.is_empty() {
+        members.insert("names".to_owned(), Value::Object(names));
+    }
     // Read by whoever imports a server that has no tools.
     if let Some(state) = state {
         let state = state.strip_prefix("down: ").unwrap_or(state);

@@ -144,8 +144,8 @@ pub enum ToolFailure {
         /// The closest names there are.
         nearest: Vec<String>,
     },
-    /// Nothing was sent: several servers have a tool of that name.
-    #[error("several servers have a tool `{name}`: {}; write which one", .candidates.join(", "))]
+    /// Nothing was sent: several tools may be meant.
+    #[error("`{name}` may be {}; write which one", .candidates.join(" or "))]
     Ambiguous {
         /// As it was written.
         name: String,

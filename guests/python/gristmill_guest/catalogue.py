@@ -7,7 +7,7 @@ and `.server.json` lie beside them.
 import io
 import os
 
-from gristmill_guest import encoding
+from gristmill_guest import encoding, names
 
 SERVERS = "/servers"
 STATE_CHARS_MAX = 500
@@ -32,6 +32,22 @@ def tools(server):
     return stems(f"{SERVERS}/{server}")
 
 
+def tool_called(server, name):
+    """The stem of the tool that is meant, in any spelling; the exact one wins. None if there is none."""
+    known = tools(server)
+    if name in known:
+        return name
+    # A tool's own name, where its file had to be called otherwise.
+    stem = renamed(server).get(name)
+    return stem if stem in known else names.matching(name, known)
+
+
+def renamed(server):
+    """The files of tools that are not called as the tools are, by the tools' own names."""
+    said = _described(server).get("names")
+    return said if isinstance(said, dict) else {}
+
+
 def why_down(server):
     """What is said of a server that is known but has no tools now, or None."""
     return None if tools(server) else state(server)
@@ -39,15 +55,19 @@ def why_down(server):
 
 def state(server):
     """What is to be known of a server beside its tools: that it is down, or holds some back. Or None."""
+    said = _described(server).get("state")
+    if not isinstance(said, str) or not said.strip():
+        return None
+    return " ".join(said[:STATE_CHARS_MAX].split())
+
+
+def _described(server):
     try:
         with _open(f"{SERVERS}/{server}/.server.json", encoding="utf-8", errors="replace") as file:
             described = encoding.from_json(file.read(SERVER_FILE_CHARS_MAX))
     except (OSError, ValueError, RecursionError):
-        return None
-    said = described.get("state") if isinstance(described, dict) else None
-    if not isinstance(said, str) or not said.strip():
-        return None
-    return " ".join(said[:STATE_CHARS_MAX].split())
+        return {}
+    return described if isinstance(described, dict) else {}
 
 
 def stub(server, tool, extension):

@@ -56,7 +56,7 @@ def _find(name):
         return found[0]
     if found:
         listed = _listed(found, LISTED_MAX)
-        raise _failure(f'several servers have a tool "{name}": {listed}; write one of these', name)
+        raise _failure(f'"{name}" may be {listed}; write one of these', name)
     raise _unknown(name, known)
 
 
@@ -74,10 +74,20 @@ class _Spellings:
                     self._exact.setdefault(f"{folder}.{stem}", []).append(place)
             self._folded.setdefault(names.fold(tool), []).append(place)
             self._folded.setdefault((names.fold(server), names.fold(tool)), []).append(place)
+        # A tool's own name comes before a file's that is only spelled so.
+        for server in {server for server, _ in known}:
+            for own, stem in catalogue.renamed(server).items():
+                if (server, stem) in known:
+                    self._exact[own] = [place for place in self._exact.get(own, []) if place[0] != server]
+                    self._exact[own].append((server, stem))
+                    for folder in {server, names.identifier(server)}:
+                        self._exact[f"{folder}.{own}"] = [(server, stem)]
 
     def places(self, name):
         """What the name means: as it is spelled, else with its server, else alone."""
-        return self._exact.get(name) or self._qualified(name) or self._any_of(names.folds(name))
+        plain = name.removeprefix("mcp__").replace("__", ".", 1) if name.startswith("mcp__") else name
+        exact = self._exact.get(name) or self._exact.get(plain) or self._exact.get(name.replace("/", ".", 1))
+        return exact or self._qualified(name) or self._any_of(names.folds(name))
 
     def _qualified(self, name):
         plain = name.removeprefix("mcp__")

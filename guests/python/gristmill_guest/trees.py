@@ -58,7 +58,7 @@ class TreeFinder:
             if state is not None:
                 raise ImportError(f"server {server} is down: {state}", name=fullname)
             return _package(fullname, lambda module: _fill_server(module, server))
-        tool = matching(names[1], catalogue.tools(server))
+        tool = catalogue.tool_called(server, names[1])
         if tool is None:
             return None
         loader = _TreeLoader(lambda module: _fill_tool(module, server, tool), _ToolModule)
@@ -150,7 +150,7 @@ def _fill_server(module, server):
     module.__all__ = [identifier(name) for name in known]
 
     def resolve(name):
-        tool = matching(name, catalogue.tools(server))
+        tool = catalogue.tool_called(server, name)
         return tool and caller(server, tool)
 
     _resolve_lazily(module, resolve, module.__all__, lambda: _beside(server))

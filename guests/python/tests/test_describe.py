@@ -127,7 +127,7 @@ class Failing(World):
         )
 
     def test_an_ambiguous_name_is_answered_with_the_candidates(self):
-        said = 'several servers have a tool "{}": {}; write one of these'
+        said = '"{}" may be {}; write one of these'
         self.check("search", said.format("search", "box.search, mail_box.search"))
         self.check("READ", said.format("READ", "box.read, google-drive.Read"))
 

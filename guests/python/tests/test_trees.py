@@ -22,6 +22,13 @@ class Imports(BesideTrees):
         "servers/crm/.server.json": json.dumps({"state": "connection refused\nby host"}),
         "servers/empty/.server.json": json.dumps({"name": "empty"}),
         "servers/odd/.server.json": "[" * 100_000,
+        "servers/alike/A_B.py": NEVER,
+        "servers/alike/a_b_2.py": NEVER,
+        "servers/alike/a_b_3.py": NEVER,
+        "servers/alike/.server.json": json.dumps({
+            "names": {"a_b": "a_b_2", "a-b": "a_b_3", "gone": "nowhere"},
+            "state": "held back until reviewed: gone",
+        }),
         "skills/adder.py": "def add(a, b):\n    return a + b, read_file\n",
     }
 
@@ -36,6 +43,14 @@ class Imports(BesideTrees):
         outcome = run(code)
         self.assertFalse(outcome["ok"], outcome)
         return outcome["error"]
+
+    def test_of_names_that_fold_alike_the_exact_one_is_called(self):
+        calls = "from servers.alike import a_b, A_B\nimport servers.alike as s\nfor f in (a_b, A_B, s.a_b, s.a_b_3): await f()"
+        self.assertEqual(self.called(calls), ["alike.a_b_2", "alike.A_B", "alike.a_b_2", "alike.a_b_3"])
+
+    def test_a_tool_that_is_held_back_is_said_to_be(self):
+        for code in ("from servers.alike import gone", "import servers.alike\nservers.alike.gone()"):
+            self.assertIn("held back until reviewed: gone", str(self.error(code)))
 
     def test_a_tool_is_found_in_any_spelling(self):
         from servers.google_drive import get_document, getDocument

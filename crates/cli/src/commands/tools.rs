@@ -127,10 +127,8 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
     let (server, tool) = match snapshot.lookup().resolve(name) {
         Resolved::One(server, tool) => (server, tool),
         Resolved::Several(names) => {
-            return Err(Failure::Usage(anyhow!(
-                "several servers have a tool `{name}`: {}",
-                names.join(", ")
-            )));
+            let error = ToolFailure::Ambiguous { name: name.to_owned(), candidates: names };
+            return Err(Failure::Usage(anyhow!("{error}")));
         }
         Resolved::None(nearest) => {
             let error = ToolFailure::Unknown { name: name.to_owned(), nearest };

@@ -7,23 +7,35 @@ use super::{Catalogue, Server, Tool, fold};
 use crate::nearest::nearest;
 
 /// Finds tools by every spelling of their names.
+///
+/// What is written as `server.tool` belongs to that server, whatever others call their tools; an
+/// exact spelling comes before one that only folds alike.
 #[derive(Debug, Default)]
 pub struct Lookup {
     catalogue: Arc<Catalogue>,
-    /// `server.tool` and `tool`, exactly as the server, the tree or a program spells them.
-    exact: HashMap<String, Vec<Place>>,
-    /// The same, folded.
-    folded: HashMap<String, Vec<Place>>,
+    servers: Names,
+    /// By the server's place.
+    tools: Vec<Names>,
+    /// Tools by their own names alone.
+    anywhere: HashMap<String, Vec<Place>>,
+    anywhere_folded: HashMap<String, Vec<Place>>,
 }
 
 type Place = (usize, usize);
+
+/// The names of the members of one folder.
+#[derive(Debug, Default)]
+struct Names {
+    exact: HashMap<String, usize>,
+    folded: HashMap<String, Vec<usize>>,
+}
 
 /// What a name means.
 #[derive(Debug)]
 pub enum Resolved<'a> {
     /// One tool.
     One(&'a Server, &'a Tool),
-    /// Several servers have a tool of that name; here they are as `server.tool`.
+    /// Several tools may be meant; here they are as `server.tool`.
     Several(Vec<String>),
     /// None; the closest names there are, as `server.tool`.
     None(Vec<String>),
@@ -31,26 +43,56 @@ pub enum Resolved<'a> {
 
 const NEAREST_MAX: usize = 5;
 
-impl Lookup {
-    /// Of all tools in the catalogue.
-    pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        let mut made = Self { catalogue, ..Self::default() };
-        let catalogue = Arc::clone(&made.catalogue);
-        for (s, server) in catalogue.servers.iter().enumerate() {
-            let prefixes = [server.offer.name.as_str(), &server.folder, &server.identifier];
-            for (t, tool) in server.tools.iter().enumerate() {
-                let spellings = [tool.definition.name.as_str(), &tool.stem, &tool.identifier];
-                for name in spellings {
-                    add(&mut made.exact, name.to_owned(), (s, t));
-                    add(&mut made.folded, fold(name), (s, t));
-                    for prefix in prefixes {
-                        add(&mut made.exact, format!("{prefix}.{name}"), (s, t));
-                        add(&mut made.folded, format!("{}.{}", fold(prefix), fold(name)), (s, t));
-                    }
+/// More parts than any name has.
+const SPLITS_MAX: usize = 16;
+
+impl Names {
+    /// `spellings` of each member, the original first: where two members share one, it belongs to
+    /// the member whose original it is.
+    fn new<'a>(members: impl Iterator<Item = [&'a str; 3]>) -> Self {
+        let members: Vec<[&str; 3]> = members.collect();
+        let mut made = Self::default();
+        for kind in 0..3 {
+            for (place, spellings) in members.iter().enumerate() {
+                made.exact.entry(spellings[kind].to_owned()).or_insert(place);
+                let places = made.folded.entry(fold(spellings[kind])).or_default();
+                if !places.contains(&place) {
+                    places.push(place);
                 }
             }
         }
         made
+    }
+
+    fn find(&self, name: &str) -> &[usize] {
+        match self.exact.get(name) {
+            Some(place) => std::slice::from_ref(place),
+            None => self.folded.get(&fold(name)).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+impl Lookup {
+    /// Of all tools in the catalogue.
+    pub fn new(catalogue: Arc<Catalogue>) -> Self {
+        let server_names =
+            |server: &Server| [server.offer.name.clone(), server.folder.clone(), server.identifier.clone()];
+        let all: Vec<[String; 3]> = catalogue.servers.iter().map(server_names).collect();
+        let servers = Names::new(all.iter().map(|[a, b, c]| [a.as_str(), b, c]));
+        let mut tools = Vec::with_capacity(catalogue.servers.len());
+        let mut anywhere: HashMap<String, Vec<Place>> = HashMap::new();
+        let mut anywhere_folded: HashMap<String, Vec<Place>> = HashMap::new();
+        for (s, server) in catalogue.servers.iter().enumerate() {
+            let spellings = |tool| spellings_of(tool);
+            tools.push(Names::new(server.tools.iter().map(spellings)));
+            for (t, tool) in server.tools.iter().enumerate() {
+                for name in spellings_of(tool) {
+                    add(&mut anywhere, name.to_owned(), (s, t));
+                    add(&mut anywhere_folded, fold(name), (s, t));
+                }
+            }
+        }
+        Self { catalogue, servers, tools, anywhere, anywhere_folded }
     }
 
     /// The catalogue it looks into.
@@ -61,26 +103,52 @@ impl Lookup {
     /// `tool`, `server.tool`, `server/tool` or `mcp__server__tool`, in any spelling.
     pub fn resolve(&self, name: &str) -> Resolved<'_> {
         let name = name.trim();
-        let places = self.exact.get(name).or_else(|| self.folded_places(name));
-        match places.map(Vec::as_slice) {
-            Some([(s, t)]) => {
+        let places = self.of_a_server(name).unwrap_or_else(|| self.anywhere(name));
+        match places.as_slice() {
+            [] => Resolved::None(self.nearest(name)),
+            [(s, t)] => {
                 let server = &self.catalogue.servers[*s];
                 Resolved::One(server, &server.tools[*t])
             }
-            Some(several) => Resolved::Several(several.iter().map(|place| self.full_name(*place)).collect()),
-            None => Resolved::None(self.nearest(name)),
+            several => Resolved::Several(several.iter().map(|place| self.full_name(*place)).collect()),
         }
     }
 
-    fn folded_places(&self, name: &str) -> Option<&Vec<Place>> {
-        let name = name.strip_prefix("mcp__").unwrap_or(name);
-        let splits = ['.', '/'].into_iter().flat_map(|separator| name.match_indices(separator));
-        let mut splits = splits.map(|(at, separator)| (at, separator.len())).collect::<Vec<_>>();
-        splits.extend(name.match_indices("__").map(|(at, separator)| (at, separator.len())));
-        let qualified = splits.into_iter().find_map(|(at, length)| {
-            self.folded.get(&format!("{}.{}", fold(&name[..at]), fold(&name[at + length..])))
-        });
-        qualified.or_else(|| self.folded.get(&fold(name)).filter(|_| !name.contains(['.', '/'])))
+    /// The tools meant by a name that begins with a server's.
+    fn of_a_server(&self, name: &str) -> Option<Vec<Place>> {
+        let (rest, is_prefixed) = match name.strip_prefix("mcp__") {
+            Some(rest) => (rest, true),
+            None => (name, false),
+        };
+        let mut splits: Vec<(&str, &str)> = Vec::new();
+        for separator in if is_prefixed { [".", "/", "__"].as_slice() } else { [".", "/"].as_slice() } {
+            let at = rest.match_indices(separator).take(SPLITS_MAX);
+            splits.extend(at.map(|(at, separator)| (&rest[..at], &rest[at + separator.len()..])));
+        }
+        let exact = |server: &str| self.servers.exact.get(server).copied();
+        let folded = |server: &str| match self.servers.find(server) {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let find = |server: usize, tool: &str| {
+            let found = self.tools[server].find(tool);
+            (!found.is_empty()).then(|| found.iter().map(|t| (server, *t)).collect())
+        };
+        let of_exact = splits.iter().find_map(|(server, tool)| find(exact(server)?, tool));
+        of_exact.or_else(|| splits.iter().find_map(|(server, tool)| find(folded(server)?, tool)))
+    }
+
+    /// The tools of that name, whatever their server. One whose own name it is comes first.
+    fn anywhere(&self, name: &str) -> Vec<Place> {
+        let exact = self.anywhere.get(name).map_or(&[][..], Vec::as_slice);
+        let tool = |(s, t): Place| &self.catalogue.servers[s].tools[t];
+        let own: Vec<Place> =
+            exact.iter().copied().filter(|place| tool(*place).definition.name == name).collect();
+        match (own.is_empty(), exact.is_empty()) {
+            (false, _) => own,
+            (true, false) => exact.to_vec(),
+            (true, true) => self.anywhere_folded.get(&fold(name)).cloned().unwrap_or_default(),
+        }
     }
 
     fn full_name(&self, (s, t): Place) -> String {
@@ -104,6 +172,11 @@ impl Lookup {
         let found = nearest(tool, pairs.iter().map(|(full, stem)| (*stem, full.as_str())), NEAREST_MAX);
         found.into_iter().map(str::to_owned).collect()
     }
+}
+
+/// The original first.
+fn spellings_of(tool: &Tool) -> [&str; 3] {
+    [tool.definition.name.as_str(), &tool.stem, &tool.identifier]
 }
 
 fn add(map: &mut HashMap<String, Vec<Place>>, key: String, place: Place) {
@@ -170,5 +243,42 @@ mod tests {
         ] {
             assert_eq!(shown(&lookup, name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn no_server_can_take_a_name_that_begins_with_anothers() {
+        let lookup = lookup(&[
+            ("crm", &["Delete", "update_record"]),
+            ("zevil", &["crm.delete", "crm.update_record", "crm/update_record", "mcp__crm__update_record"]),
+        ]);
+        for (name, expected) in [
+            ("crm.update_record", "crm.update_record"),
+            ("crm/update_record", "crm.update_record"),
+            ("mcp__crm__update_record", "crm.update_record"),
+            ("CRM.updateRecord", "crm.update_record"),
+            ("crm.delete", "crm.Delete"),
+            ("zevil.crm.delete", "zevil.crm.delete"),
+            ("zevil.crm_delete", "zevil.crm.delete"),
+        ] {
+            assert_eq!(shown(&lookup, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn of_names_that_fold_alike_the_exact_one_is_meant() {
+        let names = ["A_B", "a-b", "a_b", "get-env", "getEnv", "get_env", "index", "index_"];
+        let lookup = lookup(&[("s", &names)]);
+        for name in names {
+            assert_eq!(shown(&lookup, name), format!("s.{name}"));
+            assert_eq!(shown(&lookup, &format!("s.{name}")), format!("s.{name}"));
+            assert_eq!(shown(&lookup, &format!("mcp__s__{name}")), format!("s.{name}"));
+        }
+        // What a program's import sends: the folder and the file.
+        for tool in &lookup.catalogue().servers[0].tools {
+            let expected = format!("s.{}", tool.definition.name);
+            assert_eq!(shown(&lookup, &format!("s.{}", tool.stem)), expected);
+            assert_eq!(shown(&lookup, &format!("s.{}", tool.identifier)), expected);
+        }
+        assert_eq!(shown(&lookup, "s.GETENV"), "several: s.get_env_3, s.getEnv, s.get_env_2");
     }
 }

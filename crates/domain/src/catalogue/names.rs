@@ -1,6 +1,6 @@
 //! Names that a program can write, made from names that a server chose.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Longer than any sensible name, short enough for every file system.
 const NAME_CHARS_MAX: usize = 100;
@@ -142,28 +142,37 @@ pub(super) struct Assigned {
 /// Names for the members of one folder. `originals` are sorted and distinct; the result depends on
 /// them alone.
 ///
-/// Of several names that fold alike the first keeps its spelling and the others get a number: a
-/// program may write any spelling of a name, and a file system may ignore case.
+/// Of several names that fold alike one keeps its spelling, an identifier if there is one, and the
+/// others get a number: a program may write any spelling of a name, and a file system may ignore
+/// case. No name that is made here is another's original.
 pub(super) fn assign<'a>(originals: impl Iterator<Item = &'a str>) -> Vec<Assigned> {
     let originals: Vec<&str> = originals.collect();
     let mut taken: HashSet<String> = originals.iter().map(|name| fold(&identifier(name))).collect();
-    let mut first: HashMap<String, ()> = HashMap::new();
-    let mut assigned = Vec::with_capacity(originals.len());
-    for original in &originals {
-        let identifier = identifier(original);
-        let folded = fold(&identifier);
-        if first.insert(folded.clone(), ()).is_none() {
-            let stem = if is_file_name(original) { (*original).to_owned() } else { file_name(&identifier) };
-            assigned.push(Assigned { stem, identifier });
-            continue;
-        }
-        let numbered = (2..)
+    let mut numbered = |identifier: &str| {
+        (2..)
             .map(|number| format!("{}_{number}", identifier.trim_end_matches('_')))
             .find(|candidate| taken.insert(fold(candidate)))
-            .unwrap_or_else(|| identifier.clone());
-        assigned.push(Assigned { stem: numbered.clone(), identifier: numbered });
+            .unwrap_or_else(|| identifier.to_owned())
+    };
+    let mut first: HashSet<String> = HashSet::new();
+    let mut assigned: Vec<(usize, Assigned)> = Vec::with_capacity(originals.len());
+    let (plain, others): (Vec<usize>, Vec<usize>) =
+        (0..originals.len()).partition(|place| identifier(originals[*place]) == originals[*place]);
+    for place in plain.into_iter().chain(others) {
+        let original = originals[place];
+        let identifier = identifier(original);
+        if !first.insert(fold(&identifier)) {
+            let name = numbered(&identifier);
+            assigned.push((place, Assigned { stem: name.clone(), identifier: name }));
+            continue;
+        }
+        let stem = if is_file_name(original) { original.to_owned() } else { file_name(&identifier) };
+        let is_anothers = stem != original && originals.binary_search(&stem.as_str()).is_ok();
+        let stem = if is_anothers { numbered(&identifier) } else { stem };
+        assigned.push((place, Assigned { stem, identifier }));
     }
-    assigned
+    assigned.sort_by_key(|(place, _)| *place);
+    assigned.into_iter().map(|(_, assigned)| assigned).collect()
 }
 
 /// Whether it can be a file's name everywhere, and reads as one word in a path.
@@ -228,10 +237,10 @@ mod tests {
         assert_eq!(
             assigned,
             [
-                pair("get-env", "get_env"),
-                pair("getEnv_3", "getEnv_3"),
-                pair("getEnv2", "getEnv2"),
                 pair("get_env_4", "get_env_4"),
+                pair("getEnv", "getEnv"),
+                pair("getEnv2", "getEnv2"),
+                pair("get_env_3", "get_env_3"),
             ]
         );
     }

@@ -14,6 +14,9 @@ const SECRET_CHARS_MIN: usize = 6;
 /// Tokens are renewed; so many spellings, of old ones too, are looked for.
 const NEEDLES_MAX: usize = 512;
 
+/// JSON in text in JSON, and so on: so deep is looked.
+const NESTED_MAX: usize = 3;
+
 /// The secrets that one server was given. Clones know the same secrets.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
@@ -63,6 +66,10 @@ impl Redactor {
 
     /// JSON without the secrets, which is still JSON.
     pub(crate) fn clean_json(&self, raw: String) -> String {
+        if self.needles.read().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            return raw;
+        }
+        let raw = self.clean_strings(&raw, NESTED_MAX).unwrap_or(raw);
         match self.clean(&raw) {
             Cow::Borrowed(_) => raw,
             Cow::Owned(cleaned) if serde_json::from_str::<IgnoredAny>(&cleaned).is_ok() => cleaned,
@@ -71,6 +78,46 @@ impl Redactor {
                 Ok(value) => self.clean_value(value).to_string(),
                 Err(_) => "null".to_owned(),
             },
+        }
+    }
+
+    /// Looks at what each string stands for, however it is written. `None` if nothing was found.
+    fn clean_strings(&self, json: &str, nested: usize) -> Option<String> {
+        let mut cleaned: Option<String> = None;
+        let mut copied = 0;
+        let mut at = 0;
+        while let Some(start) = json[at..].find('"').map(|found| at + found) {
+            let end = start + 1 + end_of_string(&json[start + 1..])?;
+            let token = &json[start..=end];
+            let inside = &json[start + 1..end];
+            let decoded = match inside.contains('\\') {
+                true => serde_json::from_str::<String>(token).map_or(Cow::Borrowed(inside), Cow::Owned),
+                false => Cow::Borrowed(inside),
+            };
+            if let Some(text) = self.clean_decoded(&decoded, nested) {
+                let made = cleaned.get_or_insert_default();
+                made.push_str(&json[copied..start]);
+                made.push_str(&Value::from(text).to_string());
+                copied = end + 1;
+            }
+            at = end + 1;
+        }
+        if let Some(made) = &mut cleaned {
+            made.push_str(&json[copied..]);
+        }
+        cleaned
+    }
+
+    /// A text that may be JSON itself.
+    fn clean_decoded(&self, text: &str, nested: usize) -> Option<String> {
+        let is_json = nested > 0
+            && text.contains('\\')
+            && text.trim_start().starts_with(['{', '['])
+            && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let inner = if is_json { self.clean_strings(text, nested - 1) } else { None };
+        match self.clean(inner.as_deref().unwrap_or(text)) {
+            Cow::Owned(cleaned) => Some(cleaned),
+            Cow::Borrowed(_) => inner,
         }
     }
 
@@ -118,6 +165,19 @@ impl Redactor {
             UpstreamFailure::Timeout { limit_ms } => UpstreamFailure::Timeout { limit_ms },
         }
     }
+}
+
+/// Where a JSON string ends that began just before.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'"' => return Some(at),
+            b'\\' => drop(bytes.next()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// A secret as it may stand in a message: as it is, as JSON writes it in one way or the other, and as
@@ -200,7 +260,12 @@ mod tests {
         let python = r#"{"API_TOKEN": "a\"b\\\u00fc/\ud83d\ude00-token"}"#;
         let nested_python = serde_json::json!({ "text": python }).to_string();
         let php = r#"{"API_TOKEN":"a\"b\\ü\/😀-token"}"#;
-        for message in [text, nested, python.to_owned(), nested_python, php.to_owned()] {
+        // Whatever a library thinks must be escaped.
+        let odd = r#"{"API_TOKEN":"\u0061\u0022b\u005C\u00fc/\uD83D\ude00\u002dtoken"}"#;
+        let nested_odd = serde_json::json!({ "text": serde_json::json!([odd]).to_string() }).to_string();
+        for message in
+            [text, nested, python.to_owned(), nested_python, php.to_owned(), odd.to_owned(), nested_odd]
+        {
             assert!(serde_json::from_str::<Value>(&message).is_ok(), "{message}");
             let cleaned = redactor.clean_json(message);
             assert!(cleaned.contains("[secret env:TOKEN]") && !cleaned.contains("-token"), "{cleaned}");
