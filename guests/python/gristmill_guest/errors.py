@@ -239,8 +239,12 @@ def _names_in(module_name):
     """What `from servers.x import ...` could have named."""
     if type(module_name) is not str or not module_name.startswith(("servers", "skills")):
         return None
-    names = getattr(sys.modules.get(module_name), "__all__", None)
-    return f"{module_name} has: {', '.join(names[:40])}" if names else None
+    module = sys.modules.get(module_name)
+    names = getattr(module, "__all__", None)
+    # Not through getattr, which a tree's module answers with an error of its own.
+    said = module.__dict__.get("__beside__") if module is not None else None
+    beside = said() if said is not None else ""
+    return f"{module_name} has: {', '.join(names[:40])}{beside}" if names else None
 
 
 def _only_tool_errors(group):

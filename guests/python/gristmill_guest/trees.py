@@ -153,6 +153,7 @@ def _fill_server(module, server):
         tool = catalogue.tool_called(server, name)
         return tool and caller(server, tool)
 
+    module.__dict__["__beside__"] = lambda: _beside(server)
     _resolve_lazily(module, resolve, module.__all__, lambda: _beside(server))
 
 

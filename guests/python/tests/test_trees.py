@@ -105,7 +105,7 @@ class Imports(BesideTrees):
         self.assertEqual(run("import servers.empty, servers.odd\nservers.empty.__all__")["result"], [])
         self.assertIn("it has: nothing", self.error("import servers.empty\nservers.empty.x()")["message"])
         names = run("import servers\nservers.__all__")["result"]
-        self.assertEqual(names, ["empty", "google_drive", "odd"])
+        self.assertEqual(names, ["alike", "empty", "google_drive", "odd"])
 
     def test_a_wrong_server_or_tool_is_answered_with_a_near_one(self):
         for name, near in (
