@@ -5,6 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Nobody writes for so long.
+const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(600);
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
@@ -13,6 +17,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    remove_leftovers(folder, &name);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let new = folder.join(format!(".{name}.{}-{count}.new", std::process::id()));
     let written = (|| {
@@ -25,6 +30,19 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         let _ = std::fs::remove_file(&new);
     }
     written
+}
+
+/// What was being written when someone was killed.
+fn remove_leftovers(folder: &Path, name: &str) {
+    let beginning = format!(".{name}.");
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let other = entry.file_name().to_string_lossy().into_owned();
+        let age = entry.metadata().and_then(|metadata| metadata.modified());
+        let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT_BEHIND_AFTER));
+        if is_old && other.starts_with(&beginning) && other.ends_with(".new") {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The file's text; `None` if there is no file. One that is larger is refused.

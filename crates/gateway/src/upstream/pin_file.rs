@@ -15,6 +15,10 @@ use crate::private_file::{self, FileLock};
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
+/// The definitions of one server that are remembered, those among them that it no longer offers. A
+/// server that wants more is held back; the others are not.
+const SERVER_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// The approvals cannot be read or written. Tools that were approved before are held back until
 /// they can be.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -57,6 +61,13 @@ impl PinFile {
         // Most offers are as they were: that needs no lock.
         let before = self.read_if_new(&mut last)?;
         let reviewed = review(before.servers.get(server), offered, accept);
+        let bytes: usize = reviewed.new_pins.tools.values().map(|pin| pin.raw.len()).sum();
+        if bytes > SERVER_BYTES_MAX {
+            let known = format!(
+                "`{server}` has {bytes} bytes of definitions, of all times; {SERVER_BYTES_MAX} are remembered"
+            );
+            return Err(self.error(known));
+        }
         if before.servers.get(server) == Some(&reviewed.new_pins) {
             return Ok(reviewed);
         }
@@ -83,6 +94,10 @@ impl PinFile {
         let mut pins = self.read()?;
         let outcome = change(&mut pins)?;
         let text = serde_json::to_vec(&pins).map_err(|error| self.error(error.to_string()))?;
+        // What could not be read again is not written.
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(self.error(format!("it would have more than {FILE_BYTES_MAX} bytes")).into());
+        }
         private_file::replace(&self.path, &text).map_err(failed)?;
         Ok(outcome)
     }

@@ -25,6 +25,9 @@ const PAGES_MAX: usize = 100;
 /// Tools of one server; more are a mistake or an attack.
 const TOOLS_MAX: usize = 5000;
 
+/// All pages of such a list together.
+const LIST_BYTES_MAX: usize = 32 * 1024 * 1024;
+
 /// A call whose tool reports progress may take this many times its limit.
 const PROGRESS_PROLONGS: u32 = 10;
 
@@ -260,6 +263,7 @@ impl Session {
             next_cursor: Option<String>,
         }
         let mut tools = Vec::new();
+        let mut bytes = 0;
         let mut params = Map::new();
         for _ in 0..PAGES_MAX {
             let limit = Duration::from_millis(self.limits.startup_ms);
@@ -269,8 +273,11 @@ impl Session {
                 UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}"))
             })?;
             tools.extend(page.tools.iter().map(|tool| tool.get().to_owned()));
-            if tools.len() > TOOLS_MAX {
-                return Err(UpstreamFailure::BadAnswer(format!("it lists more than {TOOLS_MAX} tools")));
+            bytes += raw.len();
+            if tools.len() > TOOLS_MAX || bytes > LIST_BYTES_MAX {
+                return Err(UpstreamFailure::BadAnswer(format!(
+                    "it lists more than {TOOLS_MAX} tools, or {LIST_BYTES_MAX} bytes of them"
+                )));
             }
             match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
                 Some(cursor) if params.get("cursor") != Some(&Value::from(cursor.as_str())) => {
