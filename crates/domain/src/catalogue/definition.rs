@@ -13,9 +13,6 @@ pub enum DefinitionError {
     /// Longer than any name.
     #[error("the tool's name has {0} bytes; at most {NAME_BYTES_MAX} are taken")]
     LongName(usize),
-    /// Larger than any definition.
-    #[error("a tool's definition has {0} bytes; at most {DEFINITION_BYTES_MAX} are taken")]
-    TooLarge(usize),
     /// Arguments are always an object.
     #[error("the input schema of `{0}` is not an object")]
     NoSchema(String),
@@ -23,9 +20,6 @@ pub enum DefinitionError {
 
 /// Far more than the specification advises.
 const NAME_BYTES_MAX: usize = 200;
-
-/// Twenty times the largest that was seen in 1,700 real ones.
-const DEFINITION_BYTES_MAX: usize = 512 * 1024;
 
 /// The hash of a definition's raw text, whatever its spacing and the order of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,9 +91,6 @@ impl ToolDefinition {
 
     /// From its text.
     pub fn from_text(text: &str) -> Result<Self, DefinitionError> {
-        if text.len() > DEFINITION_BYTES_MAX {
-            return Err(DefinitionError::TooLarge(text.len()));
-        }
         let unreadable = |error: serde_json::Error| DefinitionError::Unreadable(error.to_string());
         let whole: Value = serde_json::from_str(text).map_err(unreadable)?;
         // A list would be read as the fields in their order.
@@ -221,8 +212,6 @@ mod tests {
         assert!(matches!(parse(r#"["a"]"#), Err(DefinitionError::Unreadable(_))));
         let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(300));
         assert_eq!(parse(&long), Err(DefinitionError::LongName(300)));
-        let fat = format!(r#"{{"name":"a","description":"{}"}}"#, "x".repeat(DEFINITION_BYTES_MAX));
-        assert_eq!(parse(&fat), Err(DefinitionError::TooLarge(fat.len())));
     }
 
     #[test]

@@ -22,6 +22,9 @@ const WAIT_FOR_ATTEMPT_MAX: Duration = Duration::from_secs(2);
 /// A connection that lasted so long was a good one.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
+/// Twenty times the largest among 1,700 real ones.
+const DEFINITION_BYTES_MAX: usize = 512 * 1024;
+
 /// Lines of a server's log that go into a status.
 const LOG_LINES: usize = 10;
 
@@ -372,6 +375,13 @@ impl Known {
         self.offered.clear();
         self.unreadable.clear();
         for text in &raw {
+            if text.len() > DEFINITION_BYTES_MAX {
+                let bytes = text.len();
+                let problem =
+                    format!("a tool's definition has {bytes} bytes; {DEFINITION_BYTES_MAX} are taken");
+                self.unreadable.push(problem);
+                continue;
+            }
             match ToolDefinition::from_text(text) {
                 Ok(definition) => self.offered.push(Arc::new(definition)),
                 Err(error) => self.unreadable.push(error.to_string()),
