@@ -275,6 +275,24 @@ async fn gateway_and_keeper_killed_together_take_the_server_along() {
 }
 
 #[test]
+fn a_server_that_hangs_keeps_nobody_waiting_who_has_nothing_to_do_with_it() {
+    let home = Home::new("hangs");
+    let mark = home.path().to_str().unwrap().to_owned();
+    home.add_example("calculator");
+    home.ok(&["add", "hanging", "--", "sh", "-c", &format!("sleep 1006; : {mark}")]);
+    let program = "from servers.calculator import evaluate
+result = (await evaluate(expression='6*7'))['value']
+try:
+    import servers.hanging
+except ImportError as error:
+    print(error)";
+    let ran = home.run(&["run", "-c", program]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("has not answered yet") && ran.stdout.ends_with("42\n"), "{}", ran.stdout);
+    none_left(&mark);
+}
+
+#[test]
 fn a_server_that_never_answers_is_given_up_and_ended() {
     let home = Home::new("silent");
     let mark = home.path().to_str().unwrap().to_owned();

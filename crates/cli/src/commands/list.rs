@@ -49,6 +49,7 @@ impl<'a> Row<'a> {
         match (self.status.map(|status| &status.state), self.server.approval) {
             (Some(ServerState::Up), _) => "up",
             (Some(ServerState::Idle), _) => "idle",
+            (Some(ServerState::Starting), _) => "starting",
             (Some(ServerState::Down(_)), _) => "down",
             (Some(ServerState::LoginNeeded(_)), _) => "login needed",
             (None, _) if !self.server.settings.enabled => "disabled",
@@ -72,7 +73,7 @@ impl<'a> Row<'a> {
         let mut remarks = Vec::new();
         match &status.state {
             ServerState::Down(why) | ServerState::LoginNeeded(why) => remarks.push(one_line(why)),
-            ServerState::Up | ServerState::Idle => {}
+            ServerState::Up | ServerState::Idle | ServerState::Starting => {}
         }
         if status.waiting > 0 {
             remarks.push(format!(

@@ -48,10 +48,12 @@ pub async fn run(arguments: Run) -> Outcome {
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
     }
+    let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
             let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            connected = Some(upstreams.clone());
             builder = builder.tool_source(Arc::new(upstreams));
         }
     }
@@ -59,6 +61,9 @@ pub async fn run(arguments: Run) -> Outcome {
     let execution = gateway.execute(request);
     let (report, unshown) = follow(execution, !arguments.json).await;
     gateway.shutdown().await;
+    if let Some(problem) = connected.and_then(|upstreams| upstreams.tree_problem()) {
+        eprintln!("warning: the tree of tools could not be written, so imports from it fail: {problem}");
+    }
     match unshown {
         None => {}
         // Whoever read our output has seen enough.

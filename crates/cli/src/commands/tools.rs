@@ -63,7 +63,7 @@ pub async fn tools(arguments: Tools) -> Outcome {
 }
 
 async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome {
-    upstreams.known().await;
+    upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let catalogue = snapshot.catalogue();
     let wanted = |name: &str, folder: &str| only.is_none_or(|only| only == name || only == folder);
@@ -104,7 +104,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
 }
 
 async fn search_tools(upstreams: &Upstreams, search: &ToolSearch, json: bool) -> Outcome {
-    upstreams.known().await;
+    upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let answer = snapshot.search(search).map_err(|error| Failure::Usage(error.into()))?;
     match json {
@@ -122,7 +122,7 @@ async fn search_tools(upstreams: &Upstreams, search: &ToolSearch, json: bool) ->
 }
 
 async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome {
-    upstreams.known().await;
+    upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let (server, tool) = match snapshot.lookup().resolve(name) {
         Resolved::One(server, tool) => (server, tool),
@@ -148,7 +148,7 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
 }
 
 async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json: bool) -> Outcome {
-    upstreams.known().await;
+    upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let schema = match snapshot.lookup().resolve(&name) {
         Resolved::One(_, tool) => tool.definition.input_schema.clone(),
@@ -258,6 +258,10 @@ async fn review(
         );
     } else {
         print_waiting(&waiting);
+        let is_in_order = upstreams.statuses().iter().all(|status| status.unreadable.is_empty());
+        if waiting.is_empty() && is_in_order {
+            println!("every tool is as it was approved");
+        }
         if !waiting.is_empty() && approve.is_none() {
             eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
         }
@@ -287,7 +291,6 @@ async fn review(
 
 fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
     if waiting.is_empty() {
-        println!("every tool is as it was approved");
         return;
     }
     for (server, tools) in waiting {
@@ -338,7 +341,16 @@ fn tell_of_trouble(upstreams: &Upstreams) {
             ServerState::Down(why) | ServerState::LoginNeeded(why) => {
                 eprintln!("note: {} is down: {}", status.name, one_line(why));
             }
+            ServerState::Starting => {
+                eprintln!(
+                    "note: {} is being started for the first time and has not answered yet",
+                    status.name
+                );
+            }
             ServerState::Up | ServerState::Idle => {}
+        }
+        for problem in &status.unreadable {
+            eprintln!("note: {}: {}", status.name, one_line(problem));
         }
         if status.waiting > 0 {
             eprintln!(

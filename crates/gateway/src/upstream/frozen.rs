@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Resolved, fold};
 use gristmill_domain::search::Answer;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Inner;
 use super::calls::{self, CheckedCall};
+use super::server::Server;
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
 use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
@@ -27,8 +29,34 @@ impl FrozenTools {
     }
 
     async fn resolve_and_call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
+        match (self.snapshot.lookup().resolve(&call.name), self.awaited(&call.name)) {
+            (Resolved::None(_), awaited) if !awaited.is_empty() => {
+                join_all(awaited.into_iter().map(|server| server.first_look())).await;
+                self.call_in(&self.inner.snapshot(), call).await
+            }
+            _ => self.call_in(&self.snapshot, call).await,
+        }
+    }
+
+    /// Servers of which nothing is known yet, and that may have this tool.
+    fn awaited(&self, name: &str) -> Vec<&Arc<Server>> {
+        let awaited: Vec<&Arc<Server>> =
+            self.inner.servers().iter().filter(|server| server.is_awaited()).collect();
+        let named = |server: &&Arc<Server>| {
+            let mut splits = name.match_indices(['.', '/']);
+            splits.any(|(at, _)| fold(&name[..at]) == fold(&server.settings.name))
+        };
+        match awaited.iter().copied().find(named) {
+            Some(server) => vec![server],
+            // With a server's name in it, it is of no other server.
+            None if name.contains(['.', '/']) => Vec::new(),
+            None => awaited,
+        }
+    }
+
+    async fn call_in(&self, snapshot: &Snapshot, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
         let ToolCall { name, mut arguments, progress } = call;
-        let (server, tool) = match self.snapshot.lookup().resolve(&name) {
+        let (server, tool) = match snapshot.lookup().resolve(&name) {
             Resolved::One(server, tool) => (server, tool),
             Resolved::Several(candidates) => return Err(ToolFailure::Ambiguous { name, candidates }),
             Resolved::None(nearest) => return Err(self.unknown(name, nearest)),
@@ -37,7 +65,7 @@ impl FrozenTools {
             return Err(ToolFailure::Unknown { name, nearest: Vec::new() });
         };
         let definition = Arc::clone(&tool.definition);
-        let check = self.snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &definition);
+        let check = snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &definition);
         check.fit(&mut arguments);
         check.check(&arguments).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         calls::call(&self.inner, upstream, CheckedCall { definition, arguments, progress }).await

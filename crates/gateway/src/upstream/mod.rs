@@ -20,6 +20,7 @@ mod watch;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use gristmill_domain::catalogue::{Approve, NotOffered, Waiting};
@@ -38,6 +39,9 @@ pub use server_log::ServerLog;
 pub use snapshot::SearchFailure;
 pub use status::{ServerState, ServerStatus};
 pub use tree_store::remove_trees;
+
+/// How long programs and searches wait for servers of which nothing is known yet.
+const FIRST_LOOK_WAIT: Duration = Duration::from_secs(10);
 
 /// When servers are reached whose tools are known already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,6 +150,17 @@ impl Upstreams {
         join_all(self.inner.servers.iter().map(|server| server.first_look())).await;
     }
 
+    /// The same, but not for long: a server that hangs must not keep programs waiting that have
+    /// nothing to do with it. Whoever calls a tool of such a server waits for that server.
+    pub async fn known_soon(&self) {
+        let _ = tokio::time::timeout(FIRST_LOOK_WAIT, self.known()).await;
+    }
+
+    /// Why there is no tree of the tools, if there is none: imports do not work then.
+    pub fn tree_problem(&self) -> Option<String> {
+        self.inner.snapshot().tree_problem()
+    }
+
     /// The tools that can be called now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.inner.snapshot()
@@ -153,7 +168,7 @@ impl Upstreams {
 
     /// Calls a tool outside of any program.
     pub async fn call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
-        self.known().await;
+        self.known_soon().await;
         self.inner.try_unreached_again();
         FrozenTools::new(Arc::clone(&self.inner), self.inner.snapshot(), None).call(call).await
     }
@@ -282,7 +297,7 @@ impl Inner {
 impl ToolSource for Upstreams {
     fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
         Box::pin(async move {
-            self.known().await;
+            self.known_soon().await;
             self.inner.try_unreached_again();
             let snapshot = self.inner.snapshot();
             let tree = snapshot.tree().await;

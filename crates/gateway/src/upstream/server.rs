@@ -225,6 +225,11 @@ impl Server {
         let _ = self.looked.subscribe().wait_for(|looked| *looked).await;
     }
 
+    /// Whether it was never heard of, and is being reached for the first time.
+    pub(super) fn is_awaited(&self) -> bool {
+        !*self.looked.borrow()
+    }
+
     pub(super) fn is_known(&self) -> bool {
         self.read().facts.is_some()
     }
@@ -300,6 +305,7 @@ impl Server {
             (_, true) => ServerState::Up,
             (Some(UpstreamFailure::LoginNeeded(why)), false) => ServerState::LoginNeeded(why.clone()),
             (Some(failure), false) => ServerState::Down(failure.to_string()),
+            (None, false) if self.is_awaited() => ServerState::Starting,
             (None, false) => ServerState::Idle,
         };
         let mut unreadable = known.unreadable.clone();

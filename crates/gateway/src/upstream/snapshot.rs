@@ -27,6 +27,7 @@ pub struct Snapshot {
     checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
     trees: Option<Arc<TreeStore>>,
     tree: OnceCell<Option<Arc<TreeLease>>>,
+    tree_problem: OnceLock<String>,
 }
 
 /// A search that cannot be made.
@@ -57,6 +58,7 @@ impl Snapshot {
             checks: Mutex::default(),
             trees,
             tree: OnceCell::new(),
+            tree_problem: OnceLock::new(),
         }
     }
 
@@ -107,6 +109,11 @@ impl Snapshot {
         Arc::clone(made.or_insert_with(|| Arc::new(ArgumentCheck::new(full_name, &tool.input_schema))))
     }
 
+    /// Why the tree could not be written, if it could not.
+    pub(super) fn tree_problem(&self) -> Option<String> {
+        self.tree_problem.get().cloned()
+    }
+
     /// The tree that programs browse, written if it is not there. `None` if it cannot be written.
     pub(super) async fn tree(self: &Arc<Self>) -> Option<Arc<TreeLease>> {
         let lease = self.tree.get_or_init(|| async {
@@ -115,7 +122,14 @@ impl Snapshot {
                 let files = || tree::files(snapshot.catalogue(), &snapshot.states);
                 trees.lease(&snapshot.version, files)
             });
-            written.await.ok()?.ok().map(Arc::new)
+            let outcome = written.await.map_err(|error| error.to_string());
+            match outcome.and_then(|written| written.map_err(|error| error.to_string())) {
+                Ok(lease) => Some(Arc::new(lease)),
+                Err(error) => {
+                    let _ = self.tree_problem.set(error);
+                    None
+                }
+            }
         });
         lease.await.clone()
     }
@@ -124,7 +138,13 @@ impl Snapshot {
 /// What programs are told of a server beside its tools.
 fn state_of(server: &Server) -> Option<String> {
     if !server.is_known() {
-        return server.last_failure().map(|failure| format!("down: {failure}"));
+        return Some(match server.last_failure() {
+            Some(failure) => format!("down: {failure}"),
+            None => "down: it is being started for the first time and has not answered yet".to_owned(),
+        });
+    }
+    if let Some(problem) = server.pins_problem() {
+        return Some(format!("held back: {problem}"));
     }
     let waiting = server.waiting();
     let names: Vec<&str> = waiting.iter().map(|waiting| waiting.offered.name.as_str()).collect();

@@ -32,6 +32,8 @@ pub enum ServerState {
     Up,
     /// Not started yet; what is known of it is from last time.
     Idle,
+    /// Being reached for the first time; nothing is known of it yet.
+    Starting,
     /// Not there, and why.
     Down(String),
     /// It wants a login first.
