@@ -95,7 +95,7 @@ pub struct Run {
 #[derive(Args, Clone, Default)]
 pub struct ConfigFile {
     /// The configuration file, instead of those that are looked for
-    #[arg(long = "config", value_name = "FILE")]
+    #[arg(long = "config", value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
 }
 

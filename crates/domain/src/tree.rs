@@ -32,6 +32,16 @@ const STATE_CHARS_MAX: usize = 300;
 /// All files of the tree, in order. The same catalogue always gives the same files.
 pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
     let mut files = vec![TreeFile { path: "index.md".to_owned(), content: index(catalogue, states) }];
+    // Names that are not those of the folders, for whoever imports a server by its own.
+    let renamed = catalogue.servers.iter().filter(|server| server.folder != server.offer.name);
+    let names: Map<String, Value> =
+        renamed.map(|server| (server.offer.name.clone(), Value::from(server.folder.as_str()))).collect();
+    if !names.is_empty() {
+        files.push(TreeFile {
+            path: ".names.json".to_owned(),
+            content: format!("{:#}\n", Value::Object(names)),
+        });
+    }
     for server in &catalogue.servers {
         let folder = &server.folder;
         let mut add =

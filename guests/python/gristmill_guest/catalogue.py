@@ -32,6 +32,15 @@ def tools(server):
     return stems(f"{SERVERS}/{server}")
 
 
+def server_called(name):
+    """The folder of the server that is meant, in any spelling; the exact one wins. None if there is none."""
+    known = servers()
+    if name in known:
+        return name
+    folder = _read_json(f"{SERVERS}/.names.json").get(name)
+    return folder if folder in known else names.matching(name, known)
+
+
 def tool_called(server, name):
     """The stem of the tool that is meant, in any spelling; the exact one wins. None if there is none."""
     known = tools(server)
@@ -62,12 +71,16 @@ def state(server):
 
 
 def _described(server):
+    return _read_json(f"{SERVERS}/{server}/.server.json")
+
+
+def _read_json(path):
     try:
-        with _open(f"{SERVERS}/{server}/.server.json", encoding="utf-8", errors="replace") as file:
-            described = encoding.from_json(file.read(SERVER_FILE_CHARS_MAX))
+        with _open(path, encoding="utf-8", errors="replace") as file:
+            found = encoding.from_json(file.read(SERVER_FILE_CHARS_MAX))
     except (OSError, ValueError, RecursionError):
         return {}
-    return described if isinstance(described, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def stub(server, tool, extension):

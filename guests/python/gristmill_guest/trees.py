@@ -50,7 +50,7 @@ class TreeFinder:
     def _server_spec(self, fullname, names):
         if not names:
             return _package(fullname, _fill_root)
-        server = matching(names[0], catalogue.servers())
+        server = catalogue.server_called(names[0])
         if server is None or len(names) > 2:
             return None
         if len(names) == 1:
@@ -85,7 +85,7 @@ def _package(fullname, fill):
 def _server_members(names):
     """What the last of the names could have been."""
     if len(names) == 2:
-        server = matching(names[0], catalogue.servers())
+        server = catalogue.server_called(names[0])
         return catalogue.tools(server) if server is not None else []
     return catalogue.servers()
 
@@ -100,7 +100,7 @@ def _refuse(fullname, parts, known):
     else:
         said = f"there are: {', '.join(known[:40]) or 'none'}"
     if len(parts) == 3:
-        said += _beside(matching(parts[1], catalogue.servers()))
+        said += _beside(catalogue.server_called(parts[1]))
     raise ModuleNotFoundError(f"No module named '{fullname}'; {said}", name=fullname)
 
 

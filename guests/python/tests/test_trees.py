@@ -22,6 +22,7 @@ class Imports(BesideTrees):
         "servers/crm/.server.json": json.dumps({"state": "connection refused\nby host"}),
         "servers/empty/.server.json": json.dumps({"name": "empty"}),
         "servers/odd/.server.json": "[" * 100_000,
+        "servers/.names.json": json.dumps({"ALIKE": "alike", "crm_": "alike", "x": "no such folder"}),
         "servers/alike/A_B.py": NEVER,
         "servers/alike/a_b_2.py": NEVER,
         "servers/alike/a_b_3.py": NEVER,
@@ -47,6 +48,9 @@ class Imports(BesideTrees):
     def test_of_names_that_fold_alike_the_exact_one_is_called(self):
         calls = "from servers.alike import a_b, A_B\nimport servers.alike as s\nfor f in (a_b, A_B, s.a_b, s.a_b_3): await f()"
         self.assertEqual(self.called(calls), ["alike.a_b_2", "alike.A_B", "alike.a_b_2", "alike.a_b_3"])
+
+    def test_a_server_is_found_by_its_own_name(self):
+        self.assertEqual(self.called("from servers.crm_ import A_B\nawait A_B()"), ["alike.A_B"])
 
     def test_a_tool_that_is_held_back_is_said_to_be(self):
         for code in ("from servers.alike import gone", "import servers.alike\nservers.alike.gone()"):

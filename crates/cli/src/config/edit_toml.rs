@@ -118,6 +118,16 @@ pub fn table(node: &Node) -> Table {
     table
 }
 
+/// A text over many lines could push what stands before it off the screen, and look like what it is
+/// not. JSON's escapes are TOML's, too.
+fn on_one_line(text: &str) -> TomlValue {
+    if !text.contains(['\n', '\r']) {
+        return TomlValue::from(text);
+    }
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted.parse().unwrap_or_else(|_| TomlValue::from(text))
+}
+
 fn inline(node: &Node) -> InlineTable {
     let mut table = InlineTable::new();
     for entry in node.entries() {
@@ -135,7 +145,7 @@ fn value(node: &Node) -> TomlValue {
             Ok(number) => TomlValue::from(number),
             Err(_) => text.parse::<f64>().map_or_else(|_| TomlValue::from(text.as_str()), TomlValue::from),
         },
-        Value::Text(text) => TomlValue::from(text.as_str()),
+        Value::Text(text) => on_one_line(text),
         Value::List(nodes) => TomlValue::Array(nodes.iter().map(value).collect::<Array>()),
         Value::Map(_) => TomlValue::InlineTable(inline(node)),
     }

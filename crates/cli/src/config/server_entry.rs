@@ -91,7 +91,9 @@ pub enum Strictness {
 
 /// A name that can be a server's.
 pub fn is_name(name: &str) -> bool {
-    let bad = |c: char| c.is_control() || matches!(c, '.' | '/');
+    // What cannot be seen makes two names look alike, or text read backwards.
+    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let bad = |c: char| c.is_control() || unseen(c) || matches!(c, '.' | '/' | '\\');
     let length = name.chars().take(65).count();
     (1..=64).contains(&length) && !name.chars().any(bad) && name.trim() == name
 }

@@ -22,12 +22,25 @@ const SERVER_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The approvals cannot be read or written. Tools that were approved before are held back until
 /// they can be.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "the approvals of tools in {path} cannot be used: {why}; repair the file or move it away, then review the tools again"
-)]
-pub struct PinError {
-    path: String,
-    why: String,
+pub enum PinError {
+    /// The file. Tools of every server are held back until it can be used.
+    #[error("the approvals of tools in {path} cannot be used: {why}")]
+    File {
+        /// Which.
+        path: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// One server. The others are unaffected.
+    #[error(
+        "`{server}` has offered {bytes} bytes of different definitions over time; {SERVER_BYTES_MAX} are remembered; give it another name to begin anew"
+    )]
+    TooMuch {
+        /// Which.
+        server: String,
+        /// How many.
+        bytes: usize,
+    },
 }
 
 pub(super) struct PinFile {
@@ -63,10 +76,7 @@ impl PinFile {
         let reviewed = review(before.servers.get(server), offered, accept);
         let bytes: usize = reviewed.new_pins.tools.values().map(|pin| pin.raw.len()).sum();
         if bytes > SERVER_BYTES_MAX {
-            let known = format!(
-                "`{server}` has {bytes} bytes of definitions, of all times; {SERVER_BYTES_MAX} are remembered"
-            );
-            return Err(self.error(known));
+            return Err(PinError::TooMuch { server: server.to_owned(), bytes });
         }
         if before.servers.get(server) == Some(&reviewed.new_pins) {
             return Ok(reviewed);
@@ -122,7 +132,10 @@ impl PinFile {
         let text =
             private_file::read(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
         let Some(text) = text else { return Ok(Pins::default()) };
-        let pins: Pins = serde_json::from_str(&text).map_err(|error| self.error(error.to_string()))?;
+        let damaged = |error: serde_json::Error| {
+            self.error(format!("{error}; repair the file or move it away, then review the tools again"))
+        };
+        let pins: Pins = serde_json::from_str(&text).map_err(damaged)?;
         if pins.format != PINS_FORMAT {
             return Err(
                 self.error(format!("it has format {}, this version reads {PINS_FORMAT}", pins.format))
@@ -132,7 +145,7 @@ impl PinFile {
     }
 
     fn error(&self, why: String) -> PinError {
-        PinError { path: self.path.display().to_string(), why }
+        PinError::File { path: self.path.display().to_string(), why }
     }
 }
 

@@ -341,6 +341,16 @@ impl HttpLink {
     }
 
     async fn unsuccessful(&self, status: StatusCode, response: Response) -> RequestError {
+        if status.is_redirection() {
+            // It may carry a secret: only where it leads.
+            let place = response.headers().get("location").and_then(|place| place.to_str().ok());
+            let url = place.and_then(|place| self.settings.url.join(place).ok());
+            let origin = url.map_or("another place".to_owned(), |url| url.origin().ascii_serialization());
+            let why = format!(
+                "it redirects to {origin}, which is not followed; write its URL there if you trust it"
+            );
+            return RequestError::Status(status.as_u16(), why);
+        }
         let body = self.body(response).await.unwrap_or_default();
         if let Some(error) = wire::read_error(&body) {
             return RequestError::Reply(ReplyError::Rpc(error));
