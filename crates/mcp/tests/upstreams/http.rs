@@ -312,7 +312,11 @@ async fn a_redirect_to_another_origin_is_not_followed() {
     })
     .await;
     let (outcome, _, _) = try_connect(over_http("a", &format!("{}/away", http.origin)), None).await;
-    assert_eq!(outcome.err(), Some(UpstreamFailure::BadAnswer("it answered HTTP 307: ".to_owned())));
+    let words = format!(
+        "it answered HTTP 307: it redirects to {}, which is not followed; write its URL there if you trust it",
+        other.origin
+    );
+    assert_eq!(outcome.err(), Some(UpstreamFailure::BadAnswer(words)));
     assert!(other.seen().is_empty(), "our headers stay with us");
     let server = connect(over_http("a", &format!("{}/old", http.origin))).await;
     assert_eq!(server.value("echo", json!({ "a": 1 })).await, json!({ "a": 1 }));
