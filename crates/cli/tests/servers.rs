@@ -256,6 +256,18 @@ fn mistakes_in_a_configuration_are_all_named_at_once() {
 }
 
 #[test]
+fn a_whole_block_of_another_clients_documentation_is_taken() {
+    let home = Home::new("block");
+    let block = json!({ "mcpServers": { "calc": {
+        "command": gristmill(), "args": ["example-server", "calculator"],
+    } } });
+    home.ok(&["add-json", "calculator", &block.to_string()]);
+    assert!(
+        home.ok(&["tools", "list", "--config", home.config_file().to_str().unwrap()]).contains("evaluate")
+    );
+}
+
+#[test]
 fn a_changed_tool_is_held_back_until_it_was_reviewed() {
     let home = Home::new("review");
     let file = home.path().join("filter.py");
