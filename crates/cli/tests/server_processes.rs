@@ -12,10 +12,10 @@ use gristmill_gateway::domain::{Accept, SecretText, ServerLimits, ServerSettings
 use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolSource};
 use gristmill_gateway::upstream::{Refresh, ServerState, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector};
-use gristmill_testkit::TestFolder;
 use gristmill_testkit::processes::{eventually, kill_9};
+use gristmill_testkit::{Home, TestFolder};
 use serde_json::{Map, Value, json};
-use support::{Home, gristmill};
+use support::gristmill;
 
 /// Starts, stops and kills of each kind; 300 together.
 const STOPPED: usize = 160;
@@ -130,7 +130,7 @@ async fn three_hundred_starts_stops_and_kills_leave_no_process() {
         .await
         .unwrap();
     }
-    let home = Home::new("leak-gateway");
+    let home = Home::new(gristmill(), "leak-gateway");
     home.ok(&[
         "add",
         "calculator",
@@ -254,7 +254,7 @@ async fn a_server_that_does_not_want_to_end_is_ended() {
 async fn gateway_and_keeper_killed_together_take_the_server_along() {
     let folder = TestFolder::new("both");
     let mark = folder.path().to_str().unwrap().to_owned();
-    let home = Home::new("both");
+    let home = Home::new(gristmill(), "both");
     home.ok(&[
         "add",
         "calculator",
@@ -276,7 +276,7 @@ async fn gateway_and_keeper_killed_together_take_the_server_along() {
 
 #[test]
 fn a_server_that_hangs_keeps_nobody_waiting_who_has_nothing_to_do_with_it() {
-    let home = Home::new("hangs");
+    let home = Home::new(gristmill(), "hangs");
     let mark = home.path().to_str().unwrap().to_owned();
     home.add_example("calculator");
     home.ok(&["add", "hanging", "--", "sh", "-c", &format!("sleep 1006; : {mark}")]);
@@ -294,7 +294,7 @@ except ImportError as error:
 
 #[test]
 fn a_server_that_never_answers_is_given_up_and_ended() {
-    let home = Home::new("silent");
+    let home = Home::new(gristmill(), "silent");
     let mark = home.path().to_str().unwrap().to_owned();
     let config = home.path().join("silent.json");
     let script = format!("sleep 1004; : {mark}");

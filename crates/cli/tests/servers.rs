@@ -2,8 +2,9 @@
 
 mod support;
 
+use gristmill_testkit::{Home, Ran};
 use serde_json::{Value, json};
-use support::{Home, Ran, gristmill};
+use support::gristmill;
 
 /// A program's report.
 fn report(home: &Home, program: &str) -> Value {
@@ -19,7 +20,7 @@ fn result(home: &Home, program: &str) -> Value {
 
 #[test]
 fn a_newcomer_adds_a_server_looks_at_it_and_calls_it() {
-    let home = Home::new("newcomer");
+    let home = Home::new(gristmill(), "newcomer");
     assert!(home.run(&["list"]).stderr.contains("no servers are configured"));
     home.add_example("calculator");
     let listed: Value = serde_json::from_str(&home.ok(&["list", "--json"])).unwrap();
@@ -45,7 +46,7 @@ fn a_newcomer_adds_a_server_looks_at_it_and_calls_it() {
 
 #[test]
 fn a_program_browses_searches_reads_and_calls() {
-    let home = Home::new("browse");
+    let home = Home::new(gristmill(), "browse");
     for name in ["calculator", "weather", "database"] {
         home.add_example(name);
     }
@@ -88,7 +89,7 @@ result = found
 
 #[test]
 fn what_goes_wrong_with_a_call_is_told_to_the_program() {
-    let home = Home::new("wrong");
+    let home = Home::new(gristmill(), "wrong");
     home.add_example("calculator");
     home.ok(&["add", "gone", "--", "/nonexistent/server"]);
     let program = r#"
@@ -125,7 +126,7 @@ result = said
 
 #[test]
 fn a_server_that_is_down_is_named_everywhere() {
-    let home = Home::new("down");
+    let home = Home::new(gristmill(), "down");
     home.add_example("calculator");
     home.ok(&["add", "broken", "--", "sh", "-c", "echo no licence key >&2; exit 3"]);
     let ran = home.run(&["list"]);
@@ -150,7 +151,7 @@ result = said
 
 #[test]
 fn tools_are_known_without_starting_their_server() {
-    let home = Home::new("kept");
+    let home = Home::new(gristmill(), "kept");
     let marker = home.path().join("started");
     let script =
         format!("echo x >> {}; exec {} example-server calculator", marker.display(), gristmill().display());
@@ -167,7 +168,7 @@ fn tools_are_known_without_starting_their_server() {
 
 #[test]
 fn a_secret_stays_between_the_gateway_and_its_server() {
-    let home = Home::new("secret");
+    let home = Home::new(gristmill(), "secret");
     const SECRET: &str = "sk-do-not-show-4711";
     let script = format!(
         "echo my token is $API_TOKEN >&2; echo $NOT_CONFIGURED >&2; exec {} example-server calculator",
@@ -209,7 +210,7 @@ fn files_below(folder: &std::path::Path) -> String {
 
 #[test]
 fn a_projects_commands_run_only_after_they_were_approved() {
-    let home = Home::new("project");
+    let home = Home::new(gristmill(), "project");
     let marker = home.path().join("ran");
     std::fs::create_dir(home.work().join(".git")).unwrap();
     let project = |description: &str| {
@@ -240,7 +241,7 @@ fn a_projects_commands_run_only_after_they_were_approved() {
 
 #[test]
 fn mistakes_in_a_configuration_are_all_named_at_once() {
-    let home = Home::new("mistakes");
+    let home = Home::new(gristmill(), "mistakes");
     let file = home.path().join("bad.toml");
     std::fs::write(&file, "levle = \"production\"\n[servers.a]\ncomand = \"x\"\n[servers.b]\ncommand = 3\n")
         .unwrap();
@@ -257,7 +258,7 @@ fn mistakes_in_a_configuration_are_all_named_at_once() {
 
 #[test]
 fn a_whole_block_of_another_clients_documentation_is_taken() {
-    let home = Home::new("block");
+    let home = Home::new(gristmill(), "block");
     let block = json!({ "mcpServers": { "calc": {
         "command": gristmill(), "args": ["example-server", "calculator"],
     } } });
@@ -269,7 +270,7 @@ fn a_whole_block_of_another_clients_documentation_is_taken() {
 
 #[test]
 fn a_changed_tool_is_held_back_until_it_was_reviewed() {
-    let home = Home::new("review");
+    let home = Home::new(gristmill(), "review");
     let file = home.path().join("filter.py");
     std::fs::write(&file, include_str!("support/changing_description.py")).unwrap();
     let changed = home.path().join("changed");

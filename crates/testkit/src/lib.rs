@@ -7,12 +7,14 @@
 //! assert_eq!(report.result, Some(serde_json::json!(2)));
 //! ```
 
+mod home;
 #[cfg(target_os = "linux")]
 pub mod processes;
 mod scripted_tools;
 mod test_folder;
 mod world;
 
+pub use home::{Home, Ran};
 pub use scripted_tools::ScriptedTools;
 pub use test_folder::TestFolder;
 pub use world::{World, WorldBuilder};
