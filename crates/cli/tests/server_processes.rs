@@ -3,12 +3,12 @@
 
 mod support;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::Arc;
 
-use gristmill_gateway::domain::{Accept, SecretText, ServerLimits, ServerSettings, Transport};
+use gristmill_gateway::domain::{ServerLimits, ServerSettings};
 use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolSource};
 use gristmill_gateway::upstream::{Refresh, ServerState, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector};
@@ -43,6 +43,12 @@ fn none_left(mark: &str) {
     eventually("no process is left", || with_mark(mark).is_empty().then_some(()));
 }
 
+/// The same, while the runtime goes on.
+async fn wait_for_none(mark: &str) {
+    let mark = mark.to_owned();
+    tokio::task::spawn_blocking(move || none_left(&mark)).await.unwrap();
+}
+
 /// The server itself, not its keeper.
 fn server_of(mark: &str) -> u32 {
     let is_keeper = |pid: &u32| {
@@ -59,18 +65,8 @@ fn keeper_of(mark: &str) -> u32 {
 
 fn settings(command: &str, args: &[&str]) -> ServerSettings {
     ServerSettings {
-        name: "calculator".to_owned(),
-        transport: Transport::Stdio {
-            command: SecretText::plain(command),
-            args: args.iter().map(|argument| SecretText::plain(*argument)).collect(),
-            env: BTreeMap::new(),
-            cwd: None,
-        },
-        description: None,
-        category: None,
-        enabled: true,
         limits: ServerLimits { startup_ms: 20_000, ..ServerLimits::default() },
-        accept: Accept::Everything,
+        ..ServerSettings::program("calculator", command, args)
     }
 }
 
@@ -113,22 +109,12 @@ async fn three_hundred_starts_stops_and_kills_leave_no_process() {
             _ => {
                 // Nobody closes it.
                 drop(upstreams);
-                tokio::task::spawn_blocking({
-                    let mark = mark.clone();
-                    move || none_left(&mark)
-                })
-                .await
-                .unwrap();
+                wait_for_none(&mark).await;
                 continue;
             }
         }
         upstreams.close().await;
-        tokio::task::spawn_blocking({
-            let mark = mark.clone();
-            move || none_left(&mark)
-        })
-        .await
-        .unwrap();
+        wait_for_none(&mark).await;
     }
     let home = Home::new(gristmill(), "leak-gateway");
     home.ok(&[

@@ -24,6 +24,32 @@ pub struct ServerSettings {
     pub accept: Accept,
 }
 
+impl ServerSettings {
+    /// A server with nothing said about it but how it is reached.
+    pub fn new(name: impl Into<String>, transport: Transport) -> Self {
+        Self {
+            name: name.into(),
+            transport,
+            description: None,
+            category: None,
+            enabled: true,
+            limits: ServerLimits::default(),
+            accept: Accept::default(),
+        }
+    }
+
+    /// A program to start, with its arguments as they are.
+    pub fn program(name: impl Into<String>, command: impl Into<String>, args: &[&str]) -> Self {
+        let transport = Transport::Stdio {
+            command: SecretText::plain(command),
+            args: args.iter().map(|argument| SecretText::plain(*argument)).collect(),
+            env: BTreeMap::new(),
+            cwd: None,
+        };
+        Self::new(name, transport)
+    }
+}
+
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {

@@ -26,7 +26,7 @@ pub mod execute;
 mod folders;
 mod pool;
 pub mod ports;
-mod private_file;
+pub mod private_file;
 pub mod tokens;
 pub mod upstream;
 

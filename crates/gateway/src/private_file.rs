@@ -13,7 +13,7 @@ const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(600);
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Writes the file anew: whoever reads it sees the old content or the new one, also after a crash.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -24,7 +24,10 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         file.write_all(content)?;
         file.sync_all()?;
-        std::fs::rename(&new, path)
+        std::fs::rename(&new, path)?;
+        // The new name reaches the disk with its folder; some file systems cannot do this.
+        drop(File::open(folder).and_then(|folder| folder.sync_all()));
+        Ok(())
     })();
     if written.is_err() {
         let _ = std::fs::remove_file(&new);

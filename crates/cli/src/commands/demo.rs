@@ -1,11 +1,11 @@
 //! `gristmill demo`: the classic job on real MCP servers, and what it saved.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use gristmill_gateway::domain::{Accept, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport};
+use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
@@ -36,19 +36,9 @@ fn connect() -> Result<Upstreams, Failure> {
     let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
     let binary = std::env::current_exe().map_err(|error| Failure::Ours(error.into()))?;
     let settings = SERVERS.map(|name| ServerSettings {
-        name: name.to_owned(),
-        transport: Transport::Stdio {
-            command: SecretText::plain(binary.to_string_lossy()),
-            args: ["example-server", name].map(SecretText::plain).to_vec(),
-            env: BTreeMap::new(),
-            cwd: None,
-        },
-        description: None,
-        category: None,
-        enabled: true,
-        limits: ServerLimits::default(),
         // They are ours, and change with us.
         accept: Accept::Everything,
+        ..ServerSettings::program(name, binary.to_string_lossy(), &["example-server", name])
     });
     upstreams::connect(settings.to_vec(), HashMap::new(), folders.cache.join("demo"), Refresh::Behind)
 }

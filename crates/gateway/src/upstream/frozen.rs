@@ -29,13 +29,13 @@ impl FrozenTools {
     }
 
     async fn resolve_and_call(&self, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
-        match (self.snapshot.lookup().resolve(&call.name), self.awaited(&call.name)) {
-            (Resolved::None(_), awaited) if !awaited.is_empty() => {
-                join_all(awaited.into_iter().map(|server| server.first_look())).await;
-                self.call_in(&self.inner.snapshot(), call).await
-            }
-            _ => self.call_in(&self.snapshot, call).await,
+        let awaited = self.awaited(&call.name);
+        // The ordinary case: every server has been heard of.
+        if awaited.is_empty() || !matches!(self.snapshot.lookup().resolve(&call.name), Resolved::None(_)) {
+            return self.call_in(&self.snapshot, call).await;
         }
+        join_all(awaited.into_iter().map(|server| server.first_look())).await;
+        self.call_in(&self.inner.snapshot(), call).await
     }
 
     /// Servers of which nothing is known yet, and that may have this tool.

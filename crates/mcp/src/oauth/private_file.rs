@@ -4,7 +4,7 @@
 //! followed. A reader sees the old file or the new one, never a part.
 
 use std::fs::{DirBuilder, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -119,34 +119,9 @@ pub(super) fn read(path: &Path, bytes_max: u64) -> Result<Option<(Vec<u8>, Stamp
     Ok(Some((bytes, stamp_of(&about))))
 }
 
-/// Puts a new file in the place of the old one. The caller holds the lock: the name of the new one
-/// on its way is always the same, so that one left behind by a crash is taken over.
+/// Puts a new file in the place of the old one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), PrivateFileError> {
-    let new = path.with_extension("new");
-    let written = write_new(&new, bytes)
-        .and_then(|()| std::fs::rename(&new, path).map_err(|error| system(path, "replaced", error)));
-    if written.is_err() {
-        // It holds secrets and is of no use.
-        let _ = std::fs::remove_file(&new);
-    }
-    written?;
-    if let Some(folder) = path.parent() {
-        let synced = File::open(folder).and_then(|folder| folder.sync_all());
-        synced.map_err(|error| system(folder, "synced", error))?;
-    }
-    Ok(())
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), PrivateFileError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(system(path, "removed", error)),
-        Ok(()) | Err(_) => {}
-    }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR);
-    let mut file = File::from(file.map_err(|error| system(path, "created", error))?);
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    written.map_err(|error| system(path, "written", error))
+    gristmill_gateway::private_file::replace(path, bytes).map_err(|error| system(path, "written", error))
 }
 
 /// A folder of mode 700, made if it is not there. One that others may write to is refused.
@@ -225,8 +200,6 @@ mod tests {
         ensure_folder(&folder).expect("a folder");
         let path = folder.join("tokens.json");
         assert_eq!(read(&path, 10), Ok(None));
-        // What a crash has left behind is in nobody's way.
-        std::fs::write(path.with_extension("new"), "half").expect("a file");
         replace(&path, b"one").expect("written");
         let first = stamp(&path);
         assert_eq!(read(&path, 10), Ok(Some((b"one".to_vec(), first.expect("a file")))));

@@ -254,7 +254,7 @@ async fn no_secret_is_left_in_any_file() {
     drop(world.upstreams.freeze().await);
     world.upstreams.close().await;
     let mut files = 0;
-    let mut folders = vec![world.folder.0.clone()];
+    let mut folders = vec![world.folder.root().to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let entry = entry.expect("an entry");

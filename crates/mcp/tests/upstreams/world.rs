@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gristmill_gateway::domain::{
-    Accept, Code, OAuthSettings, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport,
+    Code, OAuthSettings, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport,
 };
 use gristmill_gateway::ports::{
     ConnectRequest, Connector, Progress, ProgressSink, ToolCall, ToolFailure, Upstream, UpstreamCall,
@@ -15,6 +14,7 @@ use gristmill_gateway::ports::{
 };
 use gristmill_gateway::upstream::{Refresh, ServerLog, ServerState, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
+use gristmill_testkit::TestFolder;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
@@ -23,42 +23,24 @@ pub const SECRET: &str = "hunter2-hunter2";
 pub const SHOWN: &str = "[secret env:GM_SCRIPTED_TOKEN]";
 
 /// A folder that goes with the case.
-pub struct Folder(pub PathBuf);
+pub struct Folder(TestFolder);
 
 impl Folder {
     pub fn new() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("gristmill-upstreams-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Self(path)
+        Self(TestFolder::new("upstreams"))
+    }
+
+    pub fn root(&self) -> &Path {
+        self.0.path()
     }
 
     /// A file in it, as text.
     pub fn path(&self, name: &str) -> String {
-        self.0.join(name).to_string_lossy().into_owned()
+        self.root().join(name).to_string_lossy().into_owned()
     }
 
     pub fn folders(&self) -> UpstreamFolders {
-        UpstreamFolders { data: self.0.join("data"), cache: self.0.join("cache") }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Trees are read-only, also to us.
-        make_writable(&self.0);
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn make_writable(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            make_writable(&entry.path());
-        }
+        UpstreamFolders { data: self.root().join("data"), cache: self.root().join("cache") }
     }
 }
 
@@ -71,26 +53,17 @@ pub fn scripted(name: &str, behaviours: &[&str]) -> ServerSettings {
         ("GIVEN".to_owned(), secret("${env:GM_SCRIPTED_TOKEN}")),
         ("PIN".to_owned(), secret("${env:GM_SCRIPTED_PIN_TOKEN}")),
     ]);
-    settings(name, Transport::Stdio { command: SecretText::plain(program), args, env, cwd: None })
+    ServerSettings::new(name, Transport::Stdio { command: SecretText::plain(program), args, env, cwd: None })
 }
 
 /// A server over HTTP.
 pub fn over_http(name: &str, url: &str) -> ServerSettings {
     let header = SecretText::parse("${env:GM_SCRIPTED_TOKEN}").expect("a text");
     let headers = BTreeMap::from([("X-Ours".to_owned(), header)]);
-    settings(name, Transport::Http { url: SecretText::plain(url), headers, oauth: OAuthSettings::default() })
-}
-
-fn settings(name: &str, transport: Transport) -> ServerSettings {
-    ServerSettings {
-        name: name.to_owned(),
-        transport,
-        description: None,
-        category: None,
-        enabled: true,
-        limits: ServerLimits::default(),
-        accept: Accept::default(),
-    }
+    ServerSettings::new(
+        name,
+        Transport::Http { url: SecretText::plain(url), headers, oauth: OAuthSettings::default() },
+    )
 }
 
 /// The same with other limits.

@@ -1,6 +1,6 @@
 //! `gristmill bench gateway`: what lies between a program and its servers, and what it costs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::domain::catalogue::ServerOffer;
 use gristmill_gateway::domain::search::recall::Queries;
-use gristmill_gateway::domain::{
-    Accept, Level, LimitName, Limits, SecretText, ServerLimits, ServerSettings, Transport,
-};
+use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 use gristmill_gateway::ports::{
     BoxFuture, ConnectRequest, Connector, ServerFacts, ToolSource, Upstream, UpstreamCall, UpstreamFailure,
 };
@@ -156,7 +154,7 @@ async fn direct_calls(rounds: usize) -> anyhow::Result<Percentiles> {
 async fn calls_from_code(rounds: usize) -> anyhow::Result<Percentiles> {
     let temporary = Temporary::new()?;
     let binary = std::env::current_exe()?;
-    let settings = settings(SERVER, &binary.to_string_lossy(), &["example-server", SERVER]);
+    let settings = ServerSettings::program(SERVER, binary.to_string_lossy(), &["example-server", SERVER]);
     let connector = gristmill_mcp::McpConnector::new(
         upstreams::keeper().map_err(|_| anyhow!("no path to this binary"))?,
         HashMap::new(),
@@ -197,7 +195,8 @@ result = [round(t * 1e9) for t in times[{WARM_UP}:]]
 
 /// Hears the catalogues once, which keeps them on disk, and writes the tree.
 async fn tree(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<(usize, f64)> {
-    let settings = offers.iter().map(|offer| settings(&offer.name, "false", &[&offer.name])).collect();
+    let settings =
+        offers.iter().map(|offer| ServerSettings::program(&offer.name, "false", &[&offer.name])).collect();
     let connector = Arc::new(FromFiles(
         offers.iter().map(|offer| (offer.name.clone(), Arc::new(offer.clone()))).collect(),
     ));
@@ -249,23 +248,6 @@ fn start_to_search(offers: &[ServerOffer], folder: &Path) -> anyhow::Result<Perc
 fn queries(path: Option<&Path>) -> Option<Queries> {
     let path = path.unwrap_or(Path::new("benches/search/queries.json"));
     Queries::parse(&std::fs::read_to_string(path).ok()?).ok()
-}
-
-fn settings(name: &str, command: &str, args: &[&str]) -> ServerSettings {
-    ServerSettings {
-        name: name.to_owned(),
-        transport: Transport::Stdio {
-            command: SecretText::plain(command),
-            args: args.iter().map(|argument| SecretText::plain(*argument)).collect(),
-            env: BTreeMap::new(),
-            cwd: None,
-        },
-        description: None,
-        category: None,
-        enabled: true,
-        limits: ServerLimits::default(),
-        accept: Accept::Everything,
-    }
 }
 
 /// Servers that exist as files only.

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gristmill_gateway::domain::{SecretText, ServerLimits, ServerSettings, Transport};
+use gristmill_gateway::domain::{SecretText, ServerSettings, Transport};
 
 use super::document::Document;
 use super::load::{Flags, load};
@@ -101,20 +101,9 @@ impl World {
 }
 
 pub fn stdio(name: &str, command: &str) -> ServerSettings {
-    ServerSettings {
-        name: name.to_owned(),
-        transport: Transport::Stdio {
-            command: SecretText::parse(command).unwrap(),
-            args: Vec::new(),
-            env: BTreeMap::new(),
-            cwd: None,
-        },
-        description: None,
-        category: None,
-        enabled: true,
-        limits: ServerLimits::default(),
-        accept: Default::default(),
-    }
+    let command = SecretText::parse(command).unwrap();
+    let transport = Transport::Stdio { command, args: Vec::new(), env: BTreeMap::new(), cwd: None };
+    ServerSettings::new(name, transport)
 }
 
 pub fn http(name: &str, url: &str) -> ServerSettings {
@@ -123,7 +112,7 @@ pub fn http(name: &str, url: &str) -> ServerSettings {
         headers: BTreeMap::new(),
         oauth: Default::default(),
     };
-    ServerSettings { transport, ..stdio(name, "x") }
+    ServerSettings::new(name, transport)
 }
 
 /// Reads a text as the file of this name in `/etc/p`.
