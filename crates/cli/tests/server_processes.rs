@@ -206,7 +206,12 @@ async fn a_killed_keeper_takes_the_servers_group_along() {
     });
     let first = server_with(&mark, "example-server");
     kill_9(keeper.unwrap());
-    eventually("its server is gone", || (!gristmill_testkit::processes::is_alive(first)).then_some(()));
+    // What is sent before the loss is seen would be lost with it.
+    eventually("it is seen to be gone", || {
+        let is_gone = !gristmill_testkit::processes::is_alive(first);
+        let is_seen = !matches!(upstreams.statuses()[0].state, ServerState::Up);
+        (is_gone && (is_seen || server_with(&mark, "example-server") != first)).then_some(())
+    });
     assert_eq!(add_one(&upstreams).await, answered(), "another one is there");
     upstreams.close().await;
     none_left(&mark);
