@@ -25,4 +25,5 @@ pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
+pub use visible_text::one_line;
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};

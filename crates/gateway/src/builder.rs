@@ -121,6 +121,14 @@ impl Gateway {
         &self.core.pool
     }
 
+    pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
+        &self.core.runtime
+    }
+
+    pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
+        self.core.take_scratch()
+    }
+
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
     pub async fn shutdown(self) {
         self.core.places.close();

@@ -23,10 +23,12 @@
 
 mod builder;
 pub mod execute;
+pub mod executions;
 mod folders;
 mod pool;
 pub mod ports;
 pub mod private_file;
+mod session;
 pub mod tokens;
 pub mod upstream;
 

@@ -125,6 +125,13 @@ impl ScratchFolders {
     }
 }
 
+impl Scratch {
+    /// Where its workspace is.
+    pub fn workspace_path(&self) -> PathBuf {
+        self.path.join("workspace")
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
         let path = std::mem::take(&mut self.path);

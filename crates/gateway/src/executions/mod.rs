@@ -1,0 +1,184 @@
+//! Executions that can be asked about: started by one request, followed by it or by later ones.
+//!
+//! Whoever started an execution owns it, and nobody else can find it, not even by its id. What has
+//! ended is kept for a while, so that an answer that did not arrive can be fetched again.
+//!
+//! Walls: everything kept is bounded in number, bytes and time.
+
+mod entry;
+mod execution_id;
+mod follower;
+mod progress;
+mod questions;
+mod shelf;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gristmill_domain::Code;
+
+use crate::builder::Gateway;
+use crate::execute::{ExecuteRequest, Refusal, Report};
+use crate::ports::{Asker, QuestionKind};
+use crate::session::{SessionError, Sessions};
+use entry::Entry;
+use questions::Questions;
+use shelf::Shelf;
+
+pub use execution_id::ExecutionId;
+pub use follower::Follower;
+pub use progress::{PendingQuestion, Progress, Status};
+pub use shelf::KeepLimits;
+
+/// Who may ask about an execution, and whose sessions it may use.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Owner(pub String);
+
+/// Which questions of servers whoever started an execution can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Forms to fill in.
+    pub forms: bool,
+    /// Pages to go to.
+    pub urls: bool,
+}
+
+impl Answers {
+    fn any(self) -> bool {
+        self.forms || self.urls
+    }
+
+    fn fits(self, kind: &QuestionKind) -> bool {
+        match kind {
+            QuestionKind::Form { .. } => self.forms,
+            QuestionKind::Url { .. } => self.urls,
+        }
+    }
+}
+
+/// What to start, for whom.
+pub struct Start {
+    /// Whose it is.
+    pub owner: Owner,
+    /// The program.
+    pub request: ExecuteRequest,
+    /// The session whose workspace it works in; without one its files are thrown away.
+    pub session: Option<String>,
+    /// What can be asked back.
+    pub answers: Answers,
+}
+
+/// Every execution of a gateway that somebody may still ask about. Cheap to clone.
+#[derive(Clone)]
+pub struct Executions {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    gateway: Gateway,
+    sessions: Sessions,
+    shelf: Mutex<Shelf>,
+}
+
+impl Executions {
+    /// Of this gateway.
+    pub fn new(gateway: Gateway, limits: KeepLimits) -> Self {
+        let sessions = Sessions::new(gateway.clone());
+        Self { inner: Arc::new(Inner { gateway, sessions, shelf: Mutex::new(Shelf::new(limits)) }) }
+    }
+
+    /// The gateway that runs them.
+    pub fn gateway(&self) -> &Gateway {
+        &self.inner.gateway
+    }
+
+    /// Starts a program. It runs on whether it is followed or not, until it ends or is cancelled.
+    /// The error is its report: nothing ran.
+    pub fn start(&self, start: Start) -> Result<Follower, Box<Report>> {
+        let asked = Instant::now();
+        let Start { owner, mut request, session, answers } = start;
+        let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
+        let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
+        let held = match session {
+            None => None,
+            Some(name) => {
+                let held = self.inner.sessions.enter(&owner, &name).map_err(|error| refuse(error.into()))?;
+                request.workspace = held.workspace();
+                Some(held)
+            }
+        };
+        if answers.any() {
+            request.asker = Asker::new(Arc::new(Questions::new(&entry, answers)));
+        }
+        self.shelf().put(Arc::clone(&entry), asked);
+        let execution = self.inner.gateway.execute(request);
+        let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
+        let inner = Arc::downgrade(&self.inner);
+        runtime.spawn(async move {
+            let report = entry::follow(&watched, execution).await;
+            // Before anybody hears of the end: the next program of the session may come at once.
+            drop(held);
+            watched.end(report);
+            if let Some(inner) = inner.upgrade() {
+                inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
+            }
+        });
+        Ok(Follower::new(entry))
+    }
+
+    /// One of the owner's executions, running or ended a short while ago.
+    pub fn find(&self, owner: &Owner, id: &ExecutionId) -> Option<Follower> {
+        let entry = self.shelf().find(id)?;
+        (entry.owner == *owner).then(|| Follower::new(entry))
+    }
+
+    /// The owner's executions that are still known, the newest first.
+    pub fn recent(&self, owner: &Owner) -> Vec<Follower> {
+        self.shelf().all().filter(|entry| entry.owner == *owner).map(Follower::new).collect()
+    }
+
+    /// Nobody will ask about it again. Running ones are not forgotten.
+    pub fn forget(&self, id: &ExecutionId) {
+        self.shelf().forget(id);
+    }
+
+    /// How many are running.
+    pub fn running(&self) -> usize {
+        self.shelf().all().filter(|entry| !entry.has_ended()).count()
+    }
+
+    /// Lets what runs end within `grace`, then cancels it and waits for that.
+    pub async fn finish(&self, grace: Duration) {
+        let running: Vec<Follower> =
+            self.shelf().all().filter(|entry| !entry.has_ended()).map(Follower::new).collect();
+        let all = |followers: Vec<Follower>| async move {
+            for mut follower in followers {
+                follower.ended().await;
+            }
+        };
+        if tokio::time::timeout(grace, all(running.clone())).await.is_err() {
+            for follower in &running {
+                follower.cancel();
+            }
+            all(running).await;
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.inner.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<SessionError> for Refusal {
+    fn from(error: SessionError) -> Self {
+        let (code, hint) = match &error {
+            SessionError::Busy { .. } => (Code::Busy, "wait for it, or use another session"),
+            SessionError::TooMany { .. } => (Code::Busy, "use a session that is open, or none"),
+            SessionError::BadName { .. } => (Code::BadRequest, "use letters, digits, `-`, `_` and `.`"),
+            SessionError::NoFolder { .. } => {
+                (Code::Workspace, "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room")
+            }
+        };
+        Refusal::new(code, error.to_string(), hint)
+    }
+}
