@@ -27,6 +27,8 @@ mod folders;
 mod pool;
 pub mod ports;
 pub mod private_file;
+mod questions;
+pub mod time_limit;
 pub mod tokens;
 pub mod upstream;
 

@@ -6,6 +6,7 @@
 //! (the report).
 
 mod admit;
+mod asking;
 mod drive;
 mod prepare;
 mod report;
