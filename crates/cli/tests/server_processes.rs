@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use gristmill_gateway::domain::{ServerLimits, ServerSettings};
-use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolSource};
+use gristmill_gateway::ports::{Asker, ProgressSink, ToolCall, ToolSource};
 use gristmill_gateway::upstream::{Refresh, ServerState, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector};
 use gristmill_testkit::processes::{eventually, kill_9};
@@ -87,6 +87,7 @@ async fn add_one(upstreams: &Upstreams) -> Result<String, String> {
         name: "calculator.evaluate".to_owned(),
         arguments: Map::from_iter([("expression".to_owned(), Value::from("1+1"))]),
         progress: ProgressSink::default(),
+        asker: Asker::none(),
     };
     upstreams.call(call).await.map(|answer| answer.json).map_err(|failure| failure.to_string())
 }

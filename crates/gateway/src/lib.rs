@@ -28,7 +28,9 @@ mod folders;
 mod pool;
 pub mod ports;
 pub mod private_file;
+mod questions;
 mod session;
+pub mod time_limit;
 pub mod tokens;
 pub mod upstream;
 

@@ -12,6 +12,8 @@ use gristmill_domain::ServerSettings;
 
 use crate::upstream::ServerLog;
 
+pub use crate::questions::{Ask, Asker, Question, QuestionAnswer, QuestionKind};
+
 /// A future that can be stored.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -89,6 +91,8 @@ pub struct ToolCall {
     pub arguments: Map<String, Value>,
     /// Where the tool's progress goes.
     pub progress: ProgressSink,
+    /// Who answers the server's questions.
+    pub asker: Asker,
 }
 
 /// How far a call has come, in its server's words.
@@ -200,6 +204,8 @@ pub struct ConnectRequest {
     pub settings: Arc<ServerSettings>,
     /// The protocol version that it spoke last time.
     pub remembered: Option<String>,
+    /// Whether the server is told that it may ask questions.
+    pub can_ask: bool,
     /// Called when it says that its tools have changed.
     pub tools_changed: Arc<dyn Fn() + Send + Sync>,
     /// Where its words go that are not protocol.
@@ -248,6 +254,8 @@ pub struct UpstreamCall {
     pub headers: Vec<(String, String)>,
     /// Its progress.
     pub progress: ProgressSink,
+    /// Who answers questions.
+    pub asker: Asker,
 }
 
 /// What goes wrong between us and a server.

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::stubs;
-use gristmill_gateway::ports::{ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
@@ -160,7 +160,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json:
         let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
         eprintln!("{}{total}{message}", progress.progress);
     });
-    match upstreams.call(ToolCall { name, arguments, progress }).await {
+    match upstreams.call(ToolCall { name, arguments, progress, asker: Asker::none() }).await {
         Ok(answer) => {
             print_answer(&answer, json).map_err(|error| Failure::Ours(error.into()))?;
             Ok(ExitCode::SUCCESS)

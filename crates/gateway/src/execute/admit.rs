@@ -6,6 +6,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{ExecuteRequest, Refusal, WorkspaceChoice};
 use crate::builder::Core;
+use crate::ports::Asker;
 
 /// A request that may run.
 pub(super) struct Admitted {
@@ -14,6 +15,7 @@ pub(super) struct Admitted {
     pub context: String,
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
+    pub asker: Asker,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -47,7 +49,8 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
         )
     })?;
     let place = core.take_place().await?;
-    Ok(Admitted { code: request.code, context, limits, workspace: request.workspace, place })
+    let ExecuteRequest { code, workspace, asker, .. } = request;
+    Ok(Admitted { code, context, limits, workspace, asker, place })
 }
 
 impl Core {

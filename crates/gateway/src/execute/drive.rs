@@ -18,12 +18,14 @@ use gristmill_protocol::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::asking::asker_of_execution;
 use super::report::ToolCalled;
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::{Event, Ready};
 use crate::builder::Core;
 use crate::pool::{Attention, LineError, LineEvent, Worker};
-use crate::ports::{ProgressSink, Tools};
+use crate::ports::{Asker, ProgressSink, Tools};
+use crate::time_limit::TimeLimit;
 use gristmill_domain::Code;
 
 /// Answers that the worker has not read. Beyond this no further call is begun.
@@ -76,6 +78,7 @@ struct Drive<'a> {
     tools: &'a Arc<dyn Tools>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
+    asker: Asker,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     stats: RunStats,
@@ -101,9 +104,10 @@ pub(super) async fn drive(
     asked: Instant,
 ) -> Finished {
     let Ready { prepared, mut worker } = ready;
-    let mut drive = Drive::new(&prepared.tools, &prepared.limits, events);
+    let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
+    let asker = asker_of_execution(&prepared.asker, &deadline);
+    let mut drive = Drive::new(&prepared.tools, &prepared.limits, events, asker);
     let started = Instant::now();
-    let deadline = tokio::time::sleep(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let ending = {
         let folders: Vec<_> = prepared.folders.iter().map(std::os::fd::AsFd::as_fd).collect();
         let run = async {
@@ -116,7 +120,7 @@ pub(super) async fn drive(
             biased;
             () = cancelled.cancelled() => Ending::Cancelled,
             // Before the worker: one that floods us must not keep the deadline from being looked at.
-            () = deadline => Ending::Limit(LimitName::WallTime),
+            () = deadline.passed() => Ending::Limit(LimitName::WallTime),
             ending = run => ending,
         }
     };
@@ -137,11 +141,12 @@ pub(super) async fn drive(
 }
 
 impl<'a> Drive<'a> {
-    fn new(tools: &'a Arc<dyn Tools>, limits: &'a Limits, events: mpsc::Sender<Event>) -> Self {
+    fn new(tools: &'a Arc<dyn Tools>, limits: &'a Limits, events: mpsc::Sender<Event>, asker: Asker) -> Self {
         Self {
             tools,
             limits,
             events,
+            asker,
             stdout: Vec::new(),
             stderr: Vec::new(),
             stats: RunStats::default(),
@@ -272,7 +277,7 @@ impl<'a> Drive<'a> {
             self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let call = answer(Arc::clone(self.tools), call, progress);
+            let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
     }

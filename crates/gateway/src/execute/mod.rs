@@ -6,6 +6,7 @@
 //! (the report).
 
 mod admit;
+mod asking;
 mod drive;
 mod prepare;
 mod report;
@@ -176,7 +177,7 @@ impl Refusal {
         }
     }
 
-    fn report(self, asked: Instant) -> Report {
+    pub(crate) fn report(self, asked: Instant) -> Report {
         Report::refused(self.code, self.message, self.hint, asked.elapsed())
     }
 }

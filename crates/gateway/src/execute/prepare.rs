@@ -13,7 +13,7 @@ use super::admit::{Admitted, worker_limits};
 use super::{Refusal, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::Scratch;
-use crate::ports::Tools;
+use crate::ports::{Asker, Tools};
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
@@ -24,6 +24,7 @@ pub(super) struct Prepared {
     pub limits: Limits,
     /// What it can call, as it was when it began.
     pub tools: Arc<dyn Tools>,
+    pub asker: Asker,
     /// Removed when the execution ends.
     pub scratch: Scratch,
     pub place: OwnedSemaphorePermit,
@@ -68,7 +69,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    Ok(Prepared { frame, folders, limits: admitted.limits, tools, scratch, place: admitted.place })
+    let Admitted { limits, asker, place, .. } = admitted;
+    Ok(Prepared { frame, folders, limits, tools, asker, scratch, place })
 }
 
 async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use gristmill_domain::Limits;
 use serde_json::{Map, Value};
 
+use crate::ports::Asker;
+
 /// One program to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExecuteRequest {
@@ -16,6 +18,8 @@ pub struct ExecuteRequest {
     pub limits: Option<Limits>,
     /// Its working folder.
     pub workspace: WorkspaceChoice,
+    /// Who answers the questions of servers. Meanwhile the program's wall time stands still.
+    pub asker: Asker,
 }
 
 /// Where `/workspace` is.
@@ -29,8 +33,14 @@ pub enum WorkspaceChoice {
 }
 
 impl ExecuteRequest {
-    /// A Python program with no context, the gateway's limits and a throw-away workspace.
+    /// A Python program with no context, the gateway's limits, a throw-away workspace and nobody to ask.
     pub fn python(code: impl Into<String>) -> Self {
-        Self { code: code.into(), context: Map::new(), limits: None, workspace: WorkspaceChoice::ThrowAway }
+        Self {
+            code: code.into(),
+            context: Map::new(),
+            limits: None,
+            workspace: WorkspaceChoice::ThrowAway,
+            asker: Asker::none(),
+        }
     }
 }

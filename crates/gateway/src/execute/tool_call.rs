@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
-use crate::ports::{ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
 
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
@@ -125,7 +125,12 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Complet
 }
 
 /// Sends it, waits, and words the answer.
-pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call, progress: ProgressSink) -> Answered {
+pub(super) async fn answer(
+    tools: Arc<dyn Tools>,
+    call: Call,
+    progress: ProgressSink,
+    asker: Asker,
+) -> Answered {
     let Call { id, line, name, arguments, .. } = call;
     let started = Instant::now();
     let arguments = match &arguments {
@@ -133,7 +138,7 @@ pub(super) async fn answer(tools: Arc<dyn Tools>, call: Call, progress: Progress
         None => Ok(Map::new()),
     };
     let outcome = match arguments {
-        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress }).await,
+        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
         Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;

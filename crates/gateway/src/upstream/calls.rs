@@ -9,13 +9,14 @@ use gristmill_domain::{CallOutcome, Code, ToolAnswer, format_ms, read_answer};
 use super::Inner;
 use super::parameter_headers::parameter_headers;
 use super::server::Server;
-use crate::ports::{ProgressSink, ToolFailure, UpstreamCall, UpstreamFailure};
+use crate::ports::{Asker, ProgressSink, ToolFailure, UpstreamCall, UpstreamFailure};
 
 /// A call whose arguments are in order.
 pub(super) struct CheckedCall {
     pub definition: Arc<ToolDefinition>,
     pub arguments: serde_json::Map<String, serde_json::Value>,
     pub progress: ProgressSink,
+    pub asker: Asker,
 }
 
 pub(super) async fn call(
@@ -43,6 +44,7 @@ pub(super) async fn call(
         headers: parameter_headers(&definition.input_schema, &call.arguments),
         arguments: serde_json::Value::Object(call.arguments).to_string(),
         progress: call.progress,
+        asker: call.asker,
     };
     let raw = match send(inner, server, definition, request.clone()).await {
         // It was gone before anything was sent: a new connection may do.

@@ -55,7 +55,7 @@ impl FrozenTools {
     }
 
     async fn call_in(&self, snapshot: &Snapshot, call: ToolCall) -> Result<ToolAnswer, ToolFailure> {
-        let ToolCall { name, mut arguments, progress } = call;
+        let ToolCall { name, mut arguments, progress, asker } = call;
         let (server, tool) = match snapshot.lookup().resolve(&name) {
             Resolved::One(server, tool) => (server, tool),
             Resolved::Several(candidates) => return Err(ToolFailure::Ambiguous { name, candidates }),
@@ -68,7 +68,7 @@ impl FrozenTools {
         let check = snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &definition);
         check.fit(&mut arguments);
         check.check(&arguments).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
-        calls::call(&self.inner, upstream, CheckedCall { definition, arguments, progress }).await
+        calls::call(&self.inner, upstream, CheckedCall { definition, arguments, progress, asker }).await
     }
 
     /// Why a tool that was asked for is not among those that can be called.

@@ -53,6 +53,22 @@ pub enum Refresh {
     Behind,
 }
 
+/// How upstreams are started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Startup {
+    /// When servers are reached that are known already.
+    pub refresh: Refresh,
+    /// Whether servers are told that they may ask questions. Without it they are told that nobody is
+    /// there to answer.
+    pub can_ask: bool,
+}
+
+impl From<Refresh> for Startup {
+    fn from(refresh: Refresh) -> Self {
+        Self { refresh, can_ask: false }
+    }
+}
+
 /// Where upstreams keep what they know.
 #[derive(Clone, Debug)]
 pub struct UpstreamFolders {
@@ -70,6 +86,7 @@ pub struct Upstreams {
 
 pub(crate) struct Inner {
     connector: Arc<dyn Connector>,
+    can_ask: bool,
     servers: Vec<Arc<Server>>,
     by_name: HashMap<String, Arc<Server>>,
     offers: KeptOffers,
@@ -85,8 +102,9 @@ impl Upstreams {
         settings: Vec<ServerSettings>,
         connector: Arc<dyn Connector>,
         folders: &UpstreamFolders,
-        refresh: Refresh,
+        startup: impl Into<Startup>,
     ) -> Self {
+        let Startup { refresh, can_ask } = startup.into();
         let offers = KeptOffers::new(folders.cache.join("offers"));
         let logs = folders.cache.join("logs");
         let enabled = settings.into_iter().filter(|settings| settings.enabled).collect();
@@ -100,6 +118,7 @@ impl Upstreams {
             servers.iter().map(|server| (server.settings.name.clone(), Arc::clone(server))).collect();
         let inner = Arc::new(Inner {
             connector,
+            can_ask,
             by_name,
             offers,
             pins: PinFile::new(folders.data.join("pins.json")),
@@ -264,6 +283,10 @@ impl Inner {
 
     pub(crate) fn connector(&self) -> &dyn Connector {
         self.connector.as_ref()
+    }
+
+    pub(crate) fn can_ask(&self) -> bool {
+        self.can_ask
     }
 
     pub(crate) fn servers(&self) -> &[Arc<Server>] {

@@ -193,6 +193,7 @@ impl Server {
         let request = ConnectRequest {
             settings: Arc::clone(&self.settings),
             remembered: self.read().facts.as_ref().map(|facts| facts.protocol.clone()),
+            can_ask: inner.can_ask(),
             tools_changed: Arc::new(move || tell.notify_one()),
             log: Arc::clone(&self.log),
         };

@@ -9,7 +9,7 @@ use gristmill_gateway::domain::{
     Code, OAuthSettings, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport,
 };
 use gristmill_gateway::ports::{
-    ConnectRequest, Connector, Progress, ProgressSink, ToolCall, ToolFailure, Upstream, UpstreamCall,
+    Asker, ConnectRequest, Connector, Progress, ProgressSink, ToolCall, ToolFailure, Upstream, UpstreamCall,
     UpstreamFailure,
 };
 use gristmill_gateway::upstream::{Refresh, ServerLog, ServerState, UpstreamFolders, Upstreams};
@@ -102,6 +102,7 @@ pub async fn try_connect(
     let request = ConnectRequest {
         settings: Arc::new(settings),
         remembered: remembered.map(str::to_owned),
+        can_ask: false,
         tools_changed: Arc::new(move || tell.notify_one()),
         log: Arc::clone(&log),
     };
@@ -137,6 +138,7 @@ pub fn call_of(tool: &str, arguments: &Value) -> UpstreamCall {
         arguments: arguments.to_string(),
         headers: Vec::new(),
         progress: ProgressSink::default(),
+        asker: Asker::none(),
     }
 }
 
@@ -203,7 +205,7 @@ impl World {
 
 pub fn tool_call(name: &str, arguments: Value) -> ToolCall {
     let arguments: Map<String, Value> = arguments.as_object().cloned().expect("an object");
-    ToolCall { name: name.to_owned(), arguments, progress: ProgressSink::default() }
+    ToolCall { name: name.to_owned(), arguments, progress: ProgressSink::default(), asker: Asker::none() }
 }
 
 /// An upstream failure as (code, message, retry_safe).
