@@ -29,6 +29,8 @@ pub enum Command {
     Setup(Setup),
     /// Measure the sandbox, the gateway or the search on this machine
     Bench(Bench),
+    /// Serve an MCP client: over standard input and output, or HTTP
+    Serve(crate::commands::serve::Serve),
     /// Add a server: `add NAME -- COMMAND…`, or `add NAME URL`
     Add(AddArguments),
     /// Add a server from the JSON that other clients use

@@ -53,6 +53,7 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),
         Command::Bench(bench) => commands::bench::bench(bench).await,
+        Command::Serve(serve) => commands::serve::serve(serve).await,
         Command::Add(arguments) => commands::servers::add(arguments),
         Command::AddJson(arguments) => commands::servers::add_json(arguments),
         Command::List(arguments) => commands::list::list(arguments).await,

@@ -15,6 +15,7 @@ mod server_settings;
 pub mod stubs;
 mod tool_answer;
 pub mod tree;
+mod utc_text;
 pub mod validate;
 mod visible_text;
 
@@ -25,5 +26,6 @@ pub use nearest::nearest;
 pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
-pub use visible_text::one_line;
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
+pub use utc_text::utc_text;
+pub use visible_text::one_line;

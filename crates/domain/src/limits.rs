@@ -262,6 +262,12 @@ impl Limits {
         self.values[name as usize]
     }
 
+    /// The least and the most that one can be.
+    pub fn range(&self, name: LimitName) -> (u64, u64) {
+        let (least, _, most) = name.range(self.level);
+        (least, most)
+    }
+
     /// Changes one, within what the level permits.
     pub fn set(&mut self, name: LimitName, value: u64) -> Result<(), LimitError> {
         let (min, _, max) = name.range(self.level);

@@ -7,14 +7,17 @@
 
 pub mod addresses;
 pub mod direct;
+pub mod front;
 pub mod http_client;
 pub mod oauth;
 pub mod secret;
 mod secrets;
 mod serve;
+mod server;
 mod upstream;
 
 pub use secrets::{SecretContext, SecretError};
 pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
+pub use server::{Connection, GatewayServer, Profile, ServerLine, ServerParts, UnknownProfile};
 pub use upstream::{KeeperCommand, LoginFailure, McpConnector};
 pub use url::Url;

@@ -16,6 +16,7 @@ pub mod list;
 pub mod login;
 pub mod remove;
 pub mod run;
+pub mod serve;
 pub mod servers;
 pub mod setup;
 pub mod tools;

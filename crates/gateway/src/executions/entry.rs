@@ -1,7 +1,7 @@
 //! One execution as it is kept: what has happened so far, and how to stop it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use gristmill_domain::Code;
 use tokio::sync::{oneshot, watch};
@@ -23,6 +23,7 @@ pub(super) struct Entry {
     pub id: ExecutionId,
     pub owner: Owner,
     pub began: Instant,
+    pub started: SystemTime,
     happened: Mutex<Happened>,
     changes: watch::Sender<u64>,
     cancel: CancellationToken,
@@ -64,6 +65,7 @@ impl Entry {
             id,
             owner,
             began: Instant::now(),
+            started: SystemTime::now(),
             happened: Mutex::default(),
             changes: watch::Sender::new(0),
             cancel: CancellationToken::new(),
@@ -212,7 +214,9 @@ fn weight(report: &Report) -> usize {
     let result = report.result.as_ref().map_or(0, value_weight);
     let calls = report.tools_called.len() * 160;
     let error = report.error.as_ref().map_or(0, |error| {
-        error.message.len() + error.traceback.as_ref().map_or(0, String::len) + error.hint.as_ref().map_or(0, String::len)
+        error.message.len()
+            + error.traceback.as_ref().map_or(0, String::len)
+            + error.hint.as_ref().map_or(0, String::len)
     });
     1_000 + result + report.stdout.len() + report.stderr.len() + calls + error
 }

@@ -14,12 +14,9 @@ pub struct ExecutionId(String);
 
 impl ExecutionId {
     /// A new one.
-    pub(super) fn new() -> std::io::Result<Self> {
+    pub(super) fn new() -> Result<Self, getrandom::Error> {
         let mut random = [0_u8; LENGTH];
-        let mut filled = 0;
-        while filled < LENGTH {
-            filled += rustix::rand::getrandom(&mut random[filled..], rustix::rand::GetRandomFlags::empty())?;
-        }
+        getrandom::fill(&mut random)?;
         let letters = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         Ok(Self(letters.collect()))
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::ExecutionId;
 use super::entry::Entry;
 use super::progress::Progress;
-use super::ExecutionId;
 use crate::execute::Report;
 use crate::ports::QuestionAnswer;
 
@@ -33,6 +33,17 @@ impl Follower {
         self.entry.progress()
     }
 
+    /// How far it is; [`Follower::changed`] waits for what happens after this.
+    pub fn look(&mut self) -> Progress {
+        self.changes.borrow_and_update();
+        self.entry.progress()
+    }
+
+    /// When it was asked for.
+    pub fn started(&self) -> std::time::SystemTime {
+        self.entry.started
+    }
+
     /// Waits until something has happened since this was asked the last time.
     pub async fn changed(&mut self) {
         // The sender lives in the entry that is held here.
@@ -42,8 +53,7 @@ impl Follower {
     /// Waits for the end.
     pub async fn ended(&mut self) -> Arc<Report> {
         loop {
-            self.changes.borrow_and_update();
-            if let Some(report) = self.progress().report {
+            if let Some(report) = self.look().report {
                 return report;
             }
             self.changed().await;

@@ -66,7 +66,9 @@ impl Shelf {
         let (mut count, mut bytes) = (0, 0);
         let mut gone = Vec::new();
         for id in self.order.iter().rev() {
-            let Some((at, weight)) = self.entries.get(id).and_then(|entry| entry.ended_with()) else { continue };
+            let Some((at, weight)) = self.entries.get(id).and_then(|entry| entry.ended_with()) else {
+                continue;
+            };
             count += 1;
             bytes += weight;
             let old = now.saturating_duration_since(at) > self.limits.age;

@@ -1,0 +1,51 @@
+//! A moment as text, in the form that protocols and people share: `2026-07-28T09:30:00Z`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// To the second, in UTC. Moments before 1970 read as its beginning.
+pub fn utc_text(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, in_day) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = date_of(days);
+    let (hour, minute, second) = (in_day / 3_600, in_day / 60 % 60, in_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// The Gregorian date, by years of 400 that are all alike and begin in March, so that the leap day
+/// is the last of its year.
+fn date_of(days_since_1970: u64) -> (u64, u64, u64) {
+    const DAYS_IN_400_YEARS: u64 = 146_097;
+    /// From the 1st of March of the year 0 to the 1st of January 1970.
+    const DAYS_BEFORE_1970: u64 = 719_468;
+    let days = days_since_1970 + DAYS_BEFORE_1970;
+    let (era, day_of_era) = (days / DAYS_IN_400_YEARS, days % DAYS_IN_400_YEARS);
+    let leap_days = day_of_era / 1_460 - day_of_era / 36_524 + day_of_era / 146_096;
+    let year_of_era = (day_of_era - leap_days) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Five months have 153 days, wherever one begins after February.
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn moments_read_as_calendars_have_them() {
+        let check = |seconds, expected: &str| {
+            assert_eq!(utc_text(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+        };
+        check(0, "1970-01-01T00:00:00Z");
+        check(951_782_399, "2000-02-28T23:59:59Z");
+        check(951_782_400, "2000-02-29T00:00:00Z");
+        check(951_868_800, "2000-03-01T00:00:00Z");
+        check(1_785_231_000, "2026-07-28T09:30:00Z");
+        check(4_107_542_399, "2100-02-28T23:59:59Z");
+        check(4_107_542_400, "2100-03-01T00:00:00Z");
+    }
+}

@@ -1,0 +1,139 @@
+//! Waiting for an execution on behalf of one request: its progress goes to the client, its questions
+//! too, and a request that is taken back stops the program if it started it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use gristmill_gateway::Report;
+use gristmill_gateway::executions::{Follower, PendingQuestion, Progress};
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext, RoleServer};
+use tokio::time::Instant;
+
+use super::caller::Requester;
+use super::questions;
+
+/// Progress is told at most this often.
+const TELL_PAUSE: Duration = Duration::from_millis(250);
+/// And at least this often, so that clients do not give up on a program that is busy.
+const TELL_AGAIN: Duration = Duration::from_secs(5);
+
+/// How the waiting ended.
+pub(super) enum Attended {
+    /// With the execution.
+    Ended(Arc<Report>),
+    /// The client must answer these first.
+    Asking(Vec<PendingQuestion>),
+    /// It still runs.
+    Running(Progress),
+}
+
+/// How to wait.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    /// Until when.
+    pub until: Option<Instant>,
+    /// Whether the execution ends with the request.
+    pub is_ours: bool,
+}
+
+pub(super) async fn attend(
+    follower: &mut Follower,
+    context: &RequestContext<RoleServer>,
+    requester: &Requester,
+    waiting: Waiting,
+) -> Attended {
+    let mut teller = Teller::new(context);
+    let mut asked = HashSet::new();
+    let mut answers = FuturesUnordered::new();
+    let mut is_taken_back = false;
+    loop {
+        let progress = follower.look();
+        if let Some(report) = progress.report {
+            return Attended::Ended(report);
+        }
+        if requester.is_modern && !progress.questions.is_empty() {
+            return Attended::Asking(progress.questions);
+        }
+        for pending in &progress.questions {
+            if asked.insert(pending.number) {
+                answers.push(questions::ask(context.peer.clone(), pending.clone()));
+            }
+        }
+        if waiting.until.is_some_and(|until| Instant::now() >= until) {
+            return Attended::Running(progress);
+        }
+        teller.tell(&progress).await;
+        tokio::select! {
+            () = follower.changed() => teller.something_happened(),
+            Some((number, answer)) = answers.next() => {
+                follower.answer(number, answer);
+            }
+            () = context.ct.cancelled(), if !is_taken_back => {
+                if !waiting.is_ours {
+                    return Attended::Running(follower.look());
+                }
+                is_taken_back = true;
+                follower.cancel();
+            }
+            () = until(waiting.until) => {}
+            () = teller.due() => {}
+        }
+    }
+}
+
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Tells a client that wants to know.
+struct Teller {
+    to: Option<(Peer<RoleServer>, ProgressToken)>,
+    last: Instant,
+    is_news: bool,
+}
+
+impl Teller {
+    fn new(context: &RequestContext<RoleServer>) -> Self {
+        let token = context.meta.get_progress_token();
+        Self { to: token.map(|token| (context.peer.clone(), token)), last: Instant::now(), is_news: false }
+    }
+
+    fn something_happened(&mut self) {
+        self.is_news = true;
+    }
+
+    fn next(&self) -> Instant {
+        self.last + if self.is_news { TELL_PAUSE } else { TELL_AGAIN }
+    }
+
+    async fn due(&self) {
+        match self.to {
+            Some(_) => tokio::time::sleep_until(self.next()).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn tell(&mut self, progress: &Progress) {
+        let now = Instant::now();
+        let Some((peer, token)) = self.to.as_ref().filter(|_| now >= self.next()) else { return };
+        let calls = match progress.calls_begun {
+            0 => String::new(),
+            begun => format!(", {} of {begun} tool calls answered", progress.calls_answered),
+        };
+        let doing = if progress.doing.is_empty() { String::new() } else { format!(", {}", progress.doing) };
+        // Seconds grow, which is all that the protocol asks of progress.
+        let seconds = progress.elapsed.as_secs_f64();
+        let told = ProgressNotificationParam::new(token.clone(), seconds)
+            .with_message(format!("running for {seconds:.1} s{calls}{doing}"));
+        // A client that cannot hear it may still want the answer.
+        let _ = peer.notify_progress(told).await;
+        (self.last, self.is_news) = (now, false);
+    }
+}

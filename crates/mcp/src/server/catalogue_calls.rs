@@ -1,0 +1,219 @@
+//! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
+
+use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool};
+use gristmill_gateway::domain::{Code, nearest, stubs};
+use gristmill_gateway::ports::{ToolFailure, ToolSearch};
+use gristmill_gateway::tokens;
+use gristmill_gateway::upstream::{ServerState, Upstreams};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::answer::Answer;
+
+/// All definitions of one answer together.
+const DEFINITIONS_TOKENS_MAX: usize = 8_000;
+/// Names of those that did not fit.
+const LEFT_OUT_MAX: usize = 200;
+/// Servers that are down are named, but not a whole page of them.
+const TROUBLES_MAX: usize = 5;
+
+#[derive(Debug, Deserialize)]
+struct SearchArguments {
+    #[serde(default)]
+    query: String,
+    #[serde(default)]
+    server: Option<String>,
+    #[serde(default)]
+    category: Option<String>,
+    #[serde(default)]
+    detail_level: Option<String>,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+/// Answers a search.
+pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String, Value>) -> Answer {
+    let arguments: SearchArguments = match serde_json::from_value(Value::Object(arguments)) {
+        Ok(arguments) => arguments,
+        Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
+    };
+    let Some(upstreams) = upstreams else { return no_servers() };
+    upstreams.known_soon().await;
+    let snapshot = upstreams.snapshot();
+    let search = ToolSearch {
+        query: arguments.query,
+        server: arguments.server,
+        category: arguments.category,
+        detail: arguments.detail_level,
+        limit: arguments.limit,
+        offset: None,
+        line: None,
+    };
+    let found = match snapshot.search(&search) {
+        Ok(found) => found,
+        Err(error) => return Answer::refused(Code::BadRequest, &error.to_string(), None),
+    };
+    let mut text = snapshot.rendered(&found);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // The first line says how many, the last how to see more; both are fields of their own.
+    if !lines.is_empty() {
+        lines.remove(0);
+    }
+    let mut more: Vec<String> = Vec::new();
+    if lines
+        .last()
+        .is_some_and(|line| !line.starts_with(' ') && (line.starts_with("More:") || found.total == 0))
+    {
+        more.extend(lines.pop());
+    }
+    for trouble in troubles(upstreams) {
+        text.push_str(&format!("Note: {trouble}\n"));
+        more.push(trouble);
+    }
+    let mut structured = json!({"shown": found.shown, "total": found.total, "found": lines});
+    if !more.is_empty() {
+        structured["more"] = json!(more.join(" "));
+    }
+    Answer { text, structured, is_error: false }
+}
+
+fn no_servers() -> Answer {
+    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    Answer {
+        text: words.to_owned(),
+        structured: json!({"shown": 0, "total": 0, "found": [], "more": words}),
+        is_error: false,
+    }
+}
+
+/// Servers whose tools may be missing.
+fn troubles(upstreams: &Upstreams) -> Vec<String> {
+    let trouble = upstreams.statuses().into_iter().filter_map(|status| match status.state {
+        ServerState::Down(_) => Some(format!("{} is down.", status.name)),
+        ServerState::LoginNeeded(_) => {
+            Some(format!("{} needs a login: the user runs `gristmill login {}`.", status.name, status.name))
+        }
+        ServerState::Starting => Some(format!("{} has not answered yet.", status.name)),
+        ServerState::Up | ServerState::Idle => None,
+    });
+    trouble.take(TROUBLES_MAX).collect()
+}
+
+#[derive(Debug, Deserialize)]
+struct DefinitionArguments {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    server: Option<String>,
+    #[serde(default)]
+    category: Option<String>,
+    #[serde(default)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Python,
+    Typescript,
+    Json,
+}
+
+impl Format {
+    fn of(self, server: &Server, tool: &Tool) -> Value {
+        match self {
+            Format::Python => json!(stubs::python(server, tool)),
+            Format::Typescript => json!(stubs::typescript(server, tool)),
+            Format::Json => serde_json::from_str(&tool.definition.raw).unwrap_or_default(),
+        }
+    }
+}
+
+/// Answers with definitions.
+pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<String, Value>) -> Answer {
+    let arguments: DefinitionArguments = match serde_json::from_value(Value::Object(arguments)) {
+        Ok(arguments) => arguments,
+        Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
+    };
+    let Some(upstreams) = upstreams else {
+        let hint = "the user connects some with `gristmill add` or `gristmill import`";
+        return Answer::refused(Code::UnknownTool, "no servers are connected", Some(hint));
+    };
+    upstreams.known_soon().await;
+    let snapshot = upstreams.snapshot();
+    let catalogue = snapshot.catalogue();
+    let format = arguments.format;
+    if let Some(name) = arguments.name {
+        let full = match &arguments.server {
+            Some(server) if !name.contains(['.', '/']) => format!("{server}.{name}"),
+            Some(_) | None => name,
+        };
+        let failure = match snapshot.lookup().resolve(&full) {
+            Resolved::One(server, tool) => return definitions([(server, tool)].into_iter(), format),
+            Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full, candidates },
+            Resolved::None(nearest) => ToolFailure::Unknown { name: full, nearest },
+        };
+        return Answer::refused(Code::UnknownTool, &failure.to_string(), None);
+    }
+    if arguments.server.is_none() && arguments.category.is_none() {
+        let hint = "pass `name`, such as \"crm.find_contacts\", or a `server`";
+        return Answer::refused(Code::BadRequest, "say which definition", Some(hint));
+    }
+    let fits = |server: &Server| {
+        let named = |wanted: &String| *wanted == server.folder || *wanted == server.offer.name;
+        let in_category = |wanted: &String| server.offer.category.as_ref() == Some(wanted);
+        arguments.server.as_ref().is_none_or(named) && arguments.category.as_ref().is_none_or(in_category)
+    };
+    let mut chosen = catalogue.servers.iter().filter(|server| fits(server)).peekable();
+    if chosen.peek().is_none() {
+        let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
+        let wanted = arguments.server.as_deref().or(arguments.category.as_deref()).unwrap_or_default();
+        let near = nearest(wanted, known, 3);
+        let hint = match near.is_empty() {
+            true => "search_tools without a query lists the servers".to_owned(),
+            false => format!("did you mean {}?", near.join(", ")),
+        };
+        let message = format!("no server fits `{}`", gristmill_gateway::domain::one_line(wanted, 80));
+        return Answer::refused(Code::UnknownTool, &message, Some(&hint));
+    }
+    let chosen = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
+    definitions(chosen, format)
+}
+
+fn definitions<'a>(tools: impl Iterator<Item = (&'a Server, &'a Tool)>, format: Format) -> Answer {
+    let (mut shown, mut left_out) = (Map::new(), Vec::new());
+    let (mut text, mut taken) = (String::new(), 0);
+    for (server, tool) in tools {
+        let name = format!("{}.{}", server.folder, tool.stem);
+        if taken >= DEFINITIONS_TOKENS_MAX {
+            left_out.push(name);
+            continue;
+        }
+        let definition = format.of(server, tool);
+        let words = match &definition {
+            Value::String(text) => text.clone(),
+            value => format!("{value:#}\n"),
+        };
+        let cost = tokens::count(&words);
+        // One alone is shown whatever it takes: it was asked for.
+        if taken > 0 && taken + cost > DEFINITIONS_TOKENS_MAX {
+            left_out.push(name);
+            continue;
+        }
+        taken += cost;
+        text.push_str(&words);
+        shown.insert(name, definition);
+    }
+    let mut structured = json!({"definitions": shown});
+    if !left_out.is_empty() {
+        let more = left_out.len().saturating_sub(LEFT_OUT_MAX);
+        left_out.truncate(LEFT_OUT_MAX);
+        if more > 0 {
+            left_out.push(format!("and {more} more"));
+        }
+        text.push_str(&format!("Left out, ask for them by name: {}\n", left_out.join(", ")));
+        structured["left_out"] = json!(left_out);
+    }
+    Answer { text, structured, is_error: false }
+}

@@ -1,0 +1,256 @@
+//! The tools that a caller is shown: names, schemas, and the texts of `texts/`.
+//!
+//! What stands here is in the model's context all the time, so every word is counted: see the tests.
+//! It is the same for every caller and does not change while the gateway runs.
+
+use gristmill_gateway::domain::validate::ArgumentCheck;
+use serde_json::{Value, json};
+
+use super::profile::Profile;
+
+/// One of our tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnTool {
+    ExecuteCode,
+    ExecutePython,
+    SearchTools,
+    GetToolDefinition,
+    GetExecution,
+}
+
+impl OwnTool {
+    /// In the order in which they are listed.
+    pub const ALL: [OwnTool; 5] = [
+        OwnTool::ExecuteCode,
+        OwnTool::SearchTools,
+        OwnTool::GetToolDefinition,
+        OwnTool::GetExecution,
+        OwnTool::ExecutePython,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            OwnTool::ExecuteCode => "execute_code",
+            OwnTool::ExecutePython => "execute_python",
+            OwnTool::SearchTools => "search_tools",
+            OwnTool::GetToolDefinition => "get_tool_definition",
+            OwnTool::GetExecution => "get_execution",
+        }
+    }
+
+    /// Whether a profile shows it. What is not shown cannot be called either.
+    pub fn is_in(self, profile: Profile) -> bool {
+        match self {
+            OwnTool::ExecuteCode | OwnTool::SearchTools => true,
+            OwnTool::GetToolDefinition | OwnTool::GetExecution => profile != Profile::Minimal,
+            OwnTool::ExecutePython => profile == Profile::Full,
+        }
+    }
+
+    /// Whether it may run programs; the others only look things up.
+    pub fn executes(self) -> bool {
+        match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
+            OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            OwnTool::ExecuteCode => "Run a program",
+            OwnTool::ExecutePython => "Run a Python program",
+            OwnTool::SearchTools => "Find tools",
+            OwnTool::GetToolDefinition => "Show a tool's definition",
+            OwnTool::GetExecution => "Follow a running program",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            OwnTool::ExecuteCode => include_str!("texts/execute_code.md"),
+            OwnTool::ExecutePython => include_str!("texts/execute_python.md"),
+            OwnTool::SearchTools => include_str!("texts/search_tools.md"),
+            OwnTool::GetToolDefinition => include_str!("texts/get_tool_definition.md"),
+            OwnTool::GetExecution => include_str!("texts/get_execution.md"),
+        }
+    }
+
+    pub fn input_schema(self, profile: Profile) -> Value {
+        let text = json!({"type": "string"});
+        let properties = match self {
+            OwnTool::ExecuteCode => execute_properties(profile, true),
+            OwnTool::ExecutePython => execute_properties(profile, false),
+            OwnTool::SearchTools => json!({
+                "query": text,
+                "server": text,
+                "category": text,
+                "detail_level": {"enum": ["names", "summary", "full"]},
+                "limit": {"type": "integer"},
+            }),
+            OwnTool::GetToolDefinition => json!({
+                "name": {"type": "string", "description": "tool or server.tool"},
+                "server": text,
+                "category": text,
+                "format": {"enum": ["python", "typescript", "json"]},
+            }),
+            OwnTool::GetExecution => json!({
+                "id": text,
+                "wait_s": {"type": "number"},
+                "cancel": {"type": "boolean", "description": "Stop it."},
+            }),
+        };
+        let mut schema = json!({"type": "object", "properties": properties});
+        if matches!(self, OwnTool::ExecuteCode | OwnTool::ExecutePython) {
+            schema["required"] = json!(["code"]);
+        }
+        schema["additionalProperties"] = json!(false);
+        schema
+    }
+
+    fn output_schema(self) -> Value {
+        let text = json!({"type": "string"});
+        let texts = json!({"type": "array", "items": {"type": "string"}});
+        let (properties, required) = match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => (
+                json!({
+                    "status": {"enum": ["ok", "failed", "cancelled", "running", "input_required", "listed"]},
+                    "result": {},
+                    "output": text,
+                    "error": {"type": "object"},
+                    "tools_called": texts,
+                    "notes": texts,
+                    "id": text,
+                    "executions": texts,
+                }),
+                json!(["status"]),
+            ),
+            OwnTool::SearchTools => (
+                json!({"shown": {"type": "integer"}, "total": {"type": "integer"}, "found": texts, "more": text}),
+                json!(["shown", "total", "found"]),
+            ),
+            OwnTool::GetToolDefinition => {
+                (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
+            }
+        };
+        json!({"type": "object", "properties": properties, "required": required})
+    }
+
+    fn annotations(self) -> Value {
+        match self.executes() && self != OwnTool::GetExecution {
+            // A program can do whatever the servers' tools can.
+            true => {
+                json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true})
+            }
+            false => {
+                json!({"readOnlyHint": self != OwnTool::GetExecution, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
+            }
+        }
+    }
+
+    /// The whole definition, as the protocol has it.
+    pub fn definition(self, profile: Profile) -> Value {
+        json!({
+            "name": self.name(),
+            "title": self.title(),
+            "description": self.description().trim_end(),
+            "inputSchema": self.input_schema(profile),
+            "outputSchema": self.output_schema(),
+            "annotations": self.annotations(),
+            // Clients that search for tools must find the one that finds all others.
+            "_meta": {"anthropic/alwaysLoad": true},
+        })
+    }
+}
+
+/// The arguments of a program. Without `get_execution` there is nothing to follow it with.
+fn execute_properties(profile: Profile, with_language: bool) -> Value {
+    let mut properties = json!({"code": {"type": "string"}});
+    if with_language {
+        properties["language"] = json!({"enum": ["python"]});
+    }
+    properties["session"] = json!({"type": "string", "description": "Programs with the same session share the files in /workspace."});
+    properties["timeout_s"] = json!({"type": "number"});
+    properties["context"] = json!({"type": "object", "description": "Variables of the program."});
+    properties["max_output_tokens"] = json!({"type": "integer"});
+    if profile != Profile::Minimal {
+        properties["background"] =
+            json!({"type": "boolean", "description": "Answer an id at once, for get_execution."});
+    }
+    properties
+}
+
+/// The tools of a profile, with checks of their arguments.
+pub(super) struct Shown {
+    pub profile: Profile,
+    pub definitions: Vec<Value>,
+    checks: Vec<(OwnTool, ArgumentCheck)>,
+}
+
+impl Shown {
+    pub fn new(profile: Profile) -> Self {
+        let tools: Vec<OwnTool> = OwnTool::ALL.into_iter().filter(|tool| tool.is_in(profile)).collect();
+        let check = |tool: &OwnTool| (*tool, ArgumentCheck::new(tool.name(), &tool.input_schema(profile)));
+        Self {
+            profile,
+            definitions: tools.iter().map(|tool| tool.definition(profile)).collect(),
+            checks: tools.iter().map(check).collect(),
+        }
+    }
+
+    /// A tool by its name, and the check of its arguments.
+    pub fn find(&self, name: &str) -> Option<(OwnTool, &ArgumentCheck)> {
+        self.checks.iter().find(|(tool, _)| tool.name() == name).map(|(tool, check)| (*tool, check))
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.checks.iter().map(|(tool, _)| tool.name())
+    }
+
+    pub fn has(&self, tool: OwnTool) -> bool {
+        tool.is_in(self.profile)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gristmill_gateway::tokens;
+
+    /// What a model is sent of a tool: its name, its description and its input schema.
+    fn model_tokens(profile: Profile) -> usize {
+        let sent = Shown::new(profile).definitions.into_iter().map(|tool| {
+            json!({"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]})
+        });
+        tokens::count(&Value::from(sent.collect::<Vec<_>>()).to_string())
+    }
+
+    #[test]
+    fn each_profile_keeps_its_budget_of_tokens() {
+        let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
+        assert!(counted[0] <= 450, "minimal: {counted:?}");
+        // Skills, workspace files, statistics and privacy are still to come.
+        assert!(counted[1] <= 700, "standard: {counted:?}");
+        assert!(counted[2] <= 900, "full: {counted:?}");
+    }
+
+    #[test]
+    fn a_profile_shows_its_tools_in_a_fixed_order() {
+        let names = |profile| Shown::new(profile).names().collect::<Vec<_>>();
+        assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
+        assert_eq!(
+            names(Profile::Standard),
+            ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+        );
+        assert_eq!(
+            names(Profile::Full),
+            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "execute_python"]
+        );
+    }
+
+    #[test]
+    fn no_description_is_longer_than_clients_show() {
+        for tool in OwnTool::ALL {
+            assert!(tool.description().len() < 2_000, "{}", tool.name());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The arguments of a program's execution, read and checked.
+
+use std::time::Duration;
+
+use gristmill_gateway::ExecuteRequest;
+use gristmill_gateway::domain::{Code, LimitName, Limits};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::answer::{Answer, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
+
+/// As they are sent. The schema has been checked before.
+#[derive(Debug, Deserialize)]
+pub(super) struct ExecuteArguments {
+    code: String,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    timeout_s: Option<f64>,
+    #[serde(default)]
+    context: Map<String, Value>,
+    #[serde(default)]
+    max_output_tokens: Option<i64>,
+    #[serde(default)]
+    background: bool,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub request: ExecuteRequest,
+    pub session: Option<String>,
+    pub budget: usize,
+    pub background: bool,
+}
+
+impl ExecuteArguments {
+    pub fn read(arguments: Map<String, Value>) -> Result<Self, Answer> {
+        serde_json::from_value(Value::Object(arguments))
+            .map_err(|error| Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None))
+    }
+
+    /// What the gateway is asked for. `most` stands for what a program in the background gets if
+    /// nothing else is said: nobody waits for it.
+    pub fn wanted(self, limits: &Limits) -> Result<Wanted, Answer> {
+        if self.code.trim().is_empty() {
+            let hint = "send the program's text as `code`";
+            return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
+        }
+        let budget = budget(self.max_output_tokens)?;
+        let mut limits = limits.clone();
+        match self.timeout_s {
+            Some(seconds) => set_time(&mut limits, seconds)?,
+            None if self.background => {
+                let (_, most) = limits.range(LimitName::WallTime);
+                set_time(&mut limits, Duration::from_millis(most).min(BACKGROUND_TIME).as_secs_f64())?;
+            }
+            None => {}
+        }
+        let request = ExecuteRequest {
+            context: self.context,
+            limits: Some(limits),
+            ..ExecuteRequest::python(self.code)
+        };
+        Ok(Wanted { request, session: self.session, budget, background: self.background })
+    }
+}
+
+/// What a program in the background may take if nothing else is said.
+const BACKGROUND_TIME: Duration = Duration::from_secs(600);
+
+/// The answer's tokens.
+pub(super) fn budget(asked: Option<i64>) -> Result<usize, Answer> {
+    let Some(asked) = asked else { return Ok(TOKENS_DEFAULT) };
+    let fits = usize::try_from(asked).ok().filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked));
+    fits.ok_or_else(|| {
+        let message = format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}");
+        Answer::refused(Code::BadRequest, &message, None)
+    })
+}
+
+/// The whole time, computing included.
+fn set_time(limits: &mut Limits, seconds: f64) -> Result<(), Answer> {
+    let ms = (seconds * 1000.0).clamp(0.0, 1e15) as u64;
+    let set = limits.set(LimitName::WallTime, ms).and_then(|()| {
+        let (least, most) = limits.range(LimitName::CpuTime);
+        limits.set(LimitName::CpuTime, ms.clamp(least, most))
+    });
+    set.map_err(|_| {
+        let (least, most) = limits.range(LimitName::WallTime);
+        let seconds_of = |ms: u64| ms as f64 / 1000.0;
+        let message = format!(
+            "timeout_s is {}; at level {} it can be {} to {}",
+            number_text(seconds),
+            limits.level(),
+            seconds_of(least),
+            seconds_of(most)
+        );
+        Answer::refused(Code::BadRequest, &message, Some("split the work over several programs"))
+    })
+}
+
+/// A number as it was meant: an absurd one without its three hundred digits.
+pub(super) fn number_text(number: f64) -> String {
+    if number.abs() < 1e9 { number.to_string() } else { format!("{number:e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gristmill_gateway::domain::Level;
+    use serde_json::json;
+
+    fn wanted(arguments: Value) -> Result<Wanted, String> {
+        let Value::Object(arguments) = arguments else { unreachable!() };
+        let limits = Limits::of(Level::Production);
+        ExecuteArguments::read(arguments).and_then(|read| read.wanted(&limits)).map_err(|answer| answer.text)
+    }
+
+    #[test]
+    fn a_time_limit_holds_for_waiting_and_computing() {
+        let wanted = wanted(json!({"code": "1", "timeout_s": 20})).unwrap();
+        let limits = wanted.request.limits.unwrap();
+        assert_eq!((limits.get(LimitName::WallTime), limits.get(LimitName::CpuTime)), (20_000, 20_000));
+    }
+
+    #[test]
+    fn in_the_background_a_program_has_the_time_that_its_level_permits() {
+        let wanted = wanted(json!({"code": "1", "background": true})).unwrap();
+        assert_eq!(wanted.request.limits.unwrap().get(LimitName::WallTime), 120_000);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused_with_the_range() {
+        assert_eq!(
+            wanted(json!({"code": "1", "timeout_s": 1e300})).unwrap_err(),
+            "error[GM-2002]: timeout_s is 1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000; at level production it can be 1 to 120\nhint: split the work over several programs\n"
+        );
+        assert_eq!(
+            wanted(json!({"code": "1", "max_output_tokens": -1})).unwrap_err(),
+            "error[GM-2002]: max_output_tokens is -1; it can be 50 to 100000\n"
+        );
+        assert_eq!(
+            wanted(json!({"code": "  "})).unwrap_err(),
+            "error[GM-2002]: `code` is empty\nhint: send the program's text as `code`\n"
+        );
+    }
+}

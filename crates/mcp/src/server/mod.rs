@@ -1,0 +1,122 @@
+//! The gateway as an MCP server: a few tools through which a caller runs programs, and what the
+//! servers behind it offer beside tools.
+//!
+//! Every request is checked here before anything is done, and whatever goes wrong is an answer that
+//! a model can act on: a stable code, the cause, the program's line, what had been called, what to
+//! change. What a caller is shown never changes while the gateway runs.
+
+mod answer;
+mod attend;
+mod caller;
+mod catalogue_calls;
+mod definitions;
+mod execute_arguments;
+mod fit;
+mod handler;
+mod instructions;
+mod profile;
+mod questions;
+mod request_state;
+mod running;
+mod tasks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_gateway::access::{Caller, Scope};
+use gristmill_gateway::executions::{Executions, Owner};
+use gristmill_gateway::upstream::Upstreams;
+use rmcp::model::{ErrorData, Tool};
+use rmcp::service::{RequestContext, RoleServer};
+
+pub use instructions::ServerLine;
+pub use profile::{Profile, UnknownProfile};
+
+use definitions::Shown;
+use request_state::StateSigner;
+
+/// What a server is made of.
+pub struct ServerParts {
+    /// Runs the programs.
+    pub executions: Executions,
+    /// The servers behind it, if any are configured.
+    pub upstreams: Option<Upstreams>,
+    /// How they are described to callers.
+    pub servers: Vec<ServerLine>,
+    /// What callers are shown.
+    pub profile: Profile,
+    /// When a caller gets an answer, even if its program still runs.
+    pub answer_within: Duration,
+}
+
+/// How callers reach us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Over pipes, from the one program that started us.
+    Pipes,
+    /// Over HTTP, from many.
+    Http,
+}
+
+/// Serves callers. Cheap to clone: one for each connection or request.
+#[derive(Clone)]
+pub struct GatewayServer {
+    parts: Arc<ServerParts>,
+    shown: Arc<Shown>,
+    tools: Arc<Vec<Tool>>,
+    instructions: Arc<str>,
+    signer: Arc<StateSigner>,
+    connection: Connection,
+}
+
+impl GatewayServer {
+    /// A server of these parts.
+    pub fn new(parts: ServerParts, connection: Connection) -> Result<Self, String> {
+        let shown = Shown::new(parts.profile);
+        let tools = shown.definitions.iter().cloned().map(serde_json::from_value);
+        let tools = tools.collect::<Result<Vec<Tool>, _>>().map_err(|error| error.to_string())?;
+        let signer =
+            StateSigner::new().map_err(|error| format!("the machine gives no random numbers: {error}"))?;
+        Ok(Self {
+            instructions: instructions::instructions(&parts.servers).into(),
+            parts: Arc::new(parts),
+            shown: Arc::new(shown),
+            tools: Arc::new(tools),
+            signer: Arc::new(signer),
+            connection,
+        })
+    }
+
+    /// The text that clients are given when they connect.
+    pub fn instructions(&self) -> &str {
+        &self.instructions
+    }
+}
+
+impl Connection {
+    /// Whose executions a request may see, whether that is one caller only, and whether it may run
+    /// programs.
+    fn sender(self, context: &RequestContext<RoleServer>) -> (Owner, bool, bool) {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+        match (self, caller) {
+            (Connection::Pipes, _) => (Owner("pipes".to_owned()), true, true),
+            (Connection::Http, Some(caller)) => {
+                let named = caller.name != Caller::local().name;
+                (Owner(format!("token:{}", caller.name)), named, caller.may(Scope::Execute))
+            }
+            // The front puts a caller into every request; one without is nobody.
+            (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),
+        }
+    }
+}
+
+/// A request that this caller may not make.
+fn forbidden(tool: &str) -> ErrorData {
+    ErrorData::invalid_request(
+        format!(
+            "this token may not use {tool}: it needs the scope `execute` (gristmill token new NAME --scope execute)"
+        ),
+        None,
+    )
+}

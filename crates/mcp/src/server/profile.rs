@@ -1,0 +1,48 @@
+//! How many tools a caller is shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A named set of tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// To run programs and to find tools: as few tokens as possible.
+    Minimal,
+    /// Everything that an agent needs.
+    #[default]
+    Standard,
+    /// And other names for the same, for callers that are used to them.
+    Full,
+}
+
+/// No profile has this name.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{0}`; there are minimal, standard and full")]
+pub struct UnknownProfile(String);
+
+impl Profile {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Profile::Minimal => "minimal",
+            Profile::Standard => "standard",
+            Profile::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Profile {
+    type Err = UnknownProfile;
+
+    fn from_str(text: &str) -> Result<Self, UnknownProfile> {
+        let all = [Profile::Minimal, Profile::Standard, Profile::Full];
+        let found = all.into_iter().find(|profile| profile.as_str() == text);
+        found.ok_or_else(|| UnknownProfile(text.chars().take(40).collect()))
+    }
+}

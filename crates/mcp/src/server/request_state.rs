@@ -1,0 +1,128 @@
+//! The state that a client carries from one round of a request to the next, when a server has asked
+//! something in between. It comes back from a party that is not trusted: it is signed, it expires,
+//! and it names the execution and what was asked for.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gristmill_gateway::executions::{ExecutionId, Owner};
+use serde_json::{Map, Value};
+
+/// A person needs minutes for a form, not hours.
+const VALID_FOR: Duration = Duration::from_secs(15 * 60);
+
+/// Signs and reads states. What one process signs, no other accepts: the executions are in its memory.
+pub(super) struct StateSigner {
+    key: [u8; 32],
+}
+
+/// Why a state is not accepted.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadState {
+    #[error("requestState was not made by this gateway for this request; send the request again without it")]
+    Foreign,
+    #[error("requestState has expired; send the request again without it")]
+    Expired,
+}
+
+impl StateSigner {
+    /// With a key of its own.
+    pub fn new() -> Result<Self, getrandom::Error> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(Self { key })
+    }
+
+    /// A state for one execution that goes on when `asked` is sent again. `round` makes each unlike
+    /// the one before.
+    pub fn sign(&self, id: &ExecutionId, asked: &Asked<'_>, round: u64, now: SystemTime) -> String {
+        let expires = seconds(now + VALID_FOR);
+        let body = format!("{id}.{expires}.{round}");
+        let mac = self.mac(&body, asked);
+        format!("{body}.{}", URL_SAFE_NO_PAD.encode(mac.as_bytes()))
+    }
+
+    /// The execution that goes on.
+    pub fn read(&self, state: &str, asked: &Asked<'_>, now: SystemTime) -> Result<ExecutionId, BadState> {
+        let (body, mac) = state.rsplit_once('.').ok_or(BadState::Foreign)?;
+        let mac: [u8; 32] = URL_SAFE_NO_PAD
+            .decode(mac)
+            .ok()
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or(BadState::Foreign)?;
+        // Compared in constant time, which blake3's type does.
+        if self.mac(body, asked) != blake3::Hash::from_bytes(mac) {
+            return Err(BadState::Foreign);
+        }
+        let mut parts = body.split('.');
+        let id = parts.next().and_then(ExecutionId::read).ok_or(BadState::Foreign)?;
+        let expires: u64 = parts.next().and_then(|text| text.parse().ok()).ok_or(BadState::Foreign)?;
+        if seconds(now) > expires {
+            return Err(BadState::Expired);
+        }
+        Ok(id)
+    }
+
+    fn mac(&self, body: &str, asked: &Asked<'_>) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key);
+        let arguments = Value::Object(asked.arguments.clone()).to_string();
+        for part in [body, &asked.owner.0, asked.tool, &arguments] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize()
+    }
+}
+
+/// What a state belongs to: the same caller must send the same again.
+pub(super) struct Asked<'a> {
+    pub owner: &'a Owner,
+    pub tool: &'a str,
+    pub arguments: &'a Map<String, Value>,
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(object) => object,
+            other => unreachable!("{other}"),
+        }
+    }
+
+    #[test]
+    fn a_state_is_good_for_its_caller_its_request_and_its_time_only() {
+        let signer = StateSigner::new().unwrap();
+        let (owner, other) = (Owner("a".to_owned()), Owner("b".to_owned()));
+        let id = ExecutionId::read("abcdefghijkmnpqrstuv").unwrap();
+        let arguments = object(json!({"code": "1"}));
+        let asked = Asked { owner: &owner, tool: "execute_code", arguments: &arguments };
+        let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let state = signer.sign(&id, &asked, 1, now);
+
+        assert_eq!(signer.read(&state, &asked, now), Ok(id.clone()));
+        assert_eq!(
+            signer.read(&state, &asked, now + VALID_FOR + Duration::from_secs(1)),
+            Err(BadState::Expired)
+        );
+        let foreign = Err(BadState::Foreign);
+        assert_eq!(signer.read(&state, &Asked { owner: &other, ..asked }, now), foreign);
+        assert_eq!(signer.read(&state, &Asked { tool: "get_execution", ..asked }, now), foreign);
+        let changed = object(json!({"code": "2"}));
+        assert_eq!(signer.read(&state, &Asked { arguments: &changed, ..asked }, now), foreign);
+        assert_eq!(StateSigner::new().unwrap().read(&state, &asked, now), foreign);
+        for broken in ["", ".", "....", &state[1..], &state[..state.len() - 1], &state.replace(".1.", ".2.")]
+        {
+            assert_eq!(signer.read(broken, &asked, now), foreign, "{broken}");
+        }
+        assert_ne!(signer.sign(&id, &asked, 2, now), state);
+    }
+}

@@ -1,0 +1,256 @@
+//! `execute_code`, `execute_python` and `get_execution`: programs started, waited for and continued.
+
+use std::time::{Duration, SystemTime};
+
+use gristmill_gateway::domain::Code;
+use gristmill_gateway::executions::{ExecutionId, Follower, Start};
+use gristmill_gateway::ports::QuestionAnswer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, InputRequiredResult, InputResponses};
+use rmcp::service::{RequestContext, RoleServer};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::answer::{self, Answer, TOKENS_DEFAULT};
+use super::attend::{Attended, Waiting, attend};
+use super::caller::Requester;
+use super::definitions::OwnTool;
+use super::execute_arguments::{ExecuteArguments, Wanted, number_text};
+use super::request_state::Asked;
+use super::{GatewayServer, questions, tasks};
+
+/// How long `get_execution` waits if nothing else is said: less than any client does.
+const WAIT_DEFAULT: Duration = Duration::from_secs(45);
+const WAIT_MAX: Duration = Duration::from_secs(600);
+/// Executions in a list.
+const LISTED_MAX: usize = 20;
+
+/// One request that has come to be carried out.
+pub(super) struct Call<'a> {
+    pub tool: OwnTool,
+    pub arguments: Map<String, Value>,
+    pub state: Option<String>,
+    pub responses: InputResponses,
+    pub requester: Requester,
+    pub context: &'a RequestContext<RoleServer>,
+}
+
+impl<'a> Call<'a> {
+    pub fn new(
+        tool: OwnTool,
+        request: CallToolRequestParams,
+        arguments: Map<String, Value>,
+        requester: Requester,
+        context: &'a RequestContext<RoleServer>,
+    ) -> Self {
+        let responses = request.input_responses.unwrap_or_default();
+        Self { tool, arguments, state: request.request_state, responses, requester, context }
+    }
+
+    fn asked(&self) -> Asked<'_> {
+        Asked { owner: &self.requester.owner, tool: self.tool.name(), arguments: &self.arguments }
+    }
+}
+
+impl GatewayServer {
+    /// Runs a program, or goes on with one that had to ask something.
+    pub(super) async fn execute(&self, call: Call<'_>) -> Result<CallToolResponse, ErrorData> {
+        let wanted = ExecuteArguments::read(call.arguments.clone());
+        let wanted = wanted.and_then(|arguments| arguments.wanted(self.parts.executions.gateway().limits()));
+        let wanted = match wanted {
+            Ok(wanted) => wanted,
+            Err(refused) => return Ok(refused.into_result().into()),
+        };
+        let budget = wanted.budget;
+        if let Some(follower) = self.continued(&call)? {
+            return Ok(self.wait_for(follower, &call, budget, self.answer_until(), true).await);
+        }
+        let background = wanted.background;
+        let follower = match self.start(wanted, &call) {
+            Ok(follower) => follower,
+            Err(refused) => return Ok(refused.into_result().into()),
+        };
+        if background {
+            return Ok(match call.requester.has_tasks {
+                true => tasks::created(&follower).into(),
+                false => answer::started(follower.id()).into_result().into(),
+            });
+        }
+        Ok(self.wait_for(follower, &call, budget, self.answer_until(), true).await)
+    }
+
+    /// Waits for a program that was started before.
+    pub(super) async fn get_execution(&self, call: Call<'_>) -> Result<CallToolResponse, ErrorData> {
+        let arguments = match ExecutionArguments::read(call.arguments.clone()) {
+            Ok(arguments) => arguments,
+            Err(refused) => return Ok(refused.into_result().into()),
+        };
+        let follower = match &arguments.id {
+            None => return Ok(self.list_executions(&call.requester).into_result().into()),
+            Some(text) => match self.find(text, &call.requester) {
+                Ok(follower) => follower,
+                Err(refused) => return Ok(refused.into_result().into()),
+            },
+        };
+        if call.state.is_some() {
+            self.continued(&call)?;
+        }
+        if arguments.cancel {
+            follower.cancel();
+        }
+        let until = Some(Instant::now() + arguments.wait);
+        Ok(self.wait_for(follower, &call, TOKENS_DEFAULT, until, false).await)
+    }
+
+    fn start(&self, wanted: Wanted, call: &Call<'_>) -> Result<Follower, Answer> {
+        let start = Start {
+            owner: call.requester.owner.clone(),
+            request: wanted.request,
+            session: wanted.session,
+            answers: call.requester.answers,
+        };
+        self.parts.executions.start(start).map_err(|report| answer::of_report(&report, wanted.budget, None))
+    }
+
+    /// The execution that a request's state names, with the answers that came along.
+    fn continued(&self, call: &Call<'_>) -> Result<Option<Follower>, ErrorData> {
+        let Some(state) = &call.state else { return Ok(None) };
+        let wrong = |message: String| ErrorData::invalid_params(message, None);
+        let id = self.signer.read(state, &call.asked(), SystemTime::now());
+        let id = id.map_err(|error| wrong(error.to_string()))?;
+        let follower = self.parts.executions.find(&call.requester.owner, &id);
+        let follower = follower.ok_or_else(|| {
+            wrong("requestState names a program that is gone; send the request again without it".to_owned())
+        })?;
+        answer_questions(&follower, &call.responses);
+        Ok(Some(follower))
+    }
+
+    /// When a client that waits must have an answer, even if that is only that there is none yet.
+    fn answer_until(&self) -> Option<Instant> {
+        let can_ask_again = self.shown.has(OwnTool::GetExecution);
+        can_ask_again.then(|| Instant::now() + self.parts.answer_within)
+    }
+
+    async fn wait_for(
+        &self,
+        mut follower: Follower,
+        call: &Call<'_>,
+        budget: usize,
+        until: Option<Instant>,
+        is_ours: bool,
+    ) -> CallToolResponse {
+        loop {
+            let waiting = Waiting { until, is_ours };
+            match attend(&mut follower, call.context, &call.requester, waiting).await {
+                Attended::Ended(report) => {
+                    // Whoever took the request back gets no answer, but may still ask.
+                    let is_delivered = is_ours && !call.context.ct.is_cancelled();
+                    if is_delivered {
+                        self.parts.executions.forget(follower.id());
+                    }
+                    return answer::of_report(&report, budget, None).into_result().into();
+                }
+                Attended::Running(progress) => {
+                    return answer::of_progress(follower.id(), &progress).into_result().into();
+                }
+                Attended::Asking(pending) => {
+                    let requests = questions::input_requests(&pending);
+                    if requests.is_empty() {
+                        // What cannot be put to this client is declined, and the program goes on.
+                        for question in &pending {
+                            follower.answer(question.number, QuestionAnswer::Decline);
+                        }
+                        continue;
+                    }
+                    let round = pending.iter().map(|question| question.number).max().unwrap_or_default();
+                    let state = self.signer.sign(follower.id(), &call.asked(), round, SystemTime::now());
+                    return InputRequiredResult::new(Some(requests), Some(state)).into();
+                }
+            }
+        }
+    }
+
+    /// One of the caller's executions, by what it wrote.
+    pub(super) fn find(&self, text: &str, requester: &Requester) -> Result<Follower, Answer> {
+        let found = ExecutionId::read(text).and_then(|id| self.parts.executions.find(&requester.owner, &id));
+        found.ok_or_else(|| {
+            let shown = gristmill_gateway::domain::one_line(text, 40);
+            let hint = match requester.is_alone {
+                true => "what has ended is kept for 15 minutes; without an id the latest are listed",
+                false => "what has ended is kept for 15 minutes",
+            };
+            Answer::refused(Code::BadRequest, &format!("there is no execution `{shown}`"), Some(hint))
+        })
+    }
+
+    fn list_executions(&self, requester: &Requester) -> Answer {
+        if !requester.is_alone {
+            // Others may share the name under which this caller is known.
+            return Answer::refused(Code::BadRequest, "say which execution: pass its `id`", None);
+        }
+        let recent = self.parts.executions.recent(&requester.owner);
+        let line = |follower: &Follower| {
+            let progress = follower.progress();
+            let status = match &progress.report {
+                None => progress.status.as_str(),
+                Some(report) if report.success => "ok",
+                Some(_) => "failed",
+            };
+            format!("{}: {status}, {:.1} s", follower.id(), progress.elapsed.as_secs_f64())
+        };
+        let lines: Vec<String> = recent.iter().take(LISTED_MAX).map(line).collect();
+        let text = match lines.is_empty() {
+            true => "No program runs, and none has ended unheard.".to_owned(),
+            false => lines.join("\n"),
+        };
+        Answer { text, structured: json!({"status": "listed", "executions": lines}), is_error: false }
+    }
+}
+
+/// Gives answers to the questions that they belong to. What is not asked any more is passed over.
+pub(super) fn answer_questions(follower: &Follower, responses: &InputResponses) {
+    for pending in follower.progress().questions {
+        if let Some(answer) = questions::answer_to(pending.number, responses) {
+            follower.answer(pending.number, answer);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct ExecutionArguments {
+    id: Option<String>,
+    wait: Duration,
+    cancel: bool,
+}
+
+impl ExecutionArguments {
+    fn read(arguments: Map<String, Value>) -> Result<Self, Answer> {
+        #[derive(Deserialize)]
+        struct Sent {
+            #[serde(default)]
+            id: Option<String>,
+            #[serde(default)]
+            wait_s: Option<f64>,
+            #[serde(default)]
+            cancel: bool,
+        }
+        let refused = |message: String| Answer::refused(Code::BadRequest, &message, None);
+        let sent: Sent = serde_json::from_value(Value::Object(arguments))
+            .map_err(|error| refused(format!("the arguments: {error}")))?;
+        let wait = match sent.wait_s {
+            None => WAIT_DEFAULT,
+            Some(seconds) => Duration::try_from_secs_f64(seconds)
+                .ok()
+                .filter(|wait| *wait <= WAIT_MAX)
+                .ok_or_else(|| {
+                    refused(format!(
+                        "wait_s is {}; it can be 0 to {}",
+                        number_text(seconds),
+                        WAIT_MAX.as_secs()
+                    ))
+                })?,
+        };
+        Ok(Self { id: sent.id, wait, cancel: sent.cancel })
+    }
+}
