@@ -19,7 +19,7 @@ use super::questions;
 /// Progress is told at most this often.
 const TELL_PAUSE: Duration = Duration::from_millis(250);
 /// And at least this often, so that clients do not give up on a program that is busy.
-const TELL_AGAIN: Duration = Duration::from_secs(5);
+const TELL_AGAIN: Duration = Duration::from_secs(1);
 
 /// How the waiting ended.
 pub(super) enum Attended {
