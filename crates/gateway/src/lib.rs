@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access;
 mod builder;
 pub mod execute;
 mod folders;

@@ -1,0 +1,106 @@
+//! Who calls, and what they may do.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a caller may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Run programs, and everything that `Search` permits.
+    Execute,
+    /// Look at tools: search, definitions, lists.
+    Search,
+}
+
+impl Scope {
+    /// All of them.
+    pub const ALL: [Scope; 2] = [Scope::Execute, Scope::Search];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::Execute => "execute",
+            Scope::Search => "search",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// There is no such scope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no scope `{0}`; there are execute and search")]
+pub struct UnknownScope(String);
+
+impl FromStr for Scope {
+    type Err = UnknownScope;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Scope::ALL
+            .into_iter()
+            .find(|scope| scope.as_str() == text)
+            .ok_or_else(|| UnknownScope(text.to_owned()))
+    }
+}
+
+/// Who calls us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The name of their token, or `local`.
+    pub name: String,
+    /// What they may do.
+    pub scopes: BTreeSet<Scope>,
+}
+
+impl Caller {
+    /// Whoever started us, or reaches us on this machine where no token is required.
+    pub fn local() -> Self {
+        Self { name: "local".to_owned(), scopes: BTreeSet::from(Scope::ALL) }
+    }
+
+    /// Whether they may do this. Who may execute may search.
+    pub fn may(&self, scope: Scope) -> bool {
+        match scope {
+            Scope::Execute => self.scopes.contains(&Scope::Execute),
+            Scope::Search => !self.scopes.is_empty(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_execute_may_search_and_not_the_other_way_round() {
+        let caller =
+            |scopes: &[Scope]| Caller { name: "x".to_owned(), scopes: scopes.iter().copied().collect() };
+        let check = |scopes: &[Scope], expected: (bool, bool)| {
+            let caller = caller(scopes);
+            assert_eq!((caller.may(Scope::Execute), caller.may(Scope::Search)), expected, "{scopes:?}");
+        };
+        check(&[], (false, false));
+        check(&[Scope::Search], (false, true));
+        check(&[Scope::Execute], (true, true));
+        assert!(Caller::local().may(Scope::Execute));
+    }
+
+    #[test]
+    fn a_scope_is_read_as_it_is_written() {
+        for scope in Scope::ALL {
+            assert_eq!(scope.to_string().parse(), Ok(scope));
+        }
+        assert_eq!(
+            "admin".parse::<Scope>().map_err(|error| error.to_string()),
+            Err("there is no scope `admin`; there are execute and search".to_owned())
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! Who may use this gateway over the network: named access tokens with scopes and an expiry.
+//!
+//! Walls: a token is shown once, when it is issued; what is kept is its hash. No protocol and no
+//! socket here: whoever listens asks [`AccessTokens::check`] and gets a [`Caller`] or a refusal. A
+//! store that cannot be read lets nobody in.
+
+mod caller;
+mod token_file;
+mod token_text;
+mod tokens;
+
+pub use caller::{Caller, Scope, UnknownScope};
+pub use token_file::TokenRecord;
+pub use token_text::TokenText;
+pub use tokens::{AccessTokens, IssuedToken, TokenError, TokenRefused};
