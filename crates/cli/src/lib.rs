@@ -36,6 +36,8 @@ pub fn main() -> ExitCode {
     // On a thread of the runtime, as requests of a server are: from outside, every step would
     // have to wake another thread.
     let outcome = runtime.block_on(runtime.spawn(carry_out(arguments.command)));
+    // A thread may still wait for input that never comes; nothing else waits for it.
+    runtime.shutdown_background();
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.tell(),

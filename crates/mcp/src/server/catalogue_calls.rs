@@ -1,7 +1,7 @@
 //! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
 
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool};
-use gristmill_gateway::domain::{Code, nearest, stubs};
+use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
 use gristmill_gateway::tokens;
 use gristmill_gateway::upstream::{ServerState, Upstreams};
@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 
+/// More than anyone reads in one answer.
+const LIMIT_MAX: u64 = 100;
 /// All definitions of one answer together.
 const DEFINITIONS_TOKENS_MAX: usize = 8_000;
 /// Names of those that did not fit.
@@ -28,7 +30,7 @@ struct SearchArguments {
     #[serde(default)]
     detail_level: Option<String>,
     #[serde(default)]
-    limit: Option<usize>,
+    limit: Option<serde_json::Number>,
 }
 
 /// Answers a search.
@@ -36,6 +38,15 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
     let arguments: SearchArguments = match serde_json::from_value(Value::Object(arguments)) {
         Ok(arguments) => arguments,
         Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
+    };
+    let limit = match arguments.limit.as_ref().map(|limit| (limit, limit.as_u64())) {
+        None => None,
+        Some((_, Some(limit))) if (1..=LIMIT_MAX).contains(&limit) => usize::try_from(limit).ok(),
+        Some((limit, _)) => {
+            let message =
+                format!("limit is {}; it can be 1 to {LIMIT_MAX}", one_line(&limit.to_string(), 24));
+            return Answer::refused(Code::BadRequest, &message, None);
+        }
     };
     let Some(upstreams) = upstreams else { return no_servers() };
     upstreams.known_soon().await;
@@ -45,7 +56,7 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         server: arguments.server,
         category: arguments.category,
         detail: arguments.detail_level,
-        limit: arguments.limit,
+        limit,
         offset: None,
         line: None,
     };
@@ -174,7 +185,7 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
             true => "search_tools without a query lists the servers".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        let message = format!("no server fits `{}`", gristmill_gateway::domain::one_line(wanted, 80));
+        let message = format!("no server fits `{}`", one_line(wanted, 80));
         return Answer::refused(Code::UnknownTool, &message, Some(&hint));
     }
     let chosen = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
