@@ -9,6 +9,7 @@ mod levels;
 mod limits;
 mod nearest;
 mod quantity;
+pub mod resource_uri;
 pub mod search;
 mod secret_text;
 mod server_settings;
@@ -26,3 +27,4 @@ pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
+pub use visible_text::one_line;

@@ -4,7 +4,7 @@
 //! invisible or direction-changing characters could hide words from a person that a model reads.
 
 /// The text on one line, hidden characters written out, cut after `chars_max` characters.
-pub(crate) fn one_line(text: &str, chars_max: usize) -> String {
+pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut made = String::new();
     let mut count = 0;
     let mut space = false;
