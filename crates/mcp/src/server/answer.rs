@@ -67,16 +67,20 @@ impl Answer {
     }
 }
 
-/// How a program ended, within a budget of tokens. `id` is named where asking again makes sense.
-pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>) -> Answer {
-    let status = match &report.error {
+/// How a program ended, in one word.
+pub(super) fn status_of(report: &Report) -> &'static str {
+    match &report.error {
         None => "ok",
         Some(error) if error.code == Code::Cancelled => "cancelled",
         Some(_) => "failed",
-    };
+    }
+}
+
+/// How a program ended, within a budget of tokens. `id` is named where asking again makes sense.
+pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>) -> Answer {
     let mut text = String::new();
     let mut structured = Map::new();
-    structured.insert("status".to_owned(), json!(status));
+    structured.insert("status".to_owned(), json!(status_of(report)));
     let mut notes: Vec<String> = Vec::new();
     let mut left = budget;
 
@@ -207,6 +211,17 @@ fn output_of(report: &Report) -> String {
     }
 }
 
+/// What to do next, with the names that a caller knows: what the gateway calls two limits is one
+/// argument here.
+fn hint_of(error: &ErrorReport) -> Option<String> {
+    let hint = error.hint.as_ref()?;
+    let is_about_time = matches!(error.code, Code::WallTime | Code::CpuTime);
+    Some(match is_about_time {
+        true => hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"),
+        false => hint.clone(),
+    })
+}
+
 fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
     let mut value = Map::new();
     value.insert("code".to_owned(), json!(error.code.as_str()));
@@ -217,7 +232,7 @@ fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
     if let Some(traceback) = traceback {
         value.insert("traceback".to_owned(), json!(traceback));
     }
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint_of(error) {
         value.insert("hint".to_owned(), json!(hint));
     }
     Value::Object(value)
@@ -230,7 +245,7 @@ fn write_error(text: &mut String, error: &ErrorReport, traceback: Option<&str>) 
     let line = error.line.map(|line| format!(", line {line}")).unwrap_or_default();
     let message = fit::ends(&error.message, MESSAGE_TOKENS_MAX).text;
     let _ = writeln!(text, "error[{}]{line}: {message}", error.code);
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint_of(error) {
         let _ = writeln!(text, "hint: {hint}");
     }
 }
