@@ -5,8 +5,10 @@ mod catalogues;
 mod figures;
 mod gateway;
 mod machine;
+mod row;
 mod sandbox;
 mod search;
+mod temporary;
 mod workloads;
 
 use super::{Failure, Outcome};
