@@ -8,6 +8,8 @@ mod machine;
 mod row;
 mod sandbox;
 mod search;
+mod serve;
+mod serve_client;
 mod temporary;
 mod workloads;
 
@@ -21,6 +23,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "gateway" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             gateway::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "serve" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            serve::measure(arguments).await.map_err(Failure::Ours)
         }
         _ => {
             engine_progress::prepare().map_err(Failure::Ours)?;
