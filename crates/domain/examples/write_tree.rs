@@ -67,5 +67,6 @@ fn offer(path: &Path) -> Result<ServerOffer, Box<dyn Error>> {
         description: text("description"),
         category: text("category"),
         tools: tools.collect::<Result<_, _>>()?,
+        ..ServerOffer::default()
     })
 }

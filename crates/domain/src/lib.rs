@@ -9,6 +9,7 @@ mod levels;
 mod limits;
 mod nearest;
 mod quantity;
+pub mod resource_uri;
 pub mod search;
 mod secret_text;
 mod server_settings;

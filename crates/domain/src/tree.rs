@@ -23,7 +23,7 @@ pub struct TreeFile {
 pub type States = BTreeMap<String, String>;
 
 /// Raised whenever the same catalogue gives other files than before.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
 const VERSION_CHARS_MAX: usize = 100;
@@ -48,6 +48,16 @@ pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
             |name: &str, content: String| files.push(TreeFile { path: format!("{folder}/{name}"), content });
         add(".server.json", about(server, states.get(&server.offer.name)));
         add("index.ts", exports(server));
+        let offer = &server.offer;
+        if !offer.resources.is_empty() || !offer.resource_templates.is_empty() {
+            let resources = offer.resources.iter().map(|resource| resource.to_value(&offer.name));
+            let templates = offer.resource_templates.iter().map(|template| template.to_value(&offer.name));
+            add(".resources.json", format!("{:#}\n", resources.chain(templates).collect::<Value>()));
+        }
+        if !offer.prompts.is_empty() {
+            let prompts = offer.prompts.iter().map(|prompt| prompt.to_value(&offer.name));
+            add(".prompts.json", format!("{:#}\n", prompts.collect::<Value>()));
+        }
         for tool in &server.tools {
             add(&format!("{}.py", tool.stem), stubs::python(server, tool));
             add(&format!("{}.ts", tool.stem), stubs::typescript(server, tool));
@@ -81,6 +91,12 @@ pub fn version(catalogue: &Catalogue, states: &States) -> String {
             add(Some(&tool.identifier));
             add(Some(&tool.definition.hash.to_hex()));
         }
+        let resources = offer.resources.iter().map(|resource| resource.to_value(&offer.name));
+        let templates = offer.resource_templates.iter().map(|template| template.to_value(&offer.name));
+        let prompts = offer.prompts.iter().map(|prompt| prompt.to_value(&offer.name));
+        add(Some(&resources.collect::<Value>().to_string()));
+        add(Some(&templates.collect::<Value>().to_string()));
+        add(Some(&prompts.collect::<Value>().to_string()));
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -92,7 +108,7 @@ pub fn index(catalogue: &Catalogue, states: &States) -> String {
     let mut made =
         format!("# Servers\n\n{servers}, {tools}. One folder for each server, one stub for each tool.\n\n");
     for server in &catalogue.servers {
-        made.push_str(&format!("- {} ({})", server.folder, counted(server.tools.len(), "tool")));
+        made.push_str(&format!("- {} ({})", server.folder, counts(server)));
         let about = server.offer.description.as_deref().or(server.offer.title.as_deref()).unwrap_or_default();
         let about = one_line(&first_sentence(about), DESCRIPTION_CHARS_MAX);
         if !about.is_empty() {
@@ -104,6 +120,16 @@ pub fn index(catalogue: &Catalogue, states: &States) -> String {
         made.push('\n');
     }
     made
+}
+
+/// What it has; tools are named even if there are none.
+fn counts(server: &Server) -> String {
+    let offer = &server.offer;
+    let resources = offer.resources.len() + offer.resource_templates.len();
+    let mut counts = vec![counted(server.tools.len(), "tool")];
+    counts.extend((resources > 0).then(|| counted(resources, "resource")));
+    counts.extend((!offer.prompts.is_empty()).then(|| counted(offer.prompts.len(), "prompt")));
+    counts.join(", ")
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -121,6 +147,15 @@ fn about(server: &Server, state: Option<&String>) -> String {
     members.insert("version".to_owned(), text(&offer.version, VERSION_CHARS_MAX));
     members.insert("description".to_owned(), text(&offer.description, DESCRIPTION_CHARS_MAX));
     members.insert("tools".to_owned(), Value::from(server.tools.len()));
+    for (name, count) in [
+        ("resources", offer.resources.len()),
+        ("resource_templates", offer.resource_templates.len()),
+        ("prompts", offer.prompts.len()),
+    ] {
+        if count > 0 {
+            members.insert(name.to_owned(), Value::from(count));
+        }
+    }
     // Names that are not those of the files, for whoever imports a tool by its own.
     let renamed = server.tools.iter().filter(|tool| tool.stem != tool.definition.name);
     let names: Map<String, Value> =

@@ -16,11 +16,10 @@ fn offer(name: &str, category: Option<&str>, tools: &[Value]) -> ServerOffer {
     let parse = |tool: &Value| Arc::new(ToolDefinition::from_text(&tool.to_string()).expect("a tool"));
     ServerOffer {
         name: name.to_owned(),
-        title: None,
-        version: None,
         description: Some(format!("The {name} server.\nMore about it.")),
         category: category.map(str::to_owned),
         tools: tools.iter().map(parse).collect(),
+        ..ServerOffer::default()
     }
 }
 

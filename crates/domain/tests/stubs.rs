@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gristmill_domain::catalogue::{Catalogue, Server, ServerOffer, Tool, ToolDefinition, ToolHash};
+use gristmill_domain::catalogue::{
+    Catalogue, Prompt, Resource, ResourceTemplate, Server, ServerOffer, Tool, ToolDefinition, ToolHash,
+};
 use gristmill_domain::stubs::{self, Language, Parameter};
 use gristmill_domain::tree::{self, States};
 use serde_json::{Value, json};
@@ -15,14 +17,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn offer(name: &str, tools: &[Value]) -> ServerOffer {
     let tool = |tool: &Value| Arc::new(ToolDefinition::from_text(&tool.to_string()).expect("a definition"));
-    ServerOffer {
-        name: name.to_owned(),
-        title: None,
-        version: None,
-        description: None,
-        category: None,
-        tools: tools.iter().map(tool).collect(),
-    }
+    ServerOffer { name: name.to_owned(), tools: tools.iter().map(tool).collect(), ..ServerOffer::default() }
 }
 
 /// Everything under `tests/definitions`.
@@ -272,6 +267,44 @@ fn the_index_names_every_server_and_its_state() {
     );
 }
 
+fn resource() -> Resource {
+    Resource::from_text(r#"{"uri":"file:///a","name":"a","mimeType":"text/plain"}"#).expect("a resource")
+}
+
+fn template() -> ResourceTemplate {
+    ResourceTemplate::from_text(r#"{"uriTemplate":"db://{table}","name":"t"}"#).expect("a template")
+}
+
+fn prompt() -> Prompt {
+    Prompt::from_text(r#"{"name":"review","arguments":[{"name":"code","required":true}]}"#).expect("a prompt")
+}
+
+#[test]
+fn resources_and_prompts_stand_beside_the_tools() {
+    let offer = ServerOffer {
+        resources: Arc::new([resource()]),
+        resource_templates: Arc::new([template()]),
+        prompts: Arc::new([prompt()]),
+        ..offer("a", &[])
+    };
+    let files = tree::files(&Catalogue::new(vec![offer]), &States::new());
+    let json = |path: &str| {
+        let file = files.iter().find(|file| file.path == path).expect(path);
+        serde_json::from_str::<Value>(&file.content).expect("JSON")
+    };
+    let resources = json!([
+        { "uri": "gristmill://a/file%3A%2F%2F%2Fa", "name": "a", "mimeType": "text/plain" },
+        { "uriTemplate": "gristmill://a/db%3A%2F%2F{table}", "name": "t" },
+    ]);
+    assert_eq!(json("a/.resources.json"), resources);
+    let prompts = json!([{ "name": "a.review", "arguments": [{ "name": "code", "required": true }] }]);
+    assert_eq!(json("a/.prompts.json"), prompts);
+    let about = json("a/.server.json");
+    let counts = [&about["tools"], &about["resources"], &about["resource_templates"], &about["prompts"]];
+    assert_eq!(counts, [&json!(0), &json!(1), &json!(1), &json!(1)]);
+    assert!(files[0].content.contains("- a (0 tools, 2 resources, 1 prompt)\n"), "{}", files[0].content);
+}
+
 #[test]
 fn the_version_changes_with_whatever_the_files_show() {
     let none = States::new();
@@ -285,6 +318,9 @@ fn the_version_changes_with_whatever_the_files_show() {
         version(vec![ServerOffer { description: Some("new".to_owned()), ..base() }], &none),
         version(vec![ServerOffer { title: Some("new".to_owned()), ..base() }], &none),
         version(vec![ServerOffer { version: Some("2".to_owned()), ..base() }], &none),
+        version(vec![ServerOffer { resources: Arc::new([resource()]), ..base() }], &none),
+        version(vec![ServerOffer { resource_templates: Arc::new([template()]), ..base() }], &none),
+        version(vec![ServerOffer { prompts: Arc::new([prompt()]), ..base() }], &none),
         version(vec![base(), offer("b", &[])], &none),
         version(vec![base()], &States::from([("a".to_owned(), "down".to_owned())])),
     ];

@@ -39,6 +39,12 @@ pub trait Tools: Send + Sync + 'static {
         Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()))
     }
 
+    /// Reads a resource by a URI of ours. The answer is the whole result, as JSON.
+    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        let _ = uri;
+        Box::pin(async { Err(ToolFailure::BadArguments("there are no resources here".to_owned())) })
+    }
+
     /// The folder that programs see as `/servers`, if there is one.
     fn tree(&self) -> Option<&Path> {
         None
@@ -206,8 +212,8 @@ pub struct ConnectRequest {
     pub remembered: Option<String>,
     /// Whether the server is told that it may ask questions.
     pub can_ask: bool,
-    /// Called when it says that its tools have changed.
-    pub tools_changed: Arc<dyn Fn() + Send + Sync>,
+    /// Called when it says that what it offers has changed.
+    pub offer_changed: Arc<dyn Fn() + Send + Sync>,
     /// Where its words go that are not protocol.
     pub log: Arc<ServerLog>,
 }
@@ -235,6 +241,38 @@ pub trait Upstream: Send + Sync + 'static {
 
     /// Calls a tool and gives the raw JSON of its result. Dropping the future tells the server to stop.
     fn call(&self, call: UpstreamCall) -> BoxFuture<'_, Result<String, UpstreamFailure>>;
+
+    /// Its resources, each as the raw JSON of its definition. A list that is too long is cut;
+    /// a server without any gives an empty one.
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Its templates of resources, in the same way.
+    fn list_resource_templates(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Reads a resource and gives the raw JSON of the result.
+    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+        let _ = uri;
+        Box::pin(async { Err(UpstreamFailure::BadAnswer("it has no resources".to_owned())) })
+    }
+
+    /// Its prompts, in the same way as resources.
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Fills in a prompt and gives the raw JSON of the result. The arguments are JSON.
+    fn get_prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+        let _ = (name, arguments);
+        Box::pin(async { Err(UpstreamFailure::BadAnswer("it has no prompts".to_owned())) })
+    }
 
     /// Waits until the connection is gone, and says why.
     fn lost(&self) -> BoxFuture<'_, String>;

@@ -2,7 +2,7 @@
 
 Reading order: `program` (one run, in stages), `environment` (fresh state), `source`
 (text to code), `namespace` (what the program finds), `tools` and `loop` (calls and
-asyncio), `tool_files` (answers with files), `search`, `describe` and `signature`, `files`,
+asyncio), `tool_files` (answers with files), `read_resource`, `search`, `describe` and `signature`, `files`,
 `catalogue`, `names` and `trees` (what lies in /servers, and imports from it), `loose_ends`,
 `result` and `foreign` (value to JSON), `tracebacks` and `errors` (failure to outcome), `warm`.
 `stdlib`, `imports`, `resources`, `missing`, `refusals` and `image` shape the interpreter at build

@@ -214,10 +214,10 @@ def unawaited_call(call):
     return {
         "kind": "unawaited_call",
         "type": "UnawaitedCall",
-        "message": f'callMCPTool("{call.tool}"){where} was never awaited, so it was not sent',
+        "message": f"{call.written()}{where} was never awaited, so it was not sent",
         "line": call.line,
         "traceback": "",
-        "hint": "write: await callMCPTool(...)",
+        "hint": f"write: await {call.__name__}(...)",
         "limit": None,
     }
 

@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import describe, files, search, tools
+from gristmill_guest import describe, files, read_resource, search, tools
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
@@ -16,6 +16,7 @@ HELPERS = {
     "ToolError": tools.ToolError,
     "search_tools": search.search_tools,
     "describe_tool": describe.describe_tool,
+    "read_resource": read_resource.read_resource,
     "list_directory": files.list_directory,
     "read_file": files.read_file,
     "write_file": files.write_file,

@@ -47,13 +47,21 @@ PAYLOAD_CHARS_MAX = 16 * 1024 * 1024
 class ToolCall(collections.abc.Coroutine):
     """One call of a tool, sent when first awaited."""
 
+    # Of which kind the call is, and how a program writes it.
+    _kind = "tool"
+    _helper = "callMCPTool"
+    _gap = ", ..."
+
     def __init__(self, name, arguments, line):
+        self._prepare(name, line, {"name": name, "arguments": arguments, "line": line})
+
+    def _prepare(self, name, line, request):
         self.tool = name
         self.line = line
         # asyncio shows these in the repr of a task.
-        self.__name__ = "callMCPTool"
-        self.__qualname__ = f'callMCPTool("{name}")'
-        self._payload = encoding.to_json({"name": name, "arguments": arguments, "line": line})
+        self.__name__ = self._helper
+        self.__qualname__ = self.written()
+        self._payload = encoding.to_json(request)
         self._future = None
         self._steps = None
         # Files of the answer that lie in the workspace already: it may be awaited again.
@@ -66,6 +74,9 @@ class ToolCall(collections.abc.Coroutine):
         ok, payload = yield from self._future
         if not ok:
             raise self._located(error_from(payload, self.tool))
+        return self._value(payload)
+
+    def _value(self, payload):
         if not payload.startswith(tool_files.MARK):
             return encoding.from_json(payload)
         try:
@@ -93,7 +104,7 @@ class ToolCall(collections.abc.Coroutine):
                 kind="limit",
             )
         try:
-            loop.current().calls.start("tool", payload, self._future)
+            loop.current().calls.start(self._kind, payload, self._future)
         except BaseException:
             self._future.cancel()
             raise
@@ -124,10 +135,14 @@ class ToolCall(collections.abc.Coroutine):
 
     def __repr__(self):
         state = "sent" if self.sent else "not awaited"
-        return f'<callMCPTool("{self.tool}") on line {self.line}, {state}>'
+        return f"<{self.written()} on line {self.line}, {state}>"
+
+    def written(self, gap=""):
+        """As a program writes it."""
+        return f'{self._helper}("{self.tool}"{gap})'
 
     def _misused(self, *_args):
-        raise TypeError(f'this is a tool call that was not awaited: write (await callMCPTool("{self.tool}", ...))')
+        raise TypeError(f"this is a tool call that was not awaited: write (await {self.written(self._gap)})")
 
     __getitem__ = __iter__ = __len__ = __contains__ = _misused
 
@@ -138,7 +153,7 @@ class ToolCall(collections.abc.Coroutine):
         if name.startswith("_") or name in ("cr_code", "gi_code", "cr_frame", "gi_frame", "ag_frame", "cr_await"):
             raise AttributeError(name)
         raise AttributeError(
-            f'a tool call has no attribute "{name}" before it is awaited: write (await callMCPTool("{self.tool}", ...))'
+            f'a tool call has no attribute "{name}" before it is awaited: write (await {self.written(self._gap)})'
         )
 
 

@@ -194,16 +194,13 @@ mod tests {
     fn lookup(servers: &[(&str, &[&str])]) -> Lookup {
         let offers = servers.iter().map(|(name, tools)| ServerOffer {
             name: (*name).to_owned(),
-            title: None,
-            version: None,
-            description: None,
-            category: None,
             tools: tools
                 .iter()
                 .map(|tool| {
                     Arc::new(ToolDefinition::from_text(&format!(r#"{{"name":"{tool}"}}"#)).expect("a tool"))
                 })
                 .collect(),
+            ..ServerOffer::default()
         });
         Lookup::new(Arc::new(Catalogue::new(offers.collect())))
     }

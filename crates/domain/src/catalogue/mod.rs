@@ -7,6 +7,7 @@ mod definition;
 mod definition_diff;
 mod lookup;
 mod names;
+mod resources;
 mod review;
 
 pub(crate) use definition::first_sentence;
@@ -14,6 +15,7 @@ pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
 pub use definition_diff::{Change, diff};
 pub use lookup::{Lookup, Resolved};
 pub use names::{fold, identifier, parameter_identifier};
+pub use resources::{About, Prompt, PromptArgument, Resource, ResourceTemplate};
 pub use review::{
     Approval, Approve, NotOffered, PINS_FORMAT, Pin, Pins, Review, ServerPins, Waiting, WaitingKind, approve,
     review,
@@ -22,7 +24,7 @@ pub use review::{
 use std::sync::Arc;
 
 /// What one server offers, as it was last heard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ServerOffer {
     /// The name in the configuration, such as `google-drive`.
     pub name: String,
@@ -36,6 +38,12 @@ pub struct ServerOffer {
     pub category: Option<String>,
     /// Its tools, in its own order.
     pub tools: Vec<Arc<ToolDefinition>>,
+    /// What it lets others read, in its own order.
+    pub resources: Arc<[Resource]>,
+    /// The same, with something to be filled in.
+    pub resource_templates: Arc<[ResourceTemplate]>,
+    /// Its prompts, in its own order.
+    pub prompts: Arc<[Prompt]>,
 }
 
 /// All servers with their tools, under names that programs can write. Never changes: a new offer

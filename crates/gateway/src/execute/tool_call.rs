@@ -23,6 +23,9 @@ const VALUE_BYTES: usize = 256;
 const MESSAGE_CHARS_MAX: usize = 16 * 1024;
 const KEPT_MESSAGE_CHARS_MAX: usize = 500;
 
+/// Under which the reading of a resource is reported.
+const READ_RESOURCE: &str = "read_resource";
+
 /// A name longer than this is not one.
 const TOOL_NAME_BYTES_MAX: usize = 256;
 
@@ -34,11 +37,20 @@ pub(super) struct Call {
     pub id: u64,
     pub line: Option<u64>,
     pub name: String,
-    arguments: Option<Box<RawValue>>,
+    wanted: Wanted,
     /// What it takes in memory while it waits for its turn.
     pub payload_bytes: usize,
     /// What it takes, at most, once it has begun.
     pub weight_bytes: usize,
+}
+
+/// What a call is for.
+#[derive(Debug)]
+enum Wanted {
+    /// To call a tool with these arguments.
+    Tool(Option<Box<RawValue>>),
+    /// To read what has this URI.
+    Resource(String),
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -58,6 +70,15 @@ struct Written {
     line: Option<u64>,
 }
 
+/// What the guest writes to read a resource.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRead {
+    uri: String,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
 /// What the guest reads when a call failed.
 #[derive(Serialize)]
 struct Failed<'a> {
@@ -71,7 +92,7 @@ struct Failed<'a> {
 
 /// What a program asks of us.
 pub(super) enum Asked {
-    /// To call a tool.
+    /// To call a tool, or to read a resource.
     Call(Call),
     /// To look for tools.
     Search(ToolSearch),
@@ -84,7 +105,7 @@ const WITH_FILES: char = 'F';
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Completion> {
     let refuse =
         |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
-    if !matches!(kind, "tool" | "search") {
+    if !matches!(kind, "tool" | "search" | "resource") {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
@@ -101,16 +122,22 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
             .map(Asked::Search)
             .map_err(|error| refuse(format!("the search cannot be read: {error}")));
     }
-    let written: Written =
-        serde_json::from_str(payload).map_err(|error| refuse(format!("the call cannot be read: {error}")))?;
-    if written.name.len() > TOOL_NAME_BYTES_MAX {
+    let unreadable = |error: serde_json::Error| refuse(format!("the call cannot be read: {error}"));
+    let (name, line, wanted) = if kind == "resource" {
+        let WrittenRead { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
+        (READ_RESOURCE.to_owned(), line, Wanted::Resource(uri))
+    } else {
+        let Written { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
+        (name, line, Wanted::Tool(arguments))
+    };
+    if name.len() > TOOL_NAME_BYTES_MAX {
         return Err(refuse("the tool's name is too long to be one".to_owned()));
     }
     Ok(Asked::Call(Call {
         id,
-        line: written.line,
-        name: written.name,
-        arguments: written.arguments,
+        line,
+        name,
+        wanted,
         payload_bytes: payload.len(),
         weight_bytes: payload.len() + values * VALUE_BYTES,
     }))
@@ -131,15 +158,14 @@ pub(super) async fn answer(
     progress: ProgressSink,
     asker: Asker,
 ) -> Answered {
-    let Call { id, line, name, arguments, .. } = call;
+    let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
-    let arguments = match &arguments {
-        Some(text) => serde_json::from_str::<Map<String, Value>>(text.get()),
-        None => Ok(Map::new()),
-    };
-    let outcome = match arguments {
-        Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
-        Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+    let outcome = match wanted {
+        Wanted::Resource(uri) => tools.read_resource(&uri).await,
+        Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
+            Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
+            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+        },
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
     let (completion, error) = match outcome {
@@ -155,6 +181,10 @@ pub(super) async fn answer(
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
     let called = ToolCalled { name, line, ok: completion.ok, time_ms, error };
     Answered { completion, called }
+}
+
+fn arguments_from(text: Option<&RawValue>) -> serde_json::Result<Map<String, Value>> {
+    text.map_or_else(|| Ok(Map::new()), |text| serde_json::from_str(text.get()))
 }
 
 /// The answer as the guest reads it, or why it cannot be handed over.
@@ -235,7 +265,18 @@ mod tests {
         let call = understand(1, "tool", r#"{"name":"a.b","arguments":{"x":1},"line":3}"#);
         let Ok(Asked::Call(call)) = call else { panic!("no call") };
         assert_eq!((call.line, call.name.as_str()), (Some(3), "a.b"));
-        assert_eq!(call.arguments.map(|text| text.get().to_owned()).as_deref(), Some(r#"{"x":1}"#));
+        let Wanted::Tool(Some(arguments)) = call.wanted else { panic!("no arguments") };
+        assert_eq!(arguments.get(), r#"{"x":1}"#);
+    }
+
+    #[test]
+    fn the_reading_of_a_resource_is_understood() {
+        let call = understand(1, "resource", r#"{"uri":"gristmill://a/b","line":3}"#);
+        let Ok(Asked::Call(call)) = call else { panic!("no call") };
+        assert_eq!((call.line, call.name.as_str()), (Some(3), "read_resource"));
+        let Wanted::Resource(uri) = call.wanted else { panic!("no resource") };
+        assert_eq!(uri, "gristmill://a/b");
+        assert!(refused("resource", r#"{"name":"a.b"}"#).contains("unknown field `name`"));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use gristmill_domain::catalogue::{ToolDefinition, WaitingKind};
 use gristmill_domain::{CallOutcome, Code, ToolAnswer, format_ms, read_answer};
 
+use tokio::sync::SemaphorePermit;
+
 use super::Inner;
 use super::parameter_headers::parameter_headers;
 use super::server::Server;
@@ -26,19 +28,7 @@ pub(super) async fn call(
 ) -> Result<ToolAnswer, ToolFailure> {
     let definition = &call.definition;
     let name = format!("{}.{}", server.settings.name, definition.name);
-    server.rate.take(Instant::now()).map_err(|wait| {
-        let limit = server.settings.limits.calls_per_minute;
-        upstream(
-            Code::CallRate,
-            format!(
-                "`{}` takes {limit} calls per minute; try again in {} s",
-                server.settings.name,
-                wait.as_secs() + 1
-            ),
-            true,
-        )
-    })?;
-    let _permit = server.permits.acquire().await.map_err(|_| down(server, "the gateway is closing"))?;
+    let _permit = admit(server).await?;
     let request = UpstreamCall {
         tool: definition.name.clone(),
         headers: parameter_headers(&definition.input_schema, &call.arguments),
@@ -64,8 +54,25 @@ pub(super) async fn call(
     }
 }
 
+/// A place among the calls under way: so many in a minute, and so many at once.
+pub(super) async fn admit(server: &Server) -> Result<SemaphorePermit<'_>, ToolFailure> {
+    server.rate.take(Instant::now()).map_err(|wait| {
+        let limit = server.settings.limits.calls_per_minute;
+        upstream(
+            Code::CallRate,
+            format!(
+                "`{}` takes {limit} calls per minute; try again in {} s",
+                server.settings.name,
+                wait.as_secs() + 1
+            ),
+            true,
+        )
+    })?;
+    server.permits.acquire().await.map_err(|_| down(server, "the gateway is closing"))
+}
+
 /// A lost connection knows that it is lost: this is for those that are not.
-const LOST_WAIT: Duration = Duration::from_millis(100);
+pub(super) const LOST_WAIT: Duration = Duration::from_millis(100);
 
 /// Whether anything reached the server.
 enum Sent {

@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use gristmill_domain::ToolAnswer;
 use gristmill_domain::catalogue::{Resolved, fold};
 use gristmill_domain::search::Answer;
+use gristmill_domain::{Code, ToolAnswer};
 use serde_json::{Value, json};
 
-use super::Inner;
 use super::calls::{self, CheckedCall};
 use super::server::Server;
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
+use super::{Inner, ResourceFailure, Upstreams};
 use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
 
 /// See the module.
@@ -98,6 +98,23 @@ fn means(name: &str, server: &str, tool: &str) -> bool {
 impl Tools for FrozenTools {
     fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
         Box::pin(self.resolve_and_call(call))
+    }
+
+    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async move {
+            let upstreams = Upstreams { inner: Arc::clone(&self.inner) };
+            let result = upstreams.read_resource(uri).await.map_err(|failure| match failure {
+                ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => {
+                    ToolFailure::BadArguments(failure.to_string())
+                }
+                ResourceFailure::Upstream { code: Code::Tool, message } => ToolFailure::Said(message),
+                // Reading does nothing that could be done twice.
+                ResourceFailure::Upstream { code, message } => {
+                    ToolFailure::Upstream { code, message, retry_safe: true }
+                }
+            })?;
+            Ok(ToolAnswer { json: result.to_string(), files: Vec::new() })
+        })
     }
 
     fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {

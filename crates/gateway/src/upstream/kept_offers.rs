@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gristmill_domain::{ServerSettings, Transport};
 use serde::{Deserialize, Serialize};
 
+use super::offer::RawOffer;
 use crate::ports::ServerFacts;
 use crate::private_file;
 
@@ -19,8 +20,7 @@ const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeptOffer {
     pub facts: ServerFacts,
-    /// Each definition as it came.
-    pub tools: Vec<String>,
+    pub offer: RawOffer,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,6 +34,12 @@ struct Written {
     version: Option<String>,
     instructions: Option<String>,
     tools: Vec<String>,
+    #[serde(default)]
+    resources: Vec<String>,
+    #[serde(default)]
+    resource_templates: Vec<String>,
+    #[serde(default)]
+    prompts: Vec<String>,
 }
 
 pub(super) struct KeptOffers {
@@ -57,7 +63,12 @@ impl KeptOffers {
                 instructions: written.instructions,
                 protocol: written.protocol,
             },
-            tools: written.tools,
+            offer: RawOffer {
+                tools: written.tools,
+                resources: written.resources,
+                resource_templates: written.resource_templates,
+                prompts: written.prompts,
+            },
         })
     }
 
@@ -65,7 +76,7 @@ impl KeptOffers {
         if self.read(settings).as_ref() == Some(offer) {
             return;
         }
-        let facts = offer.facts.clone();
+        let KeptOffer { facts, offer } = offer.clone();
         let written = Written {
             format: FORMAT,
             name: settings.name.clone(),
@@ -74,7 +85,10 @@ impl KeptOffers {
             title: facts.title,
             version: facts.version,
             instructions: facts.instructions,
-            tools: offer.tools.clone(),
+            tools: offer.tools,
+            resources: offer.resources,
+            resource_templates: offer.resource_templates,
+            prompts: offer.prompts,
         };
         if let Ok(text) = serde_json::to_vec(&written) {
             let _ = private_file::replace(&self.path(settings), &text);

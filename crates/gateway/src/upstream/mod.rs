@@ -7,9 +7,12 @@
 mod calls;
 mod frozen;
 mod kept_offers;
+mod known;
+mod offer;
 mod parameter_headers;
 mod pin_file;
 mod rate;
+mod readables;
 mod server;
 mod server_log;
 mod snapshot;
@@ -25,6 +28,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use gristmill_domain::catalogue::{Approve, NotOffered, Waiting};
 use gristmill_domain::{ServerSettings, ToolAnswer};
+use tokio::sync::watch as watch_channel;
 
 use crate::ports::{BoxFuture, Connector, ToolCall, ToolFailure, ToolSource, Tools, UpstreamFailure};
 use frozen::FrozenTools;
@@ -35,6 +39,7 @@ use snapshot::Snapshot;
 use tree_store::TreeStore;
 
 pub use pin_file::PinError;
+pub use readables::ResourceFailure;
 pub use server_log::ServerLog;
 pub use snapshot::SearchFailure;
 pub use status::{ServerState, ServerStatus};
@@ -93,6 +98,8 @@ pub(crate) struct Inner {
     pins: PinFile,
     trees: Arc<TreeStore>,
     snapshot: RwLock<Arc<Snapshot>>,
+    /// Counts the changes of what is offered.
+    changes: watch_channel::Sender<u64>,
 }
 
 impl Upstreams {
@@ -124,6 +131,7 @@ impl Upstreams {
             pins: PinFile::new(folders.data.join("pins.json")),
             trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
             snapshot: RwLock::default(),
+            changes: watch_channel::Sender::new(0),
             servers,
         });
         inner.review_what_is_kept();
@@ -192,6 +200,11 @@ impl Upstreams {
         FrozenTools::new(Arc::clone(&self.inner), self.inner.snapshot(), None).call(call).await
     }
 
+    /// Counts up whenever what is offered changes: tools, resources or prompts.
+    pub fn offers_changed(&self) -> watch_channel::Receiver<u64> {
+        self.inner.changes.subscribe()
+    }
+
     /// What waits for a review, by server.
     pub fn waiting(&self) -> Vec<(String, Vec<Waiting>)> {
         let waiting = |server: &Arc<Server>| (server.settings.name.clone(), server.waiting());
@@ -251,12 +264,18 @@ impl Inner {
         Arc::clone(&self.snapshot.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Makes the tools of all servers into a new snapshot, if any of them changed.
+    /// Makes what all servers offer into a new snapshot, if any of it changed.
     pub(crate) fn renew(&self) {
         let mut current = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let new = Snapshot::of(&self.servers, Arc::clone(&self.trees));
-        if !new.is_same_as(&current) {
-            *current = Arc::new(new);
+        if new.is_same_as(&current) {
+            return;
+        }
+        let offers_the_same = new.offers_the_same_as(&current);
+        *current = Arc::new(new);
+        drop(current);
+        if !offers_the_same {
+            self.changes.send_modify(|count| *count += 1);
         }
     }
 
@@ -272,7 +291,7 @@ impl Inner {
         }
     }
 
-    /// A server has told us its tools.
+    /// A server has told us what it offers.
     pub(crate) fn offered(&self, server: &Server) {
         self.review(server);
         self.renew();

@@ -10,20 +10,19 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::kept_offers::KeptOffer;
+use super::known::Known;
+use super::offer::{RawOffer, look};
 use super::pin_file::{PinError, nothing_usable};
 use super::rate::Rate;
 use super::watch::{pause, watch as stay_with};
 use super::{Inner, ServerLog, ServerState, ServerStatus};
-use crate::ports::{BoxFuture, ConnectRequest, ServerFacts, Upstream, UpstreamFailure};
+use crate::ports::{BoxFuture, ConnectRequest, Upstream, UpstreamFailure};
 
 /// A call waits this long for the next attempt, otherwise it is told to come back.
 const WAIT_FOR_ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
 /// A connection that lasted so long was a good one.
 const GOOD_AFTER: Duration = Duration::from_secs(30);
-
-/// Twenty times the largest among 1,700 real ones.
-const DEFINITION_BYTES_MAX: usize = 512 * 1024;
 
 /// Lines of a server's log that go into a status.
 const LOG_LINES: usize = 10;
@@ -49,18 +48,6 @@ struct Current {
 }
 
 #[derive(Default)]
-struct Known {
-    facts: Option<ServerFacts>,
-    raw: Vec<String>,
-    offered: Vec<Arc<ToolDefinition>>,
-    unreadable: Vec<String>,
-    usable: Vec<Arc<ToolDefinition>>,
-    waiting: Vec<Waiting>,
-    pins: Option<PinError>,
-    failure: Option<UpstreamFailure>,
-}
-
-#[derive(Default)]
 struct Attempts {
     failed: u32,
     not_before: Option<Instant>,
@@ -72,7 +59,7 @@ impl Server {
         let mut known = Known::default();
         let is_known = kept.is_some();
         if let Some(kept) = kept {
-            known.take(kept.facts, kept.tools);
+            known.take(kept.facts, kept.offer);
         }
         Self {
             permits: Semaphore::new(parallel.clamp(1, Semaphore::MAX_PERMITS)),
@@ -194,18 +181,18 @@ impl Server {
             settings: Arc::clone(&self.settings),
             remembered: self.read().facts.as_ref().map(|facts| facts.protocol.clone()),
             can_ask: inner.can_ask(),
-            tools_changed: Arc::new(move || tell.notify_one()),
+            offer_changed: Arc::new(move || tell.notify_one()),
             log: Arc::clone(&self.log),
         };
         let upstream = inner.connector().connect(request).await?;
-        let tools = match upstream.list_tools().await {
-            Ok(tools) => tools,
+        let offer = match look(upstream.as_ref(), &self.log).await {
+            Ok(offer) => offer,
             Err(failure) => {
                 upstream.close().await;
                 return Err(failure);
             }
         };
-        self.write().take(upstream.facts().clone(), tools);
+        self.write().take(upstream.facts().clone(), offer);
         let current = Current { upstream: Arc::clone(&upstream), since: Instant::now() };
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
         let stay = stay_with(Arc::downgrade(self), Arc::downgrade(inner), Arc::clone(&upstream), changed);
@@ -291,12 +278,15 @@ impl Server {
             description: self.settings.description.clone().or(facts.instructions),
             category: self.settings.category.clone(),
             tools: known.usable.clone(),
+            resources: Arc::clone(&known.resources),
+            resource_templates: Arc::clone(&known.resource_templates),
+            prompts: Arc::clone(&known.prompts),
         }
     }
 
     pub(super) fn to_keep(&self) -> Option<KeptOffer> {
         let known = self.read();
-        Some(KeptOffer { facts: known.facts.clone()?, tools: known.raw.clone() })
+        Some(KeptOffer { facts: known.facts.clone()?, offer: known.raw.clone() })
     }
 
     pub(super) fn status(&self) -> ServerStatus {
@@ -355,12 +345,21 @@ impl Server {
         attempts.not_before = Some(Instant::now() + pause(attempts.failed));
     }
 
-    /// It has listed its tools again.
-    pub(super) fn listed(&self, upstream: &Arc<dyn Upstream>, tools: Vec<String>) {
-        self.write().take(upstream.facts().clone(), tools);
+    /// It has listed what it offers again.
+    pub(super) fn listed(&self, upstream: &Arc<dyn Upstream>, offer: RawOffer) {
+        self.write().take(upstream.facts().clone(), offer);
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
+    pub(super) fn log(&self) -> Arc<ServerLog> {
+        Arc::clone(&self.log)
+    }
+
+    /// The names under which its prompts are offered.
+    pub(super) fn prompt_names(&self) -> Vec<String> {
+        self.read().prompts.iter().map(|prompt| prompt.full_name(&self.settings.name)).collect()
+    }
+
+    pub(super) fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -373,27 +372,5 @@ impl Drop for Server {
     fn drop(&mut self) {
         // The watcher holds the connection, and with it the server's process.
         self.stop_watching();
-    }
-}
-
-impl Known {
-    fn take(&mut self, facts: ServerFacts, raw: Vec<String>) {
-        self.facts = Some(facts);
-        self.offered.clear();
-        self.unreadable.clear();
-        for text in &raw {
-            if text.len() > DEFINITION_BYTES_MAX {
-                let bytes = text.len();
-                let problem =
-                    format!("a tool's definition has {bytes} bytes; {DEFINITION_BYTES_MAX} are taken");
-                self.unreadable.push(problem);
-                continue;
-            }
-            match ToolDefinition::from_text(text) {
-                Ok(definition) => self.offered.push(Arc::new(definition)),
-                Err(error) => self.unreadable.push(error.to_string()),
-            }
-        }
-        self.raw = raw;
     }
 }

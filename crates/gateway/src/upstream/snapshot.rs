@@ -23,6 +23,8 @@ pub struct Snapshot {
     lookup: Lookup,
     states: States,
     version: String,
+    /// Of what is offered, whatever the states of the servers.
+    offers: String,
     index: OnceLock<Index>,
     checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
     trees: Option<Arc<TreeStore>>,
@@ -52,6 +54,7 @@ impl Snapshot {
     fn new(catalogue: Catalogue, states: States, trees: Option<Arc<TreeStore>>) -> Self {
         Self {
             version: tree::version(&catalogue, &states),
+            offers: tree::version(&catalogue, &States::new()),
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
             index: OnceLock::new(),
@@ -64,6 +67,11 @@ impl Snapshot {
 
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         self.version == other.version && other.trees.is_some()
+    }
+
+    /// Whether both have the same tools, resources and prompts.
+    pub(super) fn offers_the_same_as(&self, other: &Self) -> bool {
+        self.offers == other.offers
     }
 
     /// Every tool with its names.

@@ -1,4 +1,4 @@
-//! What stays with a connection: looks again when its tools change, and brings it back when it is
+//! What stays with a connection: looks again when what it offers changes, and brings it back when it is
 //! lost.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::Inner;
+use super::offer::look;
 use super::server::Server;
 use crate::ports::{Upstream, UpstreamFailure};
 
@@ -18,7 +19,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(60);
 /// So many failures in a row, and it is no longer restarted by itself, only when it is needed.
 const RESTARTS_MAX: u32 = 5;
 
-/// Between two looks at tools that a server says have changed.
+/// Between two looks at what a server says has changed.
 const RELIST_PAUSE: Duration = Duration::from_millis(200);
 
 /// Stays with one connection until it is lost, and then has another one made.
@@ -33,10 +34,10 @@ pub(super) async fn watch(
             why = upstream.lost() => break why,
             () = changed.notified() => {
                 tokio::time::sleep(RELIST_PAUSE).await;
-                if let (Ok(tools), Some(server), Some(inner)) =
-                    (upstream.list_tools().await, server.upgrade(), inner.upgrade())
-                {
-                    server.listed(&upstream, tools);
+                let Some(log) = server.upgrade().map(|server| server.log()) else { continue };
+                let offer = look(upstream.as_ref(), &log).await;
+                if let (Ok(offer), Some(server), Some(inner)) = (offer, server.upgrade(), inner.upgrade()) {
+                    server.listed(&upstream, offer);
                     inner.offered(&server);
                 }
             }

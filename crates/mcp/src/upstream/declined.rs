@@ -1,8 +1,16 @@
 //! What is declined, and in which words.
 
-/// The answer to a question for the user.
-pub(crate) const ELICITATION: &str =
-    r#"{"action":"decline","_meta":{"reason":"gristmill has no user to ask while a program runs"}}"#;
+use serde_json::{Value, json};
 
 /// The answer to a request for a model.
 pub(crate) const SAMPLING: &str = "sampling is declined: gristmill lends no model to servers";
+
+/// The answer to a question for the user, where there is none.
+pub(crate) fn nobody_to_ask() -> Value {
+    with_reason("gristmill has no user to ask while a program runs")
+}
+
+/// The answer to a question that is not asked.
+pub(crate) fn with_reason(reason: &str) -> Value {
+    json!({ "action": "decline", "_meta": { "reason": reason } })
+}

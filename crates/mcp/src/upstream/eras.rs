@@ -10,7 +10,7 @@ use gristmill_gateway::ports::{ServerFacts, UpstreamFailure};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::session::{AskError, Link, Opening, Request, Session};
+use super::session::{AskError, Changes, Link, Offers, Opening, Request, Session};
 
 /// The version of the modern era that we speak.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -111,8 +111,7 @@ fn is_legacy(error: &AskError) -> bool {
 /// What a server said about itself, in either era.
 struct Found {
     facts: ServerFacts,
-    /// Whether it tells of changes.
-    listens: bool,
+    offers: Offers,
 }
 
 fn settle(opening: Opening, found: Found, modern: bool) -> Session {
@@ -120,7 +119,7 @@ fn settle(opening: Opening, found: Found, modern: bool) -> Session {
         http.agree(&found.facts.protocol, modern);
     }
     let facts = opening.redactor.clean_facts(found.facts);
-    opening.into_session(facts, modern, found.listens)
+    opening.into_session(facts, found.offers, modern)
 }
 
 async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError> {
@@ -159,7 +158,7 @@ async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError>
     };
     let info = found.meta.get("io.modelcontextprotocol/serverInfo").cloned().unwrap_or_default();
     let facts = facts_of(&info, found.instructions, MODERN);
-    Ok(Found { facts, listens: tells_of_changes(&found.capabilities) })
+    Ok(Found { facts, offers: offers_of(&found.capabilities) })
 }
 
 async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskError> {
@@ -179,7 +178,7 @@ async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskErro
     }
     let mut params = Map::new();
     params.insert("protocolVersion".to_owned(), NEWEST_LEGACY.into());
-    params.insert("capabilities".to_owned(), json!({}));
+    params.insert("capabilities".to_owned(), capabilities(opening.peer.can_ask()));
     params.insert("clientInfo".to_owned(), client_info());
     let raw = opening.ask(Request::new("initialize", params, limit), None).await?;
     let found: Initialized = serde_json::from_str(&raw).map_err(|error| unreadable("initialize", &error))?;
@@ -194,15 +193,22 @@ async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskErro
     }
     opening.tell("notifications/initialized", "{}").await.map_err(AskError::Failed)?;
     let facts = facts_of(&found.server_info, found.instructions, &found.protocol_version);
-    Ok(Found { facts, listens: tells_of_changes(&found.capabilities) })
+    Ok(Found { facts, offers: offers_of(&found.capabilities) })
 }
 
 fn unreadable(method: &str, error: &serde_json::Error) -> AskError {
     AskError::Failed(UpstreamFailure::BadAnswer(format!("its answer to {method} cannot be read: {error}")))
 }
 
-fn tells_of_changes(capabilities: &Value) -> bool {
-    capabilities.pointer("/tools/listChanged") == Some(&Value::Bool(true))
+fn offers_of(capabilities: &Value) -> Offers {
+    let has = |what: &str| capabilities.get(what).is_some_and(Value::is_object);
+    let tells = |what: &str| capabilities[what]["listChanged"] == Value::Bool(true);
+    Offers {
+        tools: has("tools"),
+        resources: has("resources"),
+        prompts: has("prompts"),
+        changes: Changes { tools: tells("tools"), resources: tells("resources"), prompts: tells("prompts") },
+    }
 }
 
 fn facts_of(info: &Value, instructions: Option<String>, protocol: &str) -> ServerFacts {
@@ -223,16 +229,31 @@ fn client_info() -> Value {
     json!({ "name": "gristmill", "title": "Gristmill", "version": env!("CARGO_PKG_VERSION") })
 }
 
+/// What a server may ask of us.
+fn capabilities(can_ask: bool) -> Value {
+    match can_ask {
+        true => json!({ "elicitation": { "form": {}, "url": {} } }),
+        false => json!({}),
+    }
+}
+
 /// What every request of the modern era carries.
-pub(crate) fn add_modern_meta(meta: &mut Map<String, Value>, version: &str) {
+pub(crate) fn add_modern_meta(meta: &mut Map<String, Value>, version: &str, can_ask: bool) {
     meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), version.into());
     meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), client_info());
-    meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), json!({}));
+    meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), capabilities(can_ask));
 }
 
 /// The parameters of a request to hear of changes.
-pub(crate) fn listen_params(version: &str) -> String {
+pub(crate) fn listen_params(version: &str, can_ask: bool, changes: Changes) -> String {
     let mut meta = Map::new();
-    add_modern_meta(&mut meta, version);
-    json!({ "_meta": meta, "notifications": { "toolsListChanged": true } }).to_string()
+    add_modern_meta(&mut meta, version, can_ask);
+    let wanted = [
+        ("toolsListChanged", changes.tools),
+        ("resourcesListChanged", changes.resources),
+        ("promptsListChanged", changes.prompts),
+    ];
+    let wanted = wanted.into_iter().filter(|(_, told)| *told);
+    let wanted: Map<String, Value> = wanted.map(|(name, told)| (name.to_owned(), told.into())).collect();
+    json!({ "_meta": meta, "notifications": wanted }).to_string()
 }

@@ -15,7 +15,7 @@ use reqwest::{Client, Method, Response, StatusCode, Url};
 use tokio::sync::Semaphore;
 
 use super::events::EventReader;
-use super::peer::{Peer, ReplyError};
+use super::peer::{Heard, Peer, ReplyError};
 use super::wire::{self, Incoming};
 
 /// Beyond the largest result: the message around it.
@@ -314,7 +314,7 @@ impl HttpLink {
                         let raw = outcome.map_err(|error| RequestError::Reply(error.into()))?;
                         return Ok(Answer::Here(raw.get().to_owned()));
                     }
-                    Some(incoming) => self.heard(incoming),
+                    Some(incoming) => self.heard(incoming, id),
                     None => {}
                 }
             }
@@ -322,9 +322,19 @@ impl HttpLink {
         Ok(Answer::Cut(cut))
     }
 
-    fn heard(&self, incoming: Incoming<'_>) {
-        if let Some(answer) = self.peer.heard(incoming) {
-            self.send_behind("response", answer);
+    /// One message, from the stream of that request, or from one that belongs to no request.
+    fn heard(&self, incoming: Incoming<'_>, of: Option<u64>) {
+        match self.peer.heard(incoming, of) {
+            Heard::Nothing => {}
+            Heard::Answer(answer) => self.send_behind("response", answer),
+            Heard::Ask(asking) => {
+                let link = self.clone();
+                tokio::spawn(async move {
+                    if let Some(answer) = asking.answer().await {
+                        link.send_behind("response", answer);
+                    }
+                });
+            }
         }
     }
 

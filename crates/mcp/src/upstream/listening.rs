@@ -6,26 +6,37 @@ use std::time::{Duration, Instant};
 use gristmill_gateway::ports::ProgressSink;
 use tokio::task::JoinHandle;
 
+use super::call_clock::CallClock;
 use super::http::{HttpLink, Outgoing, RequestError};
-use super::peer::{Peer, ReplyError};
-use super::session::Link;
+use super::peer::{Listeners, Peer, ReplyError};
+use super::session::{Changes, Link};
 use super::{eras, wire};
 
 /// Between attempts to listen again.
 const PAUSE_FIRST: Duration = Duration::from_secs(5);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
 
-/// Begins to listen, in the way of the era. `modern` is the version of a modern server.
-pub(crate) fn listen(link: &Link, peer: &Arc<Peer>, modern: Option<&str>) -> Option<JoinHandle<()>> {
-    match (link, modern) {
+/// Begins to listen, in the way of the era, to a server that tells of changes. `modern` is the version
+/// of a modern server.
+pub(crate) fn listen(
+    link: &Link,
+    peer: &Arc<Peer>,
+    modern: Option<&str>,
+    changes: Changes,
+) -> Option<JoinHandle<()>> {
+    if changes == Changes::default() {
+        return None;
+    }
+    let params = modern.map(|version| eras::listen_params(version, peer.can_ask(), changes));
+    match (link, params) {
         (Link::Http(http), None) => Some(tokio::spawn(by_get(http.clone(), Arc::clone(peer)))),
-        (Link::Http(http), Some(version)) => {
-            Some(tokio::spawn(by_request(http.clone(), Arc::clone(peer), version.to_owned())))
+        (Link::Http(http), Some(params)) => {
+            Some(tokio::spawn(by_request(http.clone(), Arc::clone(peer), params)))
         }
-        (Link::Stdio(stdio), Some(version)) => {
+        (Link::Stdio(stdio), Some(params)) => {
             // Its answer comes when the connection ends: nobody waits for it.
-            let under_way = peer.begin(ProgressSink::default());
-            stdio.send_behind(wire::request(under_way.id, eras::LISTEN, &eras::listen_params(version)));
+            let under_way = peer.begin(nobody());
+            stdio.send_behind(wire::request(under_way.id, eras::LISTEN, &params));
             None
         }
         (Link::Stdio(_), None) => None,
@@ -41,7 +52,7 @@ async fn by_get(http: HttpLink, peer: Arc<Peer>) {
         match http.get(None).await {
             Ok(response) if response.status().is_success() => {
                 if std::mem::replace(&mut heard_before, true) {
-                    peer.tools_may_have_changed();
+                    peer.offer_may_have_changed();
                 }
                 let _ = http.read_events(None, response).await;
             }
@@ -52,12 +63,12 @@ async fn by_get(http: HttpLink, peer: Arc<Peer>) {
     }
 }
 
-async fn by_request(http: HttpLink, peer: Arc<Peer>, version: String) {
+async fn by_request(http: HttpLink, peer: Arc<Peer>, params: String) {
     let mut pauses = Pauses::default();
     loop {
         let began = Instant::now();
-        let under_way = peer.begin(ProgressSink::default());
-        let message = wire::request(under_way.id, eras::LISTEN, &eras::listen_params(&version));
+        let under_way = peer.begin(nobody());
+        let message = wire::request(under_way.id, eras::LISTEN, &params);
         let outgoing = Outgoing { method: eras::LISTEN, name: None, headers: &[], message };
         match http.request(under_way.id, outgoing).await {
             // It does not want to be listened to.
@@ -66,8 +77,13 @@ async fn by_request(http: HttpLink, peer: Arc<Peer>, version: String) {
         }
         tokio::time::sleep(pauses.after(began.elapsed())).await;
         // Whatever was said in between is lost.
-        peer.tools_may_have_changed();
+        peer.offer_may_have_changed();
     }
+}
+
+/// Listening has no end that anyone waits for.
+fn nobody() -> Listeners {
+    Listeners { progress: ProgressSink::default(), asker: None, clock: CallClock::new(Duration::MAX) }
 }
 
 /// Between attempts to listen again: longer and longer with a server that never lets us.

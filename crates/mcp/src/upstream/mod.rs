@@ -6,15 +6,20 @@
 //! types and written out again. And a connection that is lost, slow or flooding must end the one
 //! call that suffers from it, with the limits of that server.
 
+mod asking;
+mod call_clock;
 mod child;
 mod declined;
 mod eras;
 mod events;
 mod http;
 mod listening;
+mod lists;
 mod login_credentials;
 mod peer;
+mod question;
 mod redact;
+mod rounds;
 mod session;
 mod stdio;
 mod wire;
@@ -42,7 +47,7 @@ use crate::secrets::{Resolved, SecretContext, SecretError};
 use eras::NotOpened;
 use http::{HttpLink, HttpSettings};
 use login_credentials::LoginCredentials;
-use peer::Peer;
+use peer::{About, Peer};
 use redact::Redactor;
 use session::{Link, Opening};
 use stdio::StdioLink;
@@ -99,8 +104,14 @@ impl McpConnector {
     async fn opening(&self, request: &ConnectRequest) -> Result<Opening, UpstreamFailure> {
         let settings = &request.settings;
         let mut references = References::new(self.secrets.get(&settings.name));
-        let tools_changed = Arc::clone(&request.tools_changed);
-        let new_peer = |redactor: &Redactor| Arc::new(Peer::new(tools_changed, redactor.clone()));
+        let new_peer = |redactor: &Redactor| {
+            Arc::new(Peer::new(About {
+                server: settings.name.clone(),
+                can_ask: request.can_ask,
+                offer_changed: Arc::clone(&request.offer_changed),
+                redactor: redactor.clone(),
+            }))
+        };
         let (link, peer) = match &settings.transport {
             Transport::Stdio { command, args, env, cwd } => {
                 let command = references.resolve("command", command).await?;

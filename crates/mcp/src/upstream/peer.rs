@@ -5,13 +5,17 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gristmill_gateway::ports::{Progress, ProgressSink};
+use gristmill_gateway::ports::{Asker, Progress, ProgressSink};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
 
+use super::asking::{Asking, Caller, Questions};
+use super::call_clock::CallClock;
 use super::redact::Redactor;
 use super::wire::{self, Incoming, NoResult, RpcError};
+use super::{declined, question};
 
 /// What a request ends with: the raw result, the server's error, or nothing because it is gone.
 pub(crate) type Reply = Result<String, ReplyError>;
@@ -42,43 +46,80 @@ pub(crate) struct Peer {
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, Waiting>>,
     lost: watch::Sender<Option<String>>,
-    tools_changed: Arc<dyn Fn() + Send + Sync>,
-    redactor: Redactor,
+    about: About,
+    questions: Questions,
+}
+
+/// What a conversation is told at its beginning.
+pub(crate) struct About {
+    /// The server's configured name.
+    pub server: String,
+    /// Whether it is told that it may ask questions.
+    pub can_ask: bool,
+    pub offer_changed: Arc<dyn Fn() + Send + Sync>,
+    pub redactor: Redactor,
 }
 
 struct Waiting {
     reply: oneshot::Sender<Reply>,
     progress: ProgressSink,
-    /// Wakes whoever keeps the time: the server is still at it.
-    alive: Arc<Notify>,
+    clock: CallClock,
+    over: CancellationToken,
+    /// Who answers questions about it, if it is something that questions can be about.
+    asker: Option<Asker>,
+}
+
+/// Who wants to hear of a request before it is answered.
+pub(crate) struct Listeners {
+    pub progress: ProgressSink,
+    pub asker: Option<Asker>,
+    pub clock: CallClock,
+}
+
+/// What is to be done about a message.
+pub(crate) enum Heard {
+    Nothing,
+    /// To send this back.
+    Answer(String),
+    /// To ask, and to send back what comes of it.
+    Ask(Box<Asking>),
 }
 
 /// A request under way. Dropping it forgets it.
 pub(crate) struct UnderWay {
     pub id: u64,
-    pub alive: Arc<Notify>,
+    over: CancellationToken,
     reply: oneshot::Receiver<Reply>,
     peer: Arc<Peer>,
     answered: bool,
 }
 
 impl Peer {
-    pub(crate) fn new(tools_changed: Arc<dyn Fn() + Send + Sync>, redactor: Redactor) -> Self {
+    pub(crate) fn new(about: About) -> Self {
         Self {
             next_id: AtomicU64::new(1),
             waiting: Mutex::default(),
             lost: watch::Sender::new(None),
-            tools_changed,
-            redactor,
+            questions: Questions::new(&about.server, about.redactor.clone()),
+            about,
         }
     }
 
+    pub(crate) fn can_ask(&self) -> bool {
+        self.about.can_ask
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.about.server
+    }
+
     /// Takes a number for a request. To be called before it is sent.
-    pub(crate) fn begin(self: &Arc<Self>, progress: ProgressSink) -> UnderWay {
+    pub(crate) fn begin(self: &Arc<Self>, listeners: Listeners) -> UnderWay {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
-        let alive = Arc::new(Notify::new());
-        let waiting = Waiting { reply: sender, progress, alive: Arc::clone(&alive) };
+        let Listeners { progress, asker, clock } = listeners;
+        let over = CancellationToken::new();
+        let waiting = Waiting { reply: sender, progress, clock, over: over.clone(), asker };
         if let Some(why) = self.lost_because() {
             let _ = waiting.reply.send(Err(ReplyError::NotSent(why)));
         } else {
@@ -88,32 +129,66 @@ impl Peer {
                 self.end(id, Err(ReplyError::NotSent(why)));
             }
         }
-        UnderWay { id, alive, reply, peer: Arc::clone(self), answered: false }
+        UnderWay { id, over, reply, peer: Arc::clone(self), answered: false }
     }
 
-    /// One message. What is to be sent back, if anything.
-    pub(crate) fn heard(&self, incoming: Incoming<'_>) -> Option<String> {
+    /// One message. `of` is the request whose answer it came with, if that is known.
+    pub(crate) fn heard(&self, incoming: Incoming<'_>, of: Option<u64>) -> Heard {
         match incoming {
             Incoming::Response { id, outcome } => {
                 let reply = outcome.map(|raw| raw.get().to_owned()).map_err(ReplyError::from);
                 self.end(id, reply);
-                None
+                Heard::Nothing
             }
-            Incoming::Request { id, method } => Some(answer(id, &method)),
+            Incoming::Request { id, method, params } if method == question::ELICITATION => {
+                let params = params.map_or("{}", RawValue::get);
+                match self.questions.take(id.get(), params, self.callers(of)) {
+                    Ok(asking) => Heard::Ask(Box::new(asking)),
+                    Err(declined) => Heard::Answer(wire::response(id.get(), &declined.to_string())),
+                }
+            }
+            Incoming::Request { id, method, .. } => Heard::Answer(answer(id.get(), &method)),
             Incoming::Notification { method, params } => {
                 match method.as_ref() {
                     "notifications/progress" => self.progressed(params),
-                    "notifications/tools/list_changed" => self.tools_may_have_changed(),
+                    "notifications/cancelled" => self.taken_back(params),
+                    "notifications/tools/list_changed"
+                    | "notifications/resources/list_changed"
+                    | "notifications/prompts/list_changed" => self.offer_may_have_changed(),
                     _ => {}
                 }
-                None
+                Heard::Nothing
             }
         }
     }
 
-    /// Has its tools looked at again.
-    pub(crate) fn tools_may_have_changed(&self) {
-        (self.tools_changed)();
+    /// Has what it offers looked at again.
+    pub(crate) fn offer_may_have_changed(&self) {
+        (self.about.offer_changed)();
+    }
+
+    /// The calls that a question may belong to.
+    fn callers(&self, of: Option<u64>) -> Vec<Caller> {
+        let waiting = self.lock();
+        let is_meant = |id: u64| of.is_none_or(|of| of == id);
+        let meant = waiting.iter().filter(|(id, _)| is_meant(**id));
+        let caller = |waiting: &Waiting| {
+            let (asker, clock, over) = (waiting.asker.clone()?, waiting.clock.clone(), waiting.over.clone());
+            Some(Caller { asker, clock, over })
+        };
+        meant.filter_map(|(_, waiting)| caller(waiting)).collect()
+    }
+
+    fn taken_back(&self, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Written<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
+        }
+        if let Some(Ok(written)) = params.map(|params| serde_json::from_str::<Written<'_>>(params.get())) {
+            self.questions.take_back(written.request_id.get());
+        }
     }
 
     /// Ends one request.
@@ -164,9 +239,9 @@ impl Peer {
         let id = token.as_u64().or_else(|| token.as_str().and_then(|text| text.parse().ok()));
         let waiting = self.lock();
         if let Some(waiting) = id.and_then(|id| waiting.get(&id)) {
-            waiting.alive.notify_one();
+            waiting.clock.prolong();
             let Written { progress, total, message, .. } = written;
-            let message = message.map(|text| self.redactor.clean(&text).into_owned());
+            let message = message.map(|text| self.about.redactor.clean(&text).into_owned());
             waiting.progress.tell(Progress { progress, total, message });
         }
     }
@@ -193,17 +268,17 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         self.peer.lock().remove(&self.id);
+        self.over.cancel();
     }
 }
 
-/// What a server gets that asks for something. We offer it nothing, and say so: nobody is there to
-/// be asked, and no model is lent.
-fn answer(id: &RawValue, method: &str) -> String {
+/// What a server gets that asks for something else than the user's answer. We offer it nothing, and
+/// say so: no model is lent.
+fn answer(id: &str, method: &str) -> String {
     match method {
         "ping" => wire::response(id, "{}"),
         "roots/list" => wire::response(id, r#"{"roots":[]}"#),
-        "elicitation/create" => wire::response(id, super::declined::ELICITATION),
-        "sampling/createMessage" => wire::refusal(id, -1, super::declined::SAMPLING),
+        "sampling/createMessage" => wire::refusal(id, -1, declined::SAMPLING),
         other => wire::refusal(id, -32601, &format!("gristmill does not know `{}`", cut(other))),
     }
 }

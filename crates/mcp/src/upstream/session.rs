@@ -1,38 +1,26 @@
 //! One connected server: the protocol on top of what carries it. Finds out which era the server
-//! belongs to, lists its tools, calls them, and keeps the time.
+//! belongs to, lists what it offers, calls its tools, and keeps the time.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::ServerLimits;
 use gristmill_gateway::ports::{
-    BoxFuture, ProgressSink, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
+    Asker, BoxFuture, ProgressSink, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
 };
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::call_clock::CallClock;
 use super::http::{HttpLink, Outgoing, RequestError};
-use super::peer::{Peer, Reply, ReplyError, UnderWay};
+use super::lists::{self, List, Listed};
+use super::peer::{Listeners, Peer, Reply, ReplyError, UnderWay};
 use super::redact::Redactor;
 use super::stdio::StdioLink;
 use super::wire::{self, RpcError};
-use super::{declined, eras, listening};
+use super::{eras, listening, rounds};
 
-/// Pages of a list of tools; more are a loop.
-const PAGES_MAX: usize = 100;
-
-/// Tools of one server; more are a mistake or an attack.
-const TOOLS_MAX: usize = 5000;
-
-/// All pages of such a list together.
-const LIST_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-/// A call whose tool reports progress may take this many times its limit.
-const PROGRESS_PROLONGS: u32 = 10;
-
-/// Rounds of questions that a tool may ask before it must answer.
-const QUESTIONS_MAX: usize = 4;
+/// JSON-RPC's code for a method that the other side does not have.
+const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What carries the messages.
 pub(crate) enum Link {
@@ -47,8 +35,26 @@ pub(crate) struct Session {
     limits: ServerLimits,
     redactor: Redactor,
     facts: ServerFacts,
+    offers: Offers,
     modern: bool,
     listening: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// What a server says that it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Offers {
+    pub tools: bool,
+    pub resources: bool,
+    pub prompts: bool,
+    pub changes: Changes,
+}
+
+/// Of what a server tells when it changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub tools: bool,
+    pub resources: bool,
+    pub prompts: bool,
 }
 
 /// A conversation of which the era is not known yet.
@@ -60,6 +66,7 @@ pub(crate) struct Opening {
 }
 
 /// What a request carries beside its parameters.
+#[derive(Clone)]
 pub(crate) struct Request<'a> {
     pub method: &'static str,
     pub params: Map<String, Value>,
@@ -68,22 +75,24 @@ pub(crate) struct Request<'a> {
     pub name: Option<&'a str>,
     pub headers: &'a [(String, String)],
     pub progress: Option<ProgressSink>,
+    /// Who answers questions about it, if it is something that questions can be about.
+    pub asker: Option<Asker>,
     pub limit: Duration,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(method: &'static str, params: Map<String, Value>, limit: Duration) -> Self {
-        Self { method, params, arguments: None, name: None, headers: &[], progress: None, limit }
+        Self { method, params, arguments: None, name: None, headers: &[], progress: None, asker: None, limit }
     }
 }
 
 impl Opening {
     /// The session, now that the era is known.
-    pub(crate) fn into_session(self, facts: ServerFacts, modern: bool, listens: bool) -> Session {
+    pub(crate) fn into_session(self, facts: ServerFacts, offers: Offers, modern: bool) -> Session {
         let Self { link, peer, limits, redactor } = self;
         let version = modern.then_some(facts.protocol.as_str());
-        let listening = if listens { listening::listen(&link, &peer, version) } else { None };
-        Session { link, peer, limits, redactor, facts, modern, listening }
+        let listening = listening::listen(&link, &peer, version, offers.changes);
+        Session { link, peer, limits, redactor, facts, offers, modern, listening }
     }
 
     /// One request with its answer, before anything was agreed on or after.
@@ -129,15 +138,18 @@ async fn ask(
     request: Request<'_>,
     modern: Option<&str>,
 ) -> Result<String, AskError> {
-    let Request { method, mut params, arguments, name, headers, progress, limit } = request;
-    let mut under_way = peer.begin(progress.clone().unwrap_or_default());
+    let Request { method, mut params, arguments, name, headers, progress, asker, limit } = request;
+    let wants_progress = progress.is_some();
+    let clock = CallClock::new(limit);
+    let listeners = Listeners { progress: progress.unwrap_or_default(), asker, clock: clock.clone() };
+    let mut under_way = peer.begin(listeners);
     let id = under_way.id;
     let mut meta = Map::new();
-    if progress.is_some() {
+    if wants_progress {
         meta.insert("progressToken".to_owned(), id.into());
     }
     if let Some(version) = modern {
-        eras::add_modern_meta(&mut meta, version);
+        eras::add_modern_meta(&mut meta, version, peer.can_ask());
     }
     if !meta.is_empty() {
         params.insert("_meta".to_owned(), meta.into());
@@ -152,7 +164,6 @@ async fn ask(
         params.push('}');
     }
     let message = wire::request(id, method, &params);
-    let alive = Arc::clone(&under_way.alive);
     let exchange = async {
         match link {
             Link::Stdio(stdio) => {
@@ -178,7 +189,11 @@ async fn ask(
             }
         }
     };
-    within(limit, &alive, exchange).await
+    tokio::select! {
+        biased;
+        outcome = exchange => outcome,
+        limit_ms = clock.passed() => Err(AskError::Timeout(limit_ms)),
+    }
 }
 
 async fn tell(link: &Link, method: &'static str, params: &str) -> Result<(), UpstreamFailure> {
@@ -190,26 +205,6 @@ async fn tell(link: &Link, method: &'static str, params: &str) -> Result<(), Ups
             Ok(()) | Err(RequestError::Reply(_) | RequestError::Status(..)) => Ok(()),
             Err(RequestError::Failed(failure)) => Err(failure),
         },
-    }
-}
-
-/// Waits as long as the limit, and longer while the server says that it is still at it.
-async fn within<T>(
-    limit: Duration,
-    alive: &tokio::sync::Notify,
-    work: impl Future<Output = Result<T, AskError>>,
-) -> Result<T, AskError> {
-    let timed_out = || AskError::Timeout(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
-    let last = tokio::time::Instant::now() + limit * PROGRESS_PROLONGS;
-    let mut until = tokio::time::Instant::now() + limit;
-    tokio::pin!(work);
-    loop {
-        tokio::select! {
-            biased;
-            outcome = &mut work => return outcome,
-            () = alive.notified() => until = (tokio::time::Instant::now() + limit).min(last),
-            () = tokio::time::sleep_until(until) => return Err(timed_out()),
-        }
     }
 }
 
@@ -253,125 +248,93 @@ impl Session {
         outcome.map_err(|error| self.redactor.clean_failure(error.into_failure(&self.limits)))
     }
 
-    async fn list(&self) -> Result<Vec<String>, UpstreamFailure> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Page<'a> {
-            #[serde(borrow)]
-            tools: Vec<&'a RawValue>,
-            #[serde(default)]
-            next_cursor: Option<String>,
-        }
-        let mut tools = Vec::new();
-        let mut bytes = 0;
+    async fn list(&self, list: List) -> Result<Vec<String>, UpstreamFailure> {
+        let mut listed = Listed::new(list);
         let mut params = Map::new();
-        for _ in 0..PAGES_MAX {
+        for _ in 0..lists::PAGES_MAX {
             let limit = Duration::from_millis(self.limits.startup_ms);
-            let raw = self.ask(Request::new("tools/list", params.clone(), limit)).await?;
-            let raw = self.redactor.clean_json(raw);
-            let page: Page<'_> = serde_json::from_str(&raw).map_err(|error| {
-                UpstreamFailure::BadAnswer(format!("its list of tools cannot be read: {error}"))
-            })?;
-            tools.extend(page.tools.iter().map(|tool| tool.get().to_owned()));
-            bytes += raw.len();
-            if tools.len() > TOOLS_MAX || bytes > LIST_BYTES_MAX {
-                return Err(UpstreamFailure::BadAnswer(format!(
-                    "it lists more than {TOOLS_MAX} tools, or {LIST_BYTES_MAX} bytes of them"
-                )));
-            }
-            match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
-                Some(cursor) if params.get("cursor") != Some(&Value::from(cursor.as_str())) => {
-                    params.insert("cursor".to_owned(), cursor.into());
-                }
-                Some(_) | None => return Ok(tools),
+            let raw = self.ask(Request::new(list.method, params.clone(), limit)).await?;
+            match listed.take(&self.redactor.clean_json(raw))? {
+                Some(cursor) => drop(params.insert("cursor".to_owned(), cursor.into())),
+                None => return Ok(listed.things),
             }
         }
-        Err(UpstreamFailure::BadAnswer(format!("its list of tools has more than {PAGES_MAX} pages")))
+        let (things, pages) = (list.things, lists::PAGES_MAX);
+        Err(UpstreamFailure::BadAnswer(format!("its list of {things} has more than {pages} pages")))
     }
 
-    async fn call_tool(&self, call: UpstreamCall) -> Result<String, UpstreamFailure> {
-        let mut params = Map::new();
-        params.insert("name".to_owned(), call.tool.as_str().into());
-        for _ in 0..QUESTIONS_MAX {
-            let request = Request {
-                method: "tools/call",
-                params: params.clone(),
-                arguments: Some(&call.arguments),
-                name: Some(&call.tool),
-                headers: &call.headers,
-                progress: Some(call.progress.clone()),
-                limit: Duration::from_millis(self.limits.call_ms),
-            };
-            let raw = self.ask(request).await?;
+    /// The same, of what a server may not have at all.
+    async fn list_if(&self, is_offered: bool, list: List) -> Result<Vec<String>, UpstreamFailure> {
+        if !is_offered {
+            return Ok(Vec::new());
+        }
+        match self.list(list).await {
+            // It has some of what belongs together.
+            Err(UpstreamFailure::Refused { code: METHOD_NOT_FOUND, .. }) => Ok(Vec::new()),
+            outcome => outcome,
+        }
+    }
+
+    async fn list_tools(&self) -> Result<Vec<String>, UpstreamFailure> {
+        match self.list(lists::TOOLS).await {
+            // Some servers have tools and do not say so; others say nothing because they have none.
+            Err(UpstreamFailure::Refused { code: METHOD_NOT_FOUND, .. }) if !self.offers.tools => {
+                Ok(Vec::new())
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Sends a request, answers the questions that it is answered with, and gives the final result.
+    async fn converse(&self, mut request: Request<'_>) -> Result<String, UpstreamFailure> {
+        let asker = request.asker.clone().unwrap_or_default();
+        for _ in 0..rounds::ROUNDS_MAX {
+            let raw = self.ask(request.clone()).await?;
             if raw.len() as u64 > self.limits.result_bytes {
                 return Err(AskError::TooLarge.into_failure(&self.limits));
             }
-            match question_in(&raw)? {
+            match rounds::questions_in(&raw)? {
                 None => return Ok(self.redactor.clean_json(raw)),
-                Some(question) => question.decline(&mut params)?,
+                Some(questions) => {
+                    let server = self.peer.server();
+                    questions.answer(server, &self.redactor, &asker, &mut request.params).await?;
+                }
             }
         }
-        Err(UpstreamFailure::BadAnswer("it keeps asking questions that nobody is there to answer".to_owned()))
+        let why = match asker.is_some() {
+            true => "it keeps asking questions, however they are answered",
+            false => "it keeps asking questions that nobody is there to answer",
+        };
+        Err(UpstreamFailure::BadAnswer(why.to_owned()))
     }
-}
 
-/// A result that is a question.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Question {
-    #[serde(default)]
-    result_type: Option<String>,
-    #[serde(default)]
-    input_requests: Map<String, Value>,
-    #[serde(default)]
-    request_state: Option<Value>,
-}
-
-fn question_in(raw: &str) -> Result<Option<Question>, UpstreamFailure> {
-    if !raw.contains("resultType") {
-        return Ok(None);
+    async fn call_tool(&self, call: UpstreamCall) -> Result<String, UpstreamFailure> {
+        let params = Map::from_iter([("name".to_owned(), Value::from(call.tool.as_str()))]);
+        let request = Request {
+            arguments: Some(&call.arguments),
+            name: Some(&call.tool),
+            headers: &call.headers,
+            progress: Some(call.progress),
+            asker: Some(call.asker),
+            ..Request::new("tools/call", params, self.call_limit())
+        };
+        self.converse(request).await
     }
-    let question: Question = serde_json::from_str(raw)
-        .map_err(|error| UpstreamFailure::BadAnswer(format!("its answer cannot be read: {error}")))?;
-    match question.result_type.as_deref() {
-        None | Some("complete") => Ok(None),
-        Some("input_required") => Ok(Some(question)),
-        Some(other) => {
-            let other: String = other.chars().take(60).collect();
-            Err(UpstreamFailure::BadAnswer(format!(
-                "its answer is of a kind that gristmill does not know: {other}"
-            )))
-        }
-    }
-}
 
-impl Question {
-    /// Answers each part as the same request of a server would be answered.
-    fn decline(self, params: &mut Map<String, Value>) -> Result<(), UpstreamFailure> {
-        let mut responses = Map::new();
-        for (key, request) in self.input_requests {
-            let response = match request.get("method").and_then(Value::as_str) {
-                Some("elicitation/create") => serde_json::from_str(declined::ELICITATION).unwrap_or_default(),
-                Some("roots/list") => json!({ "roots": [] }),
-                Some("sampling/createMessage") => {
-                    return Err(UpstreamFailure::BadAnswer(format!(
-                        "it asked for a model; {}",
-                        declined::SAMPLING
-                    )));
-                }
-                Some(_) | None => {
-                    return Err(UpstreamFailure::BadAnswer(
-                        "it asked for something that gristmill does not know".to_owned(),
-                    ));
-                }
-            };
-            responses.insert(key, response);
-        }
-        params.insert("inputResponses".to_owned(), responses.into());
-        if let Some(state) = self.request_state {
-            params.insert("requestState".to_owned(), state);
-        }
-        Ok(())
+    async fn read(&self, uri: &str) -> Result<String, UpstreamFailure> {
+        let params = Map::from_iter([("uri".to_owned(), Value::from(uri))]);
+        let request = Request::new("resources/read", params, self.call_limit());
+        self.converse(Request { name: Some(uri), ..request }).await
+    }
+
+    async fn prompt(&self, name: &str, arguments: &str) -> Result<String, UpstreamFailure> {
+        let params = Map::from_iter([("name".to_owned(), Value::from(name))]);
+        let request = Request::new("prompts/get", params, self.call_limit());
+        self.converse(Request { name: Some(name), arguments: Some(arguments), ..request }).await
+    }
+
+    fn call_limit(&self) -> Duration {
+        Duration::from_millis(self.limits.call_ms)
     }
 }
 
@@ -381,7 +344,31 @@ impl Upstream for Session {
     }
 
     fn list_tools(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
-        Box::pin(self.list())
+        Box::pin(self.list_tools())
+    }
+
+    fn list_resources(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(self.list_if(self.offers.resources, lists::RESOURCES))
+    }
+
+    fn list_resource_templates(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(self.list_if(self.offers.resources, lists::RESOURCE_TEMPLATES))
+    }
+
+    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+        Box::pin(self.read(uri))
+    }
+
+    fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>> {
+        Box::pin(self.list_if(self.offers.prompts, lists::PROMPTS))
+    }
+
+    fn get_prompt<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
+        Box::pin(self.prompt(name, arguments))
     }
 
     fn call(&self, call: UpstreamCall) -> BoxFuture<'_, Result<String, UpstreamFailure>> {

@@ -10,7 +10,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
 
 use super::child::{Line, ServerProcess, Started, next_line};
-use super::peer::{Peer, Reply, ReplyError};
+use super::peer::{Heard, Peer, Reply, ReplyError};
 use super::redact::Redactor;
 use super::wire;
 
@@ -225,15 +225,26 @@ impl Reader {
 
     async fn message(&mut self, text: &str) {
         let Some(incoming) = wire::read(text) else { return self.not_a_message(text) };
-        if let Some(answer) = self.peer.heard(incoming) {
-            // Not awaited here: a server that does not read must not keep us from reading.
-            // So many at once and no more, or one that only asks would fill the memory.
-            let Ok(permit) = Arc::clone(&self.answers).try_acquire_owned() else { return };
-            let (input, peer) = (Arc::clone(&self.input), Arc::clone(&self.peer));
-            tokio::spawn(async move {
-                let _ = write(&input, &peer, answer).await;
-                drop(permit);
-            });
+        // Not awaited here: a server that does not read must not keep us from reading.
+        // So many at once and no more, or one that only asks would fill the memory.
+        let (input, peer) = (Arc::clone(&self.input), Arc::clone(&self.peer));
+        match self.peer.heard(incoming, None) {
+            Heard::Nothing => {}
+            Heard::Answer(answer) => {
+                let Ok(permit) = Arc::clone(&self.answers).try_acquire_owned() else { return };
+                tokio::spawn(async move {
+                    let _ = write(&input, &peer, answer).await;
+                    drop(permit);
+                });
+            }
+            // These are counted by whoever asks.
+            Heard::Ask(asking) => {
+                tokio::spawn(async move {
+                    if let Some(answer) = asking.answer().await {
+                        let _ = write(&input, &peer, answer).await;
+                    }
+                });
+            }
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) enum Incoming<'a> {
     /// The answer to a request of ours.
     Response { id: u64, outcome: Result<&'a RawValue, NoResult> },
     /// It wants something from us.
-    Request { id: &'a RawValue, method: Cow<'a, str> },
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
     /// It tells us something.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
 }
@@ -63,7 +63,9 @@ struct Envelope<'a> {
 pub(crate) fn read(text: &str) -> Option<Incoming<'_>> {
     let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
     match envelope {
-        Envelope { id: Some(id), method: Some(method), .. } => Some(Incoming::Request { id, method }),
+        Envelope { id: Some(id), method: Some(method), params, .. } => {
+            Some(Incoming::Request { id, method, params })
+        }
         Envelope { id: None, method: Some(method), params, .. } => {
             Some(Incoming::Notification { method, params })
         }
@@ -135,15 +137,15 @@ pub(crate) fn cancelled(id: u64) -> String {
     notification(CANCELLED, &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#))
 }
 
-/// Our answer to a request.
-pub(crate) fn response(id: &RawValue, result: &str) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
+/// Our answer to a request. Both are JSON.
+pub(crate) fn response(id: &str, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
 /// Our refusal of a request.
-pub(crate) fn refusal(id: &RawValue, code: i64, message: &str) -> String {
+pub(crate) fn refusal(id: &str, code: i64, message: &str) -> String {
     let message = serde_json::Value::from(message);
-    format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{message}}}}}"#, id.get())
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#)
 }
 
 #[cfg(test)]
@@ -155,7 +157,7 @@ mod tests {
         let shown = |text: &str| match read(text) {
             Some(Incoming::Response { id, outcome: Ok(result) }) => format!("{id} is {}", result.get()),
             Some(Incoming::Response { id, outcome: Err(error) }) => format!("{id} failed {error:?}"),
-            Some(Incoming::Request { id, method }) => format!("{} asks {method}", id.get()),
+            Some(Incoming::Request { id, method, .. }) => format!("{} asks {method}", id.get()),
             Some(Incoming::Notification { method, .. }) => format!("tells {method}"),
             None => "nothing".to_owned(),
         };

@@ -201,7 +201,8 @@ async fn serve(
                             }
                             write_chunk(&mut stream, &text).await?;
                         }
-                        _ = stream.get_ref().readable() => {
+                        // Waiting until it is readable would also end without anything to read.
+                        _ = stream.get_ref().peek(&mut [0]) => {
                             log.send_modify(|all| all.push(Seen { verb: "GONE".to_owned(), ..seen.clone() }));
                             return Ok(());
                         }
@@ -282,7 +283,8 @@ fn modern(seen: &Seen) -> Answer {
         && seen.header("mcp-protocol-version") == MODERN
         && meta["io.modelcontextprotocol/protocolVersion"] == MODERN
         && meta["io.modelcontextprotocol/clientCapabilities"].is_object()
-        && seen.headers.contains_key("mcp-name") == (seen.method() == "tools/call")
+        && seen.headers.contains_key("mcp-name")
+            == matches!(seen.method(), "tools/call" | "resources/read" | "prompts/get")
         && !seen.headers.contains_key("mcp-session-id");
     if !in_order {
         let error = json!({ "code": -32020, "message": "the headers do not match" });

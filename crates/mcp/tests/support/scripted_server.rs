@@ -10,6 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
 
+use crate::scripted_readables::Readables;
+
 const MODERN: &str = "2026-07-28";
 
 /// Serves until its input ends. Each behaviour is `name` or `name=value`.
@@ -41,6 +43,7 @@ struct Server {
     greeted: bool,
     listening: bool,
     extra_tools: Option<Vec<Value>>,
+    readables: Readables,
     heard: Vec<Value>,
     held: Vec<Value>,
     /// Calls that are answered when a message of that method has come.
@@ -136,9 +139,20 @@ impl Server {
             "initialize" if !self.is("modern") => self.initialize(&id, &params),
             _ if !self.is("modern") && !self.greeted => refuse(&id, -32000, "not initialized"),
             "subscriptions/listen" if self.is("modern") => self.listening = true,
+            "tools/list" if self.is("no-tools") => refuse(&id, -32601, "Method not found"),
             "tools/list" => self.list(&id, &params),
             "tools/call" => self.call(&id, params),
+            _ if self.is("readables") => self.readables.answer(&id, &method, &params),
             _ => refuse(&id, -32601, "Method not found"),
+        }
+    }
+
+    fn capabilities(&self) -> Value {
+        let changes = json!({ "listChanged": true });
+        match (self.is("readables"), self.is("no-tools")) {
+            (true, true) => json!({ "resources": changes, "prompts": {} }),
+            (true, false) => json!({ "tools": changes, "resources": {}, "prompts": {} }),
+            (false, _) => json!({ "tools": changes }),
         }
     }
 
@@ -159,7 +173,7 @@ impl Server {
             &json!({
                 "resultType": "complete",
                 "supportedVersions": [MODERN],
-                "capabilities": { "tools": { "listChanged": true } },
+                "capabilities": self.capabilities(),
                 "instructions": self.script.get("instructions"),
                 "ttlMs": 1000,
                 "cacheScope": "public",
@@ -184,7 +198,7 @@ impl Server {
             id,
             &json!({
                 "protocolVersion": version,
-                "capabilities": { "tools": { "listChanged": true } },
+                "capabilities": self.capabilities(),
                 "serverInfo": { "name": "scripted", "version": "1.0" },
                 "instructions": self.script.get("instructions"),
             }),
@@ -296,28 +310,38 @@ impl Server {
                 }
                 answer(id, &json!("changed"));
             }
+            "set_resources" => {
+                self.readables.resources = arguments["resources"].as_array().cloned();
+                let changed = text("changed");
+                send(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/{changed}/list_changed"}}"#));
+                answer(id, &json!("changed"));
+            }
             "stop_reading" => {
                 answer(id, &json!("deaf"));
                 do_nothing();
             }
-            "question" => question(id, &params, &text("method")),
+            "question" => question(id, &params, &arguments),
             _ => answer(id, &arguments),
         }
     }
 }
 
-/// Asks through a result; answers with what it is told, once it is told something.
-fn question(id: &Value, params: &Map<String, Value>, method: &str) {
-    match params.get("inputResponses") {
-        Some(responses) => answer(id, &json!([responses, params["requestState"]])),
-        None => reply(
-            id,
-            &json!({
-                "resultType": "input_required",
-                "inputRequests": { "one": { "method": method, "params": {} } },
-                "requestState": "where we were",
-            }),
-        ),
+/// Asks through a result; answers with what it is told, once it is told something. With `requests` it
+/// asks these, with `rounds` that often.
+fn question(id: &Value, params: &Map<String, Value>, arguments: &Value) {
+    let asked = json!({ "one": { "method": arguments["method"], "params": {} } });
+    let requests = arguments.get("requests").unwrap_or(&asked);
+    let rounds = arguments["rounds"].as_u64();
+    let round = params.get("requestState").and_then(Value::as_u64).unwrap_or(0);
+    match (params.get("inputResponses"), rounds) {
+        (Some(responses), None) => answer(id, &json!([responses, params["requestState"]])),
+        (Some(responses), Some(rounds)) if round >= rounds => answer(id, &json!([responses, round])),
+        (_, rounds) => {
+            let state = rounds.map_or(json!("where we were"), |_| json!(round + 1));
+            let result =
+                json!({ "resultType": "input_required", "inputRequests": requests, "requestState": state });
+            reply(id, &result);
+        }
     }
 }
 
@@ -367,6 +391,7 @@ fn own_tools() -> Vec<Value> {
         "heard",
         "ask",
         "set_tools",
+        "set_resources",
         "stop_reading",
         "question",
     ];
@@ -388,10 +413,10 @@ fn answer(id: &Value, value: &Value) {
     reply(id, &json!({ "resultType": "complete", "content": [], "structuredContent": value }));
 }
 
-fn reply(id: &Value, result: &Value) {
+pub fn reply(id: &Value, result: &Value) {
     send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string());
 }
 
-fn refuse(id: &Value, code: i64, message: &str) {
+pub fn refuse(id: &Value, code: i64, message: &str) {
     send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string());
 }

@@ -5,13 +5,18 @@ mod calls;
 mod cases;
 mod http;
 mod messages;
+mod person;
 mod presence;
+mod questions;
+mod readables;
 mod reviews;
 mod stdio;
 mod world;
 
 #[path = "../support/scripted_http.rs"]
 mod scripted_http;
+#[path = "../support/scripted_readables.rs"]
+mod scripted_readables;
 #[path = "../support/scripted_server.rs"]
 mod scripted_server;
 
@@ -31,6 +36,8 @@ fn main() {
         calls::cases(),
         presence::cases(),
         reviews::cases(),
+        questions::cases(),
+        readables::cases(),
     ]
     .concat();
     libtest_mimic::run(&Arguments::from_args(), cases.into_iter().map(cases::trial).collect()).exit();

@@ -97,16 +97,30 @@ pub async fn try_connect(
     settings: ServerSettings,
     remembered: Option<&str>,
 ) -> (Result<Arc<dyn Upstream>, UpstreamFailure>, Arc<ServerLog>, Arc<Notify>) {
+    connect_with(settings, remembered, false).await
+}
+
+async fn connect_with(
+    settings: ServerSettings,
+    remembered: Option<&str>,
+    can_ask: bool,
+) -> (Result<Arc<dyn Upstream>, UpstreamFailure>, Arc<ServerLog>, Arc<Notify>) {
     let (log, changed) = (Arc::new(ServerLog::in_memory()), Arc::new(Notify::new()));
     let tell = Arc::clone(&changed);
     let request = ConnectRequest {
         settings: Arc::new(settings),
         remembered: remembered.map(str::to_owned),
-        can_ask: false,
-        tools_changed: Arc::new(move || tell.notify_one()),
+        can_ask,
+        offer_changed: Arc::new(move || tell.notify_one()),
         log: Arc::clone(&log),
     };
     (connector().connect(request).await, log, changed)
+}
+
+/// A connection to a server that is told that it may ask questions.
+pub async fn connect_to_ask(settings: ServerSettings) -> Connection {
+    let (upstream, log, changed) = connect_with(settings, None, true).await;
+    Connection { upstream: upstream.expect("a connection"), log, changed }
 }
 
 pub async fn connect(settings: ServerSettings) -> Connection {
@@ -122,6 +136,14 @@ impl Connection {
     /// The structured value of an answer.
     pub async fn value(&self, tool: &str, arguments: Value) -> Value {
         let raw = self.call(tool, arguments).await.expect("an answer");
+        let result: Value = serde_json::from_str(&raw).expect("JSON");
+        result["structuredContent"].clone()
+    }
+
+    /// The structured value of an answer to a call whose questions this one answers.
+    pub async fn value_with(&self, asker: &Asker, tool: &str, arguments: Value) -> Value {
+        let call = UpstreamCall { asker: asker.clone(), ..call_of(tool, &arguments) };
+        let raw = self.upstream.call(call).await.expect("an answer");
         let result: Value = serde_json::from_str(&raw).expect("JSON");
         result["structuredContent"].clone()
     }

@@ -33,11 +33,9 @@ pub fn load(folder: &Path) -> anyhow::Result<Vec<ServerOffer>> {
         let tools = dump.tools.iter().map(|raw| ToolDefinition::parse(raw).map(Arc::new));
         offers.push(ServerOffer {
             name: dump.server,
-            title: None,
             version: dump.version,
-            description: None,
-            category: None,
             tools: tools.collect::<Result<_, _>>()?,
+            ..ServerOffer::default()
         });
     }
     if offers.is_empty() {

@@ -1,0 +1,72 @@
+//! The resources and prompts of the scripted server: two of each, one a page.
+
+use serde_json::{Map, Value, json};
+
+use crate::scripted_server::{refuse, reply};
+
+/// What it has now.
+#[derive(Default)]
+pub struct Readables {
+    /// Instead of its own.
+    pub resources: Option<Vec<Value>>,
+}
+
+impl Readables {
+    pub fn answer(&self, id: &Value, method: &str, params: &Map<String, Value>) {
+        match method {
+            "resources/list" => {
+                let own = vec![
+                    json!({ "uri": "file:///notes.txt", "name": "notes", "mimeType": "text/plain", "size": 5 }),
+                    json!({ "uri": "file:///a b.png", "name": "picture", "description": "Of\na\u{202e} cat" }),
+                ];
+                page(id, params, "resources", self.resources.clone().unwrap_or(own));
+            }
+            "resources/templates/list" => {
+                let template = json!({ "uriTemplate": "db://{table}{?limit}", "name": "rows" });
+                page(id, params, "resourceTemplates", vec![template]);
+            }
+            "prompts/list" => {
+                let arguments = json!([{ "name": "code", "required": true }]);
+                let review = json!({ "name": "review", "title": "Review", "arguments": arguments });
+                page(id, params, "prompts", vec![review, json!({ "name": "greet.me" })]);
+            }
+            "resources/read" => read(id, params["uri"].as_str().unwrap_or_default()),
+            "prompts/get" => {
+                let link = json!({ "type": "resource_link", "uri": "file:///notes.txt", "name": "notes" });
+                let told =
+                    json!({ "type": "text", "text": format!("{} {}", params["name"], params["arguments"]) });
+                let embedded = json!({ "type": "resource", "resource": { "uri": "file:///x", "text": "x" } });
+                let said = |content: Value| json!({ "role": "user", "content": content });
+                reply(id, &json!({ "messages": [said(told), said(link), said(embedded)] }));
+            }
+            _ => refuse(id, -32601, "Method not found"),
+        }
+    }
+}
+
+fn page(id: &Value, params: &Map<String, Value>, key: &str, things: Vec<Value>) {
+    let at: usize = params
+        .get("cursor")
+        .and_then(Value::as_str)
+        .map_or(0, |cursor| cursor.parse().expect("a cursor of ours"));
+    let mut result =
+        json!({ key: things.get(at).into_iter().collect::<Vec<_>>(), "ttlMs": 1, "cacheScope": "public" });
+    if at + 1 < things.len() {
+        result["nextCursor"] = (at + 1).to_string().into();
+    }
+    reply(id, &result);
+}
+
+fn read(id: &Value, uri: &str) {
+    let contents = match uri {
+        "file:///notes.txt" => json!([{ "uri": uri, "mimeType": "text/plain", "text": "hello" }]),
+        "file:///a b.png" => json!([{ "uri": uri, "blob": "AAH/" }, { "uri": "file:///other", "text": "b" }]),
+        "secret:given" => json!([{ "uri": uri, "text": std::env::var("GIVEN").unwrap_or_default() }]),
+        "large:" => json!([{ "uri": uri, "text": "x".repeat(100_000) }]),
+        "hang:" => return,
+        "none:" => return reply(id, &json!([])),
+        _ if uri.starts_with("db://") => json!([{ "uri": uri, "text": uri }]),
+        _ => return refuse(id, -32002, "Resource not found"),
+    };
+    reply(id, &json!({ "contents": contents }));
+}
