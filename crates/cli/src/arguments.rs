@@ -447,7 +447,7 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve"])]
     pub what: String,
 
     /// A folder with catalogues: JSON files of {"server", "version", "tools"}
@@ -462,9 +462,17 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds of each measurement
+    /// Rounds of each measurement (sandbox, gateway)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
+
+    /// serve: seconds of each measurement
+    #[arg(long, default_value_t = 3)]
+    pub seconds: u64,
+
+    /// serve: executions after which memory is looked at again
+    #[arg(long, default_value_t = 10_000)]
+    pub executions: usize,
 }
 
 impl LimitArguments {

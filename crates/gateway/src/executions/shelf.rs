@@ -84,3 +84,81 @@ impl Shelf {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::Report;
+    use crate::executions::Owner;
+    use gristmill_domain::Code;
+
+    fn limits(count: usize, bytes: usize) -> KeepLimits {
+        KeepLimits { count, bytes, age: Duration::from_secs(60) }
+    }
+
+    fn running() -> Arc<Entry> {
+        Arc::new(Entry::new(Owner("a".to_owned())).unwrap())
+    }
+
+    /// Its report weighs about as much as its message.
+    fn ended(bytes: usize) -> Arc<Entry> {
+        let entry = running();
+        entry.end(Report::refused(Code::Busy, "x".repeat(bytes), None, Duration::ZERO));
+        entry
+    }
+
+    fn shelf(limits: KeepLimits, entries: &[&Arc<Entry>]) -> Shelf {
+        let mut shelf = Shelf::new(limits);
+        for entry in entries {
+            shelf.put(Arc::clone(entry), Instant::now());
+        }
+        shelf.tidy(Instant::now());
+        shelf
+    }
+
+    fn kept(shelf: &Shelf) -> Vec<ExecutionId> {
+        shelf.all().map(|entry| entry.id.clone()).collect()
+    }
+
+    fn ids(entries: &[&Arc<Entry>]) -> Vec<ExecutionId> {
+        entries.iter().map(|entry| entry.id.clone()).collect()
+    }
+
+    #[test]
+    fn the_oldest_go_first_and_what_runs_stays() {
+        let (first, old, middle, new) = (running(), ended(0), ended(0), ended(0));
+        let shelf = shelf(limits(2, 1 << 20), &[&first, &old, &middle, &new]);
+        assert_eq!(kept(&shelf), ids(&[&new, &middle, &first]));
+    }
+
+    #[test]
+    fn all_reports_together_weigh_no_more_than_they_may() {
+        let (old, new) = (ended(50_000), ended(50_000));
+        assert_eq!(kept(&shelf(limits(10, 110_000), &[&old, &new])), ids(&[&new, &old]));
+        assert_eq!(kept(&shelf(limits(10, 90_000), &[&old, &new])), ids(&[&new]));
+        let none: Vec<ExecutionId> = Vec::new();
+        assert_eq!(kept(&shelf(limits(10, 10_000), &[&old, &new])), none);
+    }
+
+    #[test]
+    fn what_has_ended_goes_when_it_is_old() {
+        let (over, going) = (ended(0), running());
+        let mut shelf = shelf(limits(10, 1 << 20), &[&over, &going]);
+        shelf.tidy(Instant::now() + Duration::from_secs(59));
+        assert_eq!(kept(&shelf), ids(&[&going, &over]));
+        shelf.tidy(Instant::now() + Duration::from_secs(61));
+        assert_eq!(kept(&shelf), ids(&[&going]));
+        assert_eq!(shelf.entries.len(), 1, "nothing is left in the other place");
+    }
+
+    #[test]
+    fn only_what_has_ended_is_forgotten() {
+        let (over, going) = (ended(0), running());
+        let mut shelf = shelf(limits(10, 1 << 20), &[&over, &going]);
+        for id in ids(&[&over, &going]) {
+            shelf.forget(&id);
+        }
+        assert_eq!(kept(&shelf), ids(&[&going]));
+        assert!(shelf.find(&over.id).is_none() && shelf.find(&going.id).is_some());
+    }
+}

@@ -128,3 +128,26 @@ impl Drop for HeldSession {
         self.0.busy.store(false, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_1_to_64_plain_characters() {
+        for name in ["a", ".", "..", "A-b_c.9", &"n".repeat(64)] {
+            assert_eq!(check_name(name), Ok(()), "{name}");
+        }
+        for name in ["", "a b", "a/b", "\u{e4}", "\0", &"n".repeat(65)] {
+            let bad = gristmill_domain::one_line(name, NAME_BYTES_MAX);
+            assert_eq!(check_name(name), Err(SessionError::BadName { name: bad }), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_bad_name_is_told_in_one_short_line() {
+        let error =
+            check_name(&format!("line\nline\u{1b}[31m{}", "x".repeat(10_000))).unwrap_err().to_string();
+        assert!(error.len() < 250 && !error.contains(['\n', '\u{1b}']), "{error}");
+    }
+}

@@ -25,7 +25,6 @@ const CALLS_NAMED_MAX: usize = 12;
 const CALL_NAMES_MAX: usize = 30;
 /// A traceback is cut in its middle.
 const TRACEBACK_TOKENS_MAX: usize = 800;
-/// Messages may quote what a server or a program wrote.
 const MESSAGE_TOKENS_MAX: usize = 800;
 const NOTES_MAX: usize = 10;
 
@@ -67,16 +66,20 @@ impl Answer {
     }
 }
 
-/// How a program ended, within a budget of tokens. `id` is named where asking again makes sense.
-pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>) -> Answer {
-    let status = match &report.error {
+/// How a program ended, in one word.
+pub(super) fn status_of(report: &Report) -> &'static str {
+    match &report.error {
         None => "ok",
         Some(error) if error.code == Code::Cancelled => "cancelled",
         Some(_) => "failed",
-    };
+    }
+}
+
+/// How a program ended, within a budget of tokens. `id` is named where asking again makes sense.
+pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>) -> Answer {
     let mut text = String::new();
     let mut structured = Map::new();
-    structured.insert("status".to_owned(), json!(status));
+    structured.insert("status".to_owned(), json!(status_of(report)));
     let mut notes: Vec<String> = Vec::new();
     let mut left = budget;
 
@@ -207,6 +210,17 @@ fn output_of(report: &Report) -> String {
     }
 }
 
+/// What to do next, with the names that a caller knows: what the gateway calls two limits is one
+/// argument here.
+fn hint_of(error: &ErrorReport) -> Option<String> {
+    let hint = error.hint.as_ref()?;
+    let is_about_time = matches!(error.code, Code::WallTime | Code::CpuTime);
+    Some(match is_about_time {
+        true => hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"),
+        false => hint.clone(),
+    })
+}
+
 fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
     let mut value = Map::new();
     value.insert("code".to_owned(), json!(error.code.as_str()));
@@ -217,7 +231,7 @@ fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
     if let Some(traceback) = traceback {
         value.insert("traceback".to_owned(), json!(traceback));
     }
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint_of(error) {
         value.insert("hint".to_owned(), json!(hint));
     }
     Value::Object(value)
@@ -235,18 +249,14 @@ fn write_error(text: &mut String, error: &ErrorReport, traceback: Option<&str>) 
         false => format!(": {message}"),
     };
     let _ = writeln!(text, "error[{}]{line}{message}", error.code);
-    if let Some(hint) = &error.hint {
+    if let Some(hint) = hint_of(error) {
         let _ = writeln!(text, "hint: {hint}");
     }
 }
 
-/// The message, in terms of what a caller can change.
+/// The message, which may quote what a server or a program wrote.
 fn message_of(error: &ErrorReport) -> String {
-    let message = fit::ends(&error.message, MESSAGE_TOKENS_MAX).text;
-    if !matches!(error.code, Code::WallTime | Code::CpuTime) {
-        return message;
-    }
-    message.replace("raise `wall_time`", "pass `timeout_s`").replace("raise `cpu_time`", "pass `timeout_s`")
+    fit::ends(&error.message, MESSAGE_TOKENS_MAX).text
 }
 
 /// What was called, so that nothing is done twice.
@@ -256,6 +266,8 @@ fn calls(called: &[ToolCalled]) -> Vec<String> {
         (Some(why), false) => format!("failed: {}", gristmill_gateway::domain::one_line(why, 160)),
         (None, false) => "failed".to_owned(),
     };
+    // What was refused before it left us has done nothing.
+    let called: Vec<&ToolCalled> = called.iter().filter(|call| call.sent).collect();
     if called.len() <= CALLS_NAMED_MAX {
         return called
             .iter()

@@ -194,8 +194,7 @@ impl GatewayServer {
             let progress = follower.progress();
             let status = match &progress.report {
                 None => progress.status.as_str(),
-                Some(report) if report.success => "ok",
-                Some(_) => "failed",
+                Some(report) => answer::status_of(report),
             };
             format!("{}: {status}, {:.1} s", follower.id(), progress.elapsed.as_secs_f64())
         };

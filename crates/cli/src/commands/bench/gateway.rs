@@ -1,7 +1,7 @@
 //! `gristmill bench gateway`: what lies between a program and its servers, and what it costs.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ use gristmill_mcp::direct::DirectClient;
 use serde_json::{Map, Value, json};
 
 use super::figures::Percentiles;
+use super::row::Row;
+use super::temporary::Temporary;
 use super::{catalogues, machine, search};
 use crate::arguments::Bench;
 use crate::upstreams;
@@ -91,45 +93,11 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
         false => {
             println!("{}\n", machine::describe());
             for row in &rows {
-                println!("{:<58} {:>16}  {}", row.name, row.measured, row.verdict());
+                println!("{}", row.line());
             }
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-struct Row {
-    name: &'static str,
-    measured: String,
-    bar: Option<(String, bool)>,
-}
-
-impl Row {
-    fn plain(name: &'static str, measured: String) -> Self {
-        Self { name, measured, bar: None }
-    }
-
-    fn at_most(name: &'static str, value: f64, bar: f64, unit: &str) -> Self {
-        let goal = format!("at most {bar} {unit}");
-        Self { name, measured: format!("{value:.1} {unit}"), bar: Some((goal, value <= bar)) }
-    }
-
-    fn verdict(&self) -> String {
-        match &self.bar {
-            Some((goal, true)) => format!("{goal}: kept"),
-            Some((goal, false)) => format!("{goal}: MISSED"),
-            None => String::new(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "measured": self.measured,
-            "goal": self.bar.as_ref().map(|(goal, _)| goal),
-            "kept": self.bar.as_ref().map(|(_, kept)| kept),
-        })
-    }
 }
 
 fn arguments_of_a_call() -> Map<String, Value> {
@@ -290,30 +258,5 @@ impl Upstream for FromFile {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
-    }
-}
-
-/// A folder that is gone afterwards.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn new() -> anyhow::Result<Self> {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("gristmill-bench-{}-{count}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
-        Ok(Self(path))
-    }
-
-    fn folders(&self) -> UpstreamFolders {
-        UpstreamFolders { data: self.0.clone(), cache: self.0.clone() }
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        gristmill_gateway::upstream::remove_trees(&self.0.join("trees"));
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

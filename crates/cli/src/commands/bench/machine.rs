@@ -84,9 +84,68 @@ fn children_of(parent: u32) -> Vec<u32> {
 
 fn private_kb(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let field = |name: &str| -> u64 {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line.split_whitespace().next().and_then(|kb| kb.parse().ok()).unwrap_or(0)
-    };
+    let field = |name: &str| kb_in(&text, name).unwrap_or(0);
     Some(field("Private_Clean:") + field("Private_Dirty:"))
+}
+
+/// What a process and all its descendants have.
+pub struct Memory {
+    processes: usize,
+    /// Private if we may look at every one of them, resident otherwise, which counts shared pages often.
+    all_kb: u64,
+    first_kb: u64,
+    is_private: bool,
+}
+
+impl Memory {
+    /// Of a process and everything below it.
+    pub fn of_tree(root: u32) -> Self {
+        const PROCESSES_MAX: usize = 10_000;
+        let mut tree = vec![root];
+        let mut at = 0;
+        while let Some(pid) = tree.get(at).copied().filter(|_| tree.len() < PROCESSES_MAX) {
+            tree.extend(children_of(pid));
+            at += 1;
+        }
+        let private: Option<Vec<u64>> = tree.iter().map(|pid| private_kb(*pid)).collect();
+        let is_private = private.is_some();
+        let sizes = private.unwrap_or_else(|| tree.iter().map(|pid| resident_kb(*pid)).collect());
+        Self {
+            processes: tree.len(),
+            all_kb: sizes.iter().sum(),
+            first_kb: sizes.first().copied().unwrap_or(0),
+            is_private,
+        }
+    }
+
+    /// All of them together.
+    pub fn mb(&self) -> f64 {
+        self.all_kb as f64 / 1024.0
+    }
+
+    /// The first process alone.
+    pub fn first_mb(&self) -> f64 {
+        self.first_kb as f64 / 1024.0
+    }
+
+    /// What was counted.
+    pub fn what(&self) -> String {
+        format!("{} ({} processes)", if self.is_private { "private" } else { "resident" }, self.processes)
+    }
+}
+
+fn resident_kb(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    kb_in(&text, "VmRSS:").unwrap_or(0)
+}
+
+/// What new processes can have.
+pub fn available_mb() -> Option<f64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    kb_in(&text, "MemAvailable:").map(|kb| kb as f64 / 1024.0)
+}
+
+fn kb_in(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }

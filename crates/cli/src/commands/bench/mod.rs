@@ -5,8 +5,12 @@ mod catalogues;
 mod figures;
 mod gateway;
 mod machine;
+mod row;
 mod sandbox;
 mod search;
+mod serve;
+mod serve_client;
+mod temporary;
 mod workloads;
 
 use super::{Failure, Outcome};
@@ -19,6 +23,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "gateway" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             gateway::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "serve" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            serve::measure(arguments).await.map_err(Failure::Ours)
         }
         _ => {
             engine_progress::prepare().map_err(Failure::Ours)?;

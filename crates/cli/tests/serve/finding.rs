@@ -1,0 +1,283 @@
+//! `search_tools` and `get_tool_definition`: how a model finds what a program can call.
+
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::client::{legacy, members, text_of};
+use crate::gateways::{Place, shared};
+
+cases![
+    a_search_answers_how_to_call_what_it_found,
+    each_detail_level_shows_more,
+    without_a_query_the_servers_are_listed,
+    a_server_or_a_category_narrows_the_search,
+    a_limit_leaves_out_and_says_how_to_see_more,
+    a_limit_that_is_none_is_refused_with_the_range,
+    where_nothing_fits_the_answer_says_what_to_try,
+    an_unknown_filter_is_refused_with_the_nearest,
+    a_server_that_is_down_is_named,
+    without_servers_a_search_says_how_to_connect_some,
+    a_definition_comes_in_each_language,
+    the_definitions_of_a_server_or_a_category_come_together,
+    a_server_narrows_a_bare_name,
+    a_name_that_several_servers_have_is_refused_with_all_of_them,
+    an_unknown_definition_names_the_nearest,
+    a_definition_of_nothing_says_what_to_pass,
+    many_definitions_are_left_out_by_name,
+];
+
+const CONVERT: &str = "calculator.convert_units(value: float, from_: str, to: str) -> {value: float, from: str, to: str, kind: Literal[\"length\", \"mass\", \"temperature\", \"time\", \"data\"]}";
+
+fn search(arguments: Value) -> Value {
+    shared().call("search_tools", arguments)
+}
+
+fn refusal(tool: &str, arguments: Value) -> String {
+    let answer = shared().call(tool, arguments);
+    assert_eq!((&answer["isError"], answer.get("structuredContent")), (&json!(true), None), "{answer:#}");
+    text_of(&answer).to_owned()
+}
+
+fn a_search_answers_how_to_call_what_it_found() {
+    let first_sentence = "    Converts a value between units of length, mass, temperature, time or data.";
+    assert_eq!(
+        search(json!({"query": "convert kilometres to miles"})),
+        json!({
+            "content": [{"type": "text", "text": format!("1 of 1 shown\n{CONVERT}\n{first_sentence}")}],
+            "structuredContent": {"shown": 1, "total": 1, "found": [CONVERT, first_sentence]},
+            "isError": false,
+        })
+    );
+}
+
+fn each_detail_level_shows_more() {
+    let found = |level: &str| {
+        let arguments =
+            json!({"query": "convert units", "server": "calculator", "detail_level": level, "limit": 1});
+        search(arguments)["structuredContent"]["found"].take()
+    };
+    assert_eq!(found("names"), json!(["calculator.convert_units"]));
+    assert_eq!(
+        found("summary"),
+        json!([CONVERT, "    Converts a value between units of length, mass, temperature, time or data."])
+    );
+    assert_eq!(
+        found("full"),
+        json!([
+            CONVERT,
+            "    Converts a value between units of length, mass, temperature, time or data. Both units must be of one kind.",
+            "    - value: How many of the unit `from`",
+            "    - from: Name or symbol, such as km, mile, kg, celsius, hour, GiB",
+            "    - to: Name or symbol of the unit wanted",
+        ])
+    );
+    let refused = refusal("search_tools", json!({"query": "x", "detail_level": "most"}));
+    assert_eq!(
+        refused,
+        "error[GM-2002]: `detail_level` must be one of \"names\", \"summary\", \"full\", not \"most\""
+    );
+}
+
+fn without_a_query_the_servers_are_listed() {
+    for arguments in [json!({}), json!({"query": ""}), json!({"query": "  "})] {
+        let found = search(arguments)["structuredContent"].take();
+        assert_eq!((&found["shown"], &found["total"]), (&json!(3), &json!(3)), "{found:#}");
+        let lines = found["found"].as_array().expect("lines");
+        let starts = [
+            "calculator (3 tools, examples): Exact",
+            "crm (7 tools, examples): Accounts",
+            "robot (22 tools): does as it is told",
+        ];
+        for (line, start) in lines.iter().zip(starts) {
+            assert!(line.as_str().is_some_and(|line| line.starts_with(start)), "{line}");
+        }
+    }
+}
+
+fn a_server_or_a_category_narrows_the_search() {
+    let names = |mut arguments: Value| {
+        arguments["detail_level"] = json!("names");
+        search(arguments)["structuredContent"]["found"].take()
+    };
+    let calculator = json!(["calculator.convert_units", "calculator.evaluate", "calculator.statistics"]);
+    assert_eq!(names(json!({"server": "calculator"})), calculator);
+    assert_eq!(names(json!({"query": "echo", "server": "robot", "limit": 1})), json!(["robot.echo"]));
+    assert_eq!(names(json!({"query": "echo", "category": "examples"})), json!([]));
+    let listed = search(json!({"category": "examples"}))["structuredContent"].take();
+    assert!(
+        listed["found"].to_string().contains("calculator") && !listed["found"].to_string().contains("robot"),
+        "{listed:#}"
+    );
+}
+
+fn a_limit_leaves_out_and_says_how_to_see_more() {
+    let answer = search(json!({"server": "calculator", "detail_level": "names", "limit": 2}));
+    let structured = &answer["structuredContent"];
+    assert_eq!(
+        (&structured["shown"], &structured["total"], &structured["found"]),
+        (&json!(2), &json!(3), &json!(["calculator.convert_units", "calculator.evaluate"]))
+    );
+    let more = structured["more"].as_str().expect("how to see more");
+    assert!(
+        more.contains("`limit`") && !more.contains("offset"),
+        "only what can be passed is advised: {more}"
+    );
+    assert!(text_of(&answer).ends_with(more), "{answer:#}");
+}
+
+fn a_limit_that_is_none_is_refused_with_the_range() {
+    for limit in [json!(0), json!(-1), json!(10_000_000_000_u64)] {
+        let refused = refusal("search_tools", json!({"query": "convert", "limit": limit}));
+        assert_eq!(refused, format!("error[GM-2002]: limit is {limit}; it can be 1 to 500"));
+    }
+}
+
+fn where_nothing_fits_the_answer_says_what_to_try() {
+    let more = "Nothing fits. Use other words, or an empty query to see all servers.";
+    let answer = search(json!({"query": "zzzqqqxxx"}));
+    assert_eq!(answer["structuredContent"], json!({"shown": 0, "total": 0, "found": [], "more": more}));
+    assert!(text_of(&answer).ends_with(more), "{answer:#}");
+}
+
+fn an_unknown_filter_is_refused_with_the_nearest() {
+    assert_eq!(
+        refusal("search_tools", json!({"server": "calculatr"})),
+        "error[GM-2002]: there is no server `calculatr`; did you mean `calculator`?"
+    );
+    let refused = refusal("search_tools", json!({"category": "exmples"}));
+    assert!(
+        refused.contains("no server has the category `exmples`") && refused.contains("examples"),
+        "{refused}"
+    );
+    let refused = refusal("search_tools", json!({"qery": "x"}));
+    assert!(
+        refused.contains("`qery` is not an argument of search_tools; did you mean `query`?"),
+        "{refused}"
+    );
+}
+
+fn a_server_that_is_down_is_named() {
+    let place =
+        Place::new("down").example("calculator").server("never", json!({"command": "/nowhere/at/all"}));
+    let served = place.serve(legacy(), &[]);
+    // Whether it has been tried yet depends on the moment.
+    let found = served.structured("search_tools", json!({"query": "convert"}));
+    let more = found["more"].as_str().unwrap_or_default();
+    assert!(more == "never is down." || more == "never has not answered yet.", "{found:#}");
+    assert_eq!(found["shown"], 1);
+}
+
+fn without_servers_a_search_says_how_to_connect_some() {
+    let served = Place::new("none").serve(legacy(), &[]);
+    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    assert_eq!(
+        served.call("search_tools", json!({"query": "x"})),
+        json!({
+            "content": [{"type": "text", "text": words}],
+            "structuredContent": {"shown": 0, "total": 0, "found": [], "more": words},
+            "isError": false,
+        })
+    );
+    let refused = served.call("get_tool_definition", json!({"name": "x"}));
+    assert!(text_of(&refused).starts_with("error[GM-1401]: no servers are connected\nhint: "), "{refused}");
+}
+
+fn definition(arguments: Value) -> Value {
+    let answer = shared().call("get_tool_definition", arguments);
+    assert_eq!(answer["isError"], false, "{answer:#}");
+    answer["structuredContent"].clone()
+}
+
+fn a_definition_comes_in_each_language() {
+    let name = "calculator.evaluate";
+    let of = |format: &str| definition(json!({"name": name, "format": format}))["definitions"][name].take();
+    let python = of("python");
+    let text = python.as_str().expect("a text");
+    assert!(text.contains("async def evaluate(*, expression: str) -> EvaluateResult:"), "{text}");
+    assert_eq!(
+        definition(json!({"name": name})),
+        json!({"definitions": {name: python}}),
+        "unless said otherwise"
+    );
+    let typescript = of("typescript");
+    let text = typescript.as_str().expect("a text");
+    assert!(text.contains("export declare function evaluate(args: {"), "{text}");
+    let json = of("json");
+    assert_eq!(
+        members(&json),
+        ["name", "title", "description", "inputSchema", "outputSchema", "annotations"]
+    );
+    assert_eq!(
+        (&json["name"], &json["inputSchema"]["required"]),
+        (&json!("evaluate"), &json!(["expression"]))
+    );
+    let refused = refusal("get_tool_definition", json!({"name": name, "format": "ruby"}));
+    assert!(refused.contains("must be one of \"python\", \"typescript\", \"json\""), "{refused}");
+}
+
+fn the_definitions_of_a_server_or_a_category_come_together() {
+    let names = |arguments: Value| {
+        let shown = definition(arguments);
+        members(&shown["definitions"]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let calculator = ["calculator.convert_units", "calculator.evaluate", "calculator.statistics"];
+    assert_eq!(names(json!({"server": "calculator"})), calculator);
+    let of_category = names(json!({"category": "examples"}));
+    assert!(of_category.starts_with(&calculator.map(str::to_owned)), "{of_category:?}");
+    assert!(of_category.iter().any(|name| name.starts_with("crm.")), "{of_category:?}");
+    assert!(!of_category.iter().any(|name| name.starts_with("robot.")), "{of_category:?}");
+}
+
+fn a_server_narrows_a_bare_name() {
+    let shown = definition(json!({"name": "evaluate", "server": "calculator"}));
+    assert_eq!(members(&shown["definitions"]), ["calculator.evaluate"]);
+}
+
+fn a_name_that_several_servers_have_is_refused_with_all_of_them() {
+    let place = Place::new("ambiguous").scripted("one", &[]).scripted("two", &[]);
+    let served = place.serve(legacy(), &[]);
+    let answer = served.call("get_tool_definition", json!({"name": "echo"}));
+    let text = text_of(&answer);
+    assert!(
+        text.starts_with("error[GM-1401]: ") && text.contains("one.echo") && text.contains("two.echo"),
+        "{text}"
+    );
+    let shown = served.structured("get_tool_definition", json!({"name": "echo", "server": "two"}));
+    assert_eq!(members(&shown["definitions"]), ["two.echo"]);
+    let hint = served.call("echo", json!({}));
+    assert_eq!(hint["structuredContent"]["error"]["code"], "GM-1401", "{hint}");
+}
+
+fn an_unknown_definition_names_the_nearest() {
+    assert_eq!(
+        refusal("get_tool_definition", json!({"name": "evaluat"})),
+        "error[GM-1401]: there is no tool `evaluat`; did you mean calculator.evaluate?"
+    );
+    assert_eq!(
+        refusal("get_tool_definition", json!({"server": "calculatr"})),
+        "error[GM-1401]: no server fits `calculatr`\nhint: did you mean calculator?"
+    );
+    assert_eq!(
+        refusal("get_tool_definition", json!({"category": "zzz"})),
+        "error[GM-1401]: no server fits `zzz`\nhint: search_tools without a query lists the servers"
+    );
+}
+
+fn a_definition_of_nothing_says_what_to_pass() {
+    assert_eq!(
+        refusal("get_tool_definition", json!({})),
+        "error[GM-2002]: say which definition\nhint: pass `name`, such as \"crm.find_contacts\", or a `server`"
+    );
+}
+
+fn many_definitions_are_left_out_by_name() {
+    let served = Place::new("many").scripted("robot", &["many=400"]).serve(legacy(), &[]);
+    let answer = served.call("get_tool_definition", json!({"server": "robot"}));
+    let structured = &answer["structuredContent"];
+    let shown = members(&structured["definitions"]).len();
+    let left_out = structured["left_out"].as_array().expect("names");
+    let (last, named) = left_out.split_last().expect("some");
+    let more = 422 - shown - 200;
+    assert_eq!((named.len(), last), (200, &json!(format!("and {more} more"))));
+    assert!(text_of(&answer).len() < 60_000, "{}", text_of(&answer).len());
+}

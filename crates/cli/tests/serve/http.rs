@@ -1,0 +1,191 @@
+//! The same over HTTP, with plain sockets: one gateway, many callers, both eras at one address.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use gristmill_testkit::Home;
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::client::{Client, LEGACY, MODERN, Manners, legacy, modern};
+use crate::gateways::{Place, none_left, shared};
+
+cases![
+    both_eras_are_served_at_one_address,
+    the_list_is_the_same_as_over_pipes,
+    callers_share_sessions_only_under_one_name,
+    executions_of_callers_without_a_name_are_not_listed,
+    many_callers_at_once_are_answered_each_with_its_own,
+    a_signal_ends_the_gateway_and_leaves_nothing_behind,
+];
+
+/// A gateway that listens. It speaks over sockets only; the client holds its process.
+struct Listening {
+    process: Client,
+    address: String,
+    home: Home,
+}
+
+/// What came back.
+struct Response {
+    status: u16,
+    session: Option<String>,
+    messages: Vec<Value>,
+}
+
+impl Listening {
+    fn start(name: &str, arguments: &[&str]) -> Self {
+        let place = Place::new(name).example("calculator");
+        let words: Vec<&str> =
+            ["--http", "127.0.0.1:0", "--profile", "full"].iter().chain(arguments).copied().collect();
+        let process = Client::mute(place.command(&words), legacy());
+        let said = process.until_said("http://");
+        let address = said.trim_start_matches("http://").trim_end_matches("/mcp").trim().to_owned();
+        Self { process, address, home: place.into_home() }
+    }
+
+    fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+        let body = body.to_string();
+        let mut head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n",
+            self.address,
+            body.len()
+        );
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        write!(stream, "{head}\r\n{body}").expect("it reads");
+        read_response(BufReader::new(stream))
+    }
+
+    /// A request of the modern era, which stands for itself.
+    fn request(&self, manners: &Manners, id: u64, method: &str, params: Value) -> Value {
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let mut headers = vec![("MCP-Protocol-Version", MODERN), ("Mcp-Method", method)];
+        if !name.is_empty() {
+            headers.push(("Mcp-Name", &name));
+        }
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": manners.params(params)});
+        let response = self.post(&headers, &body);
+        assert_eq!(response.status, 200, "{:?}", response.messages);
+        let answer = response.messages.into_iter().find(|message| message["id"] == id);
+        answer.expect("an answer under the request's id")
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        let params = json!({"name": tool, "arguments": arguments});
+        self.request(&modern(), 7, "tools/call", params)["result"]["structuredContent"].take()
+    }
+}
+
+fn read_response(mut stream: BufReader<TcpStream>) -> Response {
+    let mut line = String::new();
+    stream.read_line(&mut line).expect("a status line");
+    let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
+    let (mut session, mut is_chunked) = (None, false);
+    loop {
+        line.clear();
+        stream.read_line(&mut line).expect("a header");
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        match name.to_lowercase().as_str() {
+            "mcp-session-id" => session = Some(value.to_owned()),
+            "transfer-encoding" => is_chunked = value == "chunked",
+            _ => {}
+        }
+    }
+    let mut body = Vec::new();
+    stream.read_to_end(&mut body).expect("a body that ends");
+    let body = if is_chunked { unchunked(&body) } else { body };
+    let text = String::from_utf8(body).expect("UTF-8");
+    // Events of a stream, or one message alone.
+    let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+    let messages =
+        lines.filter_map(|line| serde_json::from_str(line).ok()).filter(Value::is_object).collect();
+    Response { status, session, messages }
+}
+
+fn unchunked(mut body: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    while let Some(end) = body.windows(2).position(|pair| pair == b"\r\n") {
+        let size =
+            std::str::from_utf8(&body[..end]).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
+        let size = size.expect("a chunk's size");
+        whole.extend_from_slice(&body[end + 2..end + 2 + size]);
+        body = &body[end + 2 + size + 2..];
+    }
+    whole
+}
+
+fn both_eras_are_served_at_one_address() {
+    let listening = Listening::start("http-eras", &[]);
+    let code = json!({"code": "await callMCPTool('evaluate', expression='6*7')"});
+    let ran = listening.call("execute_code", code.clone());
+    let expected = json!({"status": "ok", "result": {"expression": "6*7", "value": 42}});
+    assert_eq!(ran, expected);
+
+    let greeting = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": legacy().greeting()});
+    let response = listening.post(&[], &greeting);
+    assert_eq!(response.messages[0]["result"]["protocolVersion"], LEGACY, "{:?}", response.messages);
+    let session = response.session.expect("a session");
+    let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", LEGACY)];
+    let greeted = listening.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    assert_eq!(greeted.status, 202);
+    let params = json!({"name": "execute_code", "arguments": code});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let response = listening.post(&headers, &call);
+    let answer = response.messages.iter().find(|message| message["id"] == 2).expect("an answer");
+    assert_eq!(answer["result"]["structuredContent"], expected);
+}
+
+fn the_list_is_the_same_as_over_pipes() {
+    let listening = Listening::start("http-list", &[]);
+    let listed = listening.request(&modern(), 1, "tools/list", json!({}))["result"]["tools"].take();
+    assert_eq!(listed.to_string(), shared().result("tools/list", json!({}))["tools"].to_string());
+}
+
+fn callers_share_sessions_only_under_one_name() {
+    let listening = Listening::start("http-sessions", &[]);
+    let run =
+        |code: &str, session: &str| listening.call("execute_code", json!({"code": code, "session": session}));
+    assert_eq!(run("open('a', 'w').write('x')", "one")["status"], "ok");
+    assert_eq!(run("import os\nos.listdir('.')", "one")["result"], json!(["a"]));
+    assert_eq!(run("import os\nos.listdir('.')", "two")["result"], json!([]));
+}
+
+fn executions_of_callers_without_a_name_are_not_listed() {
+    let listening = Listening::start("http-unnamed", &[]);
+    let started = listening.call("execute_code", json!({"code": "1 + 1", "background": true}));
+    let refused = listening.call("get_execution", json!({}));
+    assert_eq!(refused["error"]["message"], "say which execution: pass its `id`", "{refused}");
+    let ended = listening.call("get_execution", json!({"id": started["id"]}));
+    assert_eq!(ended, json!({"status": "ok", "result": 2}), "its id is known to whoever started it");
+}
+
+fn many_callers_at_once_are_answered_each_with_its_own() {
+    let listening = Listening::start("http-many", &[]);
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let listening = &listening;
+            scope.spawn(move || {
+                for round in 0..3 {
+                    let code = format!("await asyncio.sleep(0.01)\n[{number}, {round}]");
+                    let ran = listening.call("execute_code", json!({"code": code}));
+                    assert_eq!(ran, json!({"status": "ok", "result": [number, round]}));
+                }
+            });
+        }
+    });
+}
+
+fn a_signal_ends_the_gateway_and_leaves_nothing_behind() {
+    let listening = Listening::start("http-signal", &[]);
+    assert_eq!(listening.call("execute_code", json!({"code": "1"})), json!({"status": "ok", "result": 1}));
+    let pid = rustix::process::Pid::from_raw(listening.process.pid() as i32).expect("a process number");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it can be signalled");
+    assert_eq!(listening.process.ended().code(), Some(0));
+    assert!(TcpStream::connect(&listening.address).is_err(), "nobody listens any more");
+    none_left(&listening.home);
+}
