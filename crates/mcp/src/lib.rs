@@ -7,6 +7,7 @@
 
 pub mod addresses;
 pub mod direct;
+pub mod front;
 pub mod http_client;
 pub mod oauth;
 pub mod secret;
