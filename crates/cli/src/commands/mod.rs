@@ -18,6 +18,7 @@ pub mod remove;
 pub mod run;
 pub mod servers;
 pub mod setup;
+pub mod token;
 pub mod tools;
 
 use std::process::ExitCode;
