@@ -176,3 +176,31 @@ fn of_keys_that_are_there_twice_only_the_one_that_was_checked_is_passed_on() {
     let checked = check(text.as_bytes(), false).expect("one of them");
     assert_eq!(checked.text, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
 }
+
+#[test]
+fn the_deepest_message_that_is_taken_can_be_understood() {
+    let nested = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a","arguments":{{"x":{open}{close}}}}}}}"#
+        )
+    };
+    // The message, its parameters and the arguments are three levels.
+    assert!(check(nested(json_shape::DEPTH_MAX - 3).as_bytes(), false).is_ok());
+    assert!(check(nested(json_shape::DEPTH_MAX - 2).as_bytes(), false).is_err());
+}
+
+#[test]
+fn whatever_is_changed_in_a_message_it_is_taken_or_refused() {
+    let whole = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"b":[1.5e3,"\u00e4"]},"_meta":{"progressToken":7}}}"#;
+    for at in 0..whole.len() {
+        let _ = check(&whole[..at], false);
+        for byte in *b"{}[]\",:0-.e\\n \0\xff" {
+            let mut changed = whole.to_vec();
+            changed[at] = byte;
+            if let Err(refused) = check(&changed, false) {
+                assert!(serde_json::from_slice::<Value>(&refused.refusal.to_json()).is_ok());
+            }
+        }
+    }
+}

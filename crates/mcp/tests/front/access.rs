@@ -157,6 +157,15 @@ async fn where_a_token_is_required_only_a_good_one_opens() {
 }
 
 #[tokio::test]
+async fn who_is_refused_with_a_large_body_gets_to_read_why() {
+    let server = Server::with(|settings| settings.token_required = true).await;
+    let mut client = server.connect().await;
+    let answer = client.post(&[], &" ".repeat(3 << 20)).await;
+    assert_eq!(answer.error().0, 401);
+    assert_eq!(client.request("GET /healthz", &[]).await.status, 200);
+}
+
+#[tokio::test]
 async fn an_expired_token_is_named() {
     let server = Server::with(|settings| settings.token_required = true).await;
     let long_ago = SystemTime::now() - Duration::from_secs(1000);

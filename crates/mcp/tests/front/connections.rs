@@ -94,6 +94,31 @@ async fn a_client_that_hangs_up_cancels_its_request() {
 }
 
 #[tokio::test]
+async fn the_same_holds_once_the_answer_has_begun_as_a_stream() {
+    let server = Server::with(|settings| settings.limits.half_closed_look = Duration::from_millis(5)).await;
+    let slow = json!({ "name": "slow", "_meta": { "progressToken": "p" } });
+    let mut patient = server.connect().await;
+    patient.send_modern("tools/call", slow.clone()).await;
+    patient.close_write().await;
+    server.handler.slow_begun().await;
+    let mut gone = server.connect().await;
+    gone.send_modern("tools/call", slow).await;
+    server.handler.slow_begun().await;
+    loop {
+        if gone.head_of_answer().await.header("content-type") == Some("text/event-stream") {
+            break;
+        }
+    }
+    drop(gone);
+    server.handler.slow_cancelled().await;
+    assert!(!server.handler.any_cancelled());
+    server.handler.release();
+    let answer = patient.answer().await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "done", "{answer:?}");
+    assert!(answer.body.contains("notifications/progress"), "{answer:?}");
+}
+
+#[tokio::test]
 async fn a_client_that_sends_ahead_and_hangs_up_runs_nothing_for_nobody() {
     let server = Server::with(|settings| settings.limits.half_closed_look = Duration::from_millis(5)).await;
     let mut client = server.connect().await;

@@ -132,6 +132,10 @@ impl ServerHandler for TestHandler {
                 text("done")
             }
             "slow" => {
+                if let Some(token) = context.meta.get_progress_token() {
+                    let step = ProgressNotificationParam::new(token, 1.0);
+                    context.peer.notify_progress(step).await.expect("the client is there");
+                }
                 self.happenings.begun.add_permits(1);
                 tokio::select! {
                     permit = self.happenings.released.acquire() => {
