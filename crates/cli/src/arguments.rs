@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use gristmill_gateway::domain::{Level, Limits};
 
+use crate::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
+
 /// Runs the programs that language models write, each in a jailed process of its own.
 #[derive(Parser)]
 #[command(name = "gristmill", version, max_term_width = 100)]
@@ -39,6 +41,12 @@ pub enum Command {
     Get(GetArguments),
     /// Remove a server
     Remove(RemoveArguments),
+    /// Take over the servers that your other MCP clients have
+    Import(ImportArguments),
+    /// Put Gristmill into another client's list of servers
+    Connect(ConnectArguments),
+    /// Take Gristmill out of another client's list again
+    Disconnect(DisconnectArguments),
     /// Log in to a server over HTTP
     Login(Login),
     /// Log out of a server, and forget its tokens

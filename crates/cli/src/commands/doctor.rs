@@ -8,6 +8,7 @@ use gristmill_gateway::{
 use gristmill_worker::{component_id, remedy_for};
 use serde::Serialize;
 
+use super::doctor_clients::{self, ClientFinding};
 use super::{Failure, Outcome};
 use crate::arguments::Doctor;
 use crate::{engine_progress, exit_codes};
@@ -30,6 +31,7 @@ struct Findings {
     guest: &'static str,
     /// A program that was really run.
     trial_ms: Option<f64>,
+    clients: Vec<ClientFinding>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +88,7 @@ async fn look(level: Level) -> anyhow::Result<Findings> {
         engine_file_good: artifact.verify()?,
         guest: component_id(),
         trial_ms,
+        clients: doctor_clients::look(),
     })
 }
 
@@ -145,6 +148,7 @@ fn print(findings: &Findings) {
     let state = if findings.engine_file_good { "ok" } else { "missing or damaged; run `gristmill setup`" };
     println!("  engine   {} ({state})", findings.engine_file.as_deref().unwrap_or("-"));
     println!("  guest    {}", &findings.guest[..16]);
+    doctor_clients::print(&findings.clients);
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),
