@@ -4,9 +4,9 @@
 
 Run by hand, not by CI: it installs Claude Code (350 MB) from npm, pinned in ci/claude-code, into the
 user's cache. Nothing leaves the machine: Claude Code gets a home of its own, a key that is none, and the
-mock as its model. The mock calls execute_code once, then quotes what came back; the checks are that our
-tools were offered, that the program ran, and that its result was in the next request. What a person
-would see is printed. --requests keeps what Claude Code sent.
+mock as its model. The mock runs a program with a mistake in it, then the right one, then quotes what came
+back; the checks are that our tools were offered, that the mistake was explained, and that the result was
+in the next request. What a person would see is printed. --requests keeps what Claude Code sent.
 """
 
 import argparse
@@ -22,11 +22,14 @@ HERE = Path(__file__).resolve().parent
 PINS = HERE / "claude-code"
 sys.path[:0] = [str(PINS), str(HERE / "real-clients")]
 
-from mock_model import MockModel, result_text, tool_result
+from mock_model import MockModel, result_text, tool_results
 from served import Home, run_bounded
 from world import Installed
 
 LOCKS = ("package.json", "package-lock.json")
+MISTAKEN = """from servers.calculator import evaluate
+result = await evaluate(expresion="1 ^ 2")
+"""
 PROGRAM = """from servers.calculator import evaluate
 values = await asyncio.gather(*(evaluate(expression=f"{n} ^ 2") for n in range(1, 11)))
 result = {"sum of squares": sum(v["value"] for v in values)}
@@ -45,12 +48,16 @@ def main(arguments):
     Installed.engine = real_servers.engine(Installed.gristmill)
     claude = install()
     failures = []
-    for title, variables in (("As it comes", {}), ("Without tool search", {"ENABLE_TOOL_SEARCH": "false"})):
+    sent = {}
+    for title, transport, variables in (
+        ("As it comes", "stdio", {}),
+        ("Without tool search", "stdio", {"ENABLE_TOOL_SEARCH": "false"}),
+        ("Over HTTP", "http", {}),
+    ):
         print(f"\n# {title}\n")
-        requests = converse(claude, variables, failures)
-        if options.requests:
-            path = Path(options.requests)
-            path.with_stem(f"{path.stem}-{title.split()[0].lower()}").write_text(json.dumps(requests, indent=1))
+        sent[title] = converse(claude, transport, variables, failures)
+    if options.requests:
+        Path(options.requests).write_text(json.dumps(sent, indent=1))
     for failure in failures:
         print(f"FAILED: {failure}")
     if failures:
@@ -58,12 +65,12 @@ def main(arguments):
     print("\nAll checks passed.")
 
 
-def converse(claude, variables, failures):
+def converse(claude, transport, variables, failures):
     """One question to Claude Code; what the model was sent."""
     home = Home()
-    model = MockModel(TOOL, {"code": PROGRAM})
+    model = MockModel(TOOL, [{"code": MISTAKEN}, {"code": PROGRAM}])
     try:
-        done = ask(claude, home, model, variables)
+        done = ask(claude, home, model, entry_of(home, transport), variables)
     finally:
         model.close()
         home.close()
@@ -72,9 +79,14 @@ def converse(claude, variables, failures):
     return model.requests
 
 
-def ask(claude, home, model, variables):
+def entry_of(home, transport):
+    if transport == "http":
+        return {"type": "http", "url": home.serve_over_http()}
+    return {"type": "stdio", "command": Installed.gristmill, "args": ["serve"], "env": home.world.variables}
+
+
+def ask(claude, home, model, entry, variables):
     world = home.world
-    entry = {"type": "stdio", "command": Installed.gristmill, "args": ["serve"], "env": world.variables}
     configured = world.folder / "mcp.json"
     configured.write_text(json.dumps({"mcpServers": {"gristmill": entry}}))
     world.variables = {
@@ -95,7 +107,8 @@ def ask(claude, home, model, variables):
 def offered(model):
     """Our tools as the model got them, by name, from the request in which it called one."""
     for request in model.requests:
-        found = {tool["name"]: tool for tool in request.get("tools", ()) if "gristmill" in tool.get("name", "")}
+        tools = [tool for tool in request.get("tools", ()) if "gristmill" in tool.get("name", "")]
+        found = {tool["name"]: tool for tool in tools}
         if found:
             return found
     return {}
@@ -136,8 +149,8 @@ def content_of(event):
 
 def check(done, model):
     tools = offered(model)
-    results = [result for request in model.requests if (result := tool_result(request)) is not None]
-    answer = result_text(results[0]) if results else None
+    results = [result_text(result) for result in tool_results(model.requests[-1])] if model.requests else []
+    mistaken, answer = (*results, "", "")[:2]
     started = [
         server
         for line in done.stdout.splitlines()
@@ -151,11 +164,12 @@ def check(done, model):
         (not started or started[0]["status"] != "connected", f"gristmill is not connected: {started}"),
         (TOOL not in tools, f"{TOOL} was not offered: {sorted(tools)}"),
         ("mcp__gristmill__search_tools" not in tools, "search_tools was not offered"),
-        (any(tool.get("defer_loading") for tool in tools.values()), "some of our tools have to be searched for"),
+        (any("defer_loading" in tool for tool in tools.values()), "some of our tools have to be searched for"),
         ("from servers." not in described, f"the example is not in the description: {described!r}"),
         ("everything" not in sent, "the instructions, which name each server, were not sent"),
-        (answer is None, "the result of the program never reached the model"),
-        (answer is not None and "385" not in answer, f"the result is not 385: {answer}"),
+        (len(results) != 2, f"two results should have reached the model: {results}"),
+        ("`expression`" not in mistaken, f"the mistake is not explained: {mistaken}"),
+        ("385" not in answer, f"the result is not 385: {answer}"),
         ("385" not in done.stdout, "nobody saw the answer"),
     ):
         if failed:

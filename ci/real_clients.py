@@ -12,7 +12,6 @@ servers of ci/real-servers. Needs what real_servers.py needs; the inspector and 
 
 import fcntl
 import hashlib
-import platform
 import shutil
 import subprocess
 import sys
@@ -89,8 +88,8 @@ def node(folder):
     said = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=30).stdout
     major = int(said.strip().lstrip("v").partition(".")[0] or 0)
     if major < NODE_MAJOR_MIN:
-        where = platform.machine()
-        raise SystemExit(f"error: Node.js {said.strip()} on {where} is too old; real clients need {NODE_MAJOR_MIN}")
+        wanted = f"real clients need {NODE_MAJOR_MIN} or newer"
+        raise SystemExit(f"error: {found} is Node.js {said.strip() or 'of no version'}; {wanted}")
     return found
 
 

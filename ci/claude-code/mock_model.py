@@ -1,6 +1,7 @@
 """A stand-in for the model behind Claude Code: the Messages API on loopback, from a script.
 
-The first turn calls one tool, the second quotes what came back. Every request is kept.
+Each turn calls the tool with the next arguments of the script; the last one quotes what came back. Every
+request is kept.
 """
 
 import json
@@ -14,8 +15,8 @@ MODEL = "claude-opus-4-8"
 class MockModel:
     """Serves until it is closed."""
 
-    def __init__(self, tool, arguments):
-        self.tool, self.arguments = tool, arguments
+    def __init__(self, tool, script):
+        self.tool, self.script = tool, script
         # What was asked of the model itself; and everything else, by method and path.
         self.requests, self.others = [], []
         model = self
@@ -79,20 +80,21 @@ class MockModel:
         http.wfile.write(body)
 
     def next_block(self, body):
-        """A call of the tool, once it is offered; then what it answered."""
-        result = tool_result(body)
-        if result is not None:
-            return {"type": "text", "text": f"The gateway answered: {result_text(result)}"}
-        if any(tool.get("name") == self.tool for tool in body.get("tools", ())):
-            return {"type": "tool_use", "id": "toolu_01", "name": self.tool, "input": self.arguments}
-        return {"type": "text", "text": "ok"}
+        """The next call of the tool, if it is offered; after the last, what that answered."""
+        if all(tool.get("name") != self.tool for tool in body.get("tools", ())):
+            return {"type": "text", "text": "ok"}
+        results = tool_results(body)
+        if len(results) < len(self.script):
+            arguments = self.script[len(results)]
+            return {"type": "tool_use", "id": f"toolu_{len(results)}", "name": self.tool, "input": arguments}
+        return {"type": "text", "text": f"The gateway answered: {result_text(results[-1])}"}
 
 
-def tool_result(body):
-    """The answer of a tool in the user's last message, if that is one; reminders may follow it."""
+def tool_results(body):
+    """The answers of tools in the conversation so far."""
     said = [message["content"] for message in body["messages"] if message["role"] == "user"]
-    parts = said[-1] if said and isinstance(said[-1], list) else []
-    return next((part for part in parts if part.get("type") == "tool_result"), None)
+    parts = [part for content in said if isinstance(content, list) for part in content]
+    return [part for part in parts if part.get("type") == "tool_result"]
 
 
 def result_text(result):
@@ -120,5 +122,6 @@ def events(block, reason):
     yield {"type": "content_block_start", "index": 0, "content_block": start}
     yield {"type": "content_block_delta", "index": 0, "delta": delta}
     yield {"type": "content_block_stop", "index": 0}
-    yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 1}}
+    ending = {"stop_reason": reason, "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": 1}}
     yield {"type": "message_stop"}

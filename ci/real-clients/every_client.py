@@ -6,6 +6,15 @@ from served import Served, text_of
 
 TOOLS = ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
 DOCUMENT = "gristmill://everything/demo://resource/static/document/features.md"
+AT_ONCE = 12
+
+SLOW = """
+from servers.calculator import evaluate
+for n in range(5):
+    await evaluate(expression=str(n))
+    await asyncio.sleep(0.4)
+result = "slept"
+"""
 
 
 def program(name, code, **more):
@@ -13,12 +22,12 @@ def program(name, code, **more):
     return {"name": name, "do": "call", "tool": "execute_code", "arguments": arguments, **more}
 
 
-def counting(home):
+def counting(path):
     """A program that goes on for a minute, and can be seen to."""
     return f"""
 from servers.files import write_file
 for i in range(300):
-    await write_file(path="{home}", text=str(i))
+    await write_file(path="{path}", text=str(i))
     await asyncio.sleep(0.2)
 """
 
@@ -41,7 +50,14 @@ result = [before, await count(name)]
         {"name": "tools", "do": "list_tools"},
         {"name": "tools again", "do": "list_tools"},
         program("sum", "sum(range(10))"),
-        program("upstream", "from servers.calculator import evaluate\nresult = await evaluate(expression='6 * 7')"),
+        program("upstream", "result = await callMCPTool('calculator.evaluate', expression='6 * 7')"),
+        program("imported", "from servers.calculator import evaluate as e\nresult = await e(expression='6')"),
+        {
+            "name": "at once",
+            "do": "parallel",
+            "tool": "execute_code",
+            "each": [{"code": f"await asyncio.sleep(0.1)\nresult = {n}"} for n in range(AT_ONCE)],
+        },
         program("printed", "print('one'); print('two')"),
         program("context", "result = [a + 1, b]", arguments={"context": {"a": 1, "b": ["x", None]}}),
         program("keep", "write_file('kept.txt', 'kept')", arguments={"session": "one"}),
@@ -60,19 +76,19 @@ result = [before, await count(name)]
             for kind in ("python", "typescript", "json")
         ),
         {"name": "unknown definition", **definition, "arguments": {"name": "calculator.evalute"}},
-        program("slow", "await asyncio.sleep(4)\nresult = 'slept'", progress=True),
+        program("slow", SLOW, progress=True),
         {
             "name": "cancelled",
             "do": "cancel",
             "tool": "execute_code",
-            "arguments": {"code": counting("cancelled.txt")},
+            "arguments": {"code": counting("cancelled.txt"), "timeout_s": 60},
             "when": str(home.files / "cancelled.txt"),
         },
         program("after cancelling", still_counting, arguments={"context": {"name": "cancelled.txt"}}),
         program("background", "await asyncio.sleep(1.5)\nresult = 'done'", arguments=background),
         {"name": "followed", **follow, "arguments": {"id": begun, "wait_s": 20}},
         {"name": "followed again", **follow, "arguments": {"id": begun}},
-        program("endless", counting("endless.txt"), arguments=background),
+        program("endless", counting("endless.txt"), arguments={**background, "timeout_s": 60}),
         {"name": "still running", **follow, "arguments": {"id": endless, "wait_s": 0.5}},
         {"name": "stopped", **follow, "arguments": {"id": endless, "cancel": True, "wait_s": 10}},
         program("after stopping", still_counting, arguments={"context": {"name": "endless.txt"}}),
@@ -88,9 +104,7 @@ result = [before, await count(name)]
             "prompt": "everything.args-prompt",
             "arguments": {"city": "Oslo", "state": "Norway"},
         },
-        program(
-            "asked", "from servers.everything import trigger_elicitation_request as ask\nresult = str(await ask())"
-        ),
+        program("asked", "result = str(await callMCPTool('everything.trigger-elicitation-request'))"),
         program("last", "result = 'still here'"),
     ]
 
@@ -130,9 +144,12 @@ class EveryClient:
         self.assertIn("45", text_of(self.saw("sum")))
 
     def test_a_program_calls_a_tool_of_a_server(self):
-        report = self.report("upstream")
-        self.assertEqual(report["result"], {"expression": "6 * 7", "value": 42})
-        self.assertIn("calculator.evaluate", str(report["tools_called"]))
+        self.assertEqual(self.report("upstream")["result"], {"expression": "6 * 7", "value": 42})
+        self.assertEqual(self.report("imported")["result"], {"expression": "6", "value": 6})
+
+    def test_many_programs_at_once_are_each_answered_with_their_own(self):
+        answers = [one["structuredContent"] for one in self.saw("at once")["answers"]]
+        self.assertEqual(answers, [{"status": "ok", "result": n} for n in range(AT_ONCE)])
 
     def test_what_a_program_prints_comes_back(self):
         self.assertEqual(self.report("printed")["output"], "one\ntwo\n")

@@ -145,6 +145,17 @@ class Steps:
         answer = plain(await client.call_tool(step["tool"], filled(step["arguments"], seen), **options))
         return {**answer, "progress": progress}
 
+    async def parallel(client, step, seen):
+        answers = [None] * len(step["each"])
+
+        async def call(place, arguments):
+            answers[place] = plain(await client.call_tool(step["tool"], arguments))
+
+        async with anyio.create_task_group() as group:
+            for place, arguments in enumerate(step["each"]):
+                group.start_soon(call, place, arguments)
+        return {"answers": answers}
+
     async def cancel(client, step, seen):
         """Calls, and takes the call back once a file is there."""
         outcome = {}

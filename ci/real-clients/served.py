@@ -71,7 +71,8 @@ class HttpServer:
             self.process = subprocess.Popen(
                 words, cwd=world.work, env=world.variables, start_new_session=True, **pipes
             )
-        there = world.wait_for(lambda: self.said_url() or self.process.poll() is not None, LISTENING_SECONDS_MAX)
+        spoke = lambda: self.said_url() or self.process.poll() is not None
+        there = world.wait_for(spoke, LISTENING_SECONDS_MAX)
         self.url = self.said_url()
         if not there or self.url is None:
             self.kill()
@@ -137,7 +138,10 @@ class Served(unittest.TestCase):
         done = run_bounded(cls.client_command(path), world)
         if done.returncode != 0:
             raise AssertionError(f"the client failed: {done.stderr}\n{done.stdout}")
-        return json.loads(done.stdout.splitlines()[-1])
+        seen = json.loads(done.stdout.splitlines()[-1])
+        if os.environ.get("GRISTMILL_SHOW_SEEN"):
+            print(json.dumps(seen, indent=1), flush=True)
+        return seen
 
     @classmethod
     def client_command(cls, job):

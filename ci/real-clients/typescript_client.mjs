@@ -34,8 +34,9 @@ function makeClient() {
 
 function makeTransport() {
   if (job.url) {
-    const from = isOne ? "@modelcontextprotocol/sdk/client/streamableHttp.js" : "@modelcontextprotocol/client";
-    return new (load(from).StreamableHTTPClientTransport)(new URL(job.url));
+    const old = "@modelcontextprotocol/sdk/client/streamableHttp.js";
+    const { StreamableHTTPClientTransport } = load(isOne ? old : "@modelcontextprotocol/client");
+    return new StreamableHTTPClientTransport(new URL(job.url));
   }
   const from = isOne ? "@modelcontextprotocol/sdk/client/stdio.js" : "@modelcontextprotocol/client/stdio";
   const [command, ...args] = job.command;
@@ -68,6 +69,11 @@ const steps = {
     }
     const parameters = { name: step.tool, arguments: filled(step.arguments, seen) };
     return { ...(await call(client, parameters, options)), progress };
+  },
+
+  async parallel(client, step) {
+    const one = (given) => call(client, { name: step.tool, arguments: given }, { timeout: STEP_MS_MAX });
+    return { answers: await Promise.all(step.each.map(one)) };
   },
 
   // Calls, and takes the call back once a file is there.
@@ -137,4 +143,5 @@ if (isOne && transport.terminateSession) {
   await transport.terminateSession();
 }
 await client.close();
-process.stdout.write(JSON.stringify(seen) + "\n");
+// Does not wait for what the client still has planned, such as coming back to a stream that has ended.
+process.stdout.write(JSON.stringify(seen) + "\n", () => process.exit(0));

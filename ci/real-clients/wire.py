@@ -3,6 +3,7 @@
 import http.client
 import json
 import subprocess
+import time
 import unittest
 from urllib.parse import urlsplit
 
@@ -13,12 +14,22 @@ SECONDS_MAX = 30
 MODERN = "2026-07-28"
 
 
-def modern(method, number=1, **params):
-    meta = {
+TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+def modern(method, number=1, capabilities=None, meta=None, **params):
+    always = {
         "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientCapabilities": capabilities or {},
     }
-    return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": meta}}
+    params["_meta"] = {**always, **(meta or {})}
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def run(code, number=7, capabilities=None, meta=None, **arguments):
+    """A call of execute_code."""
+    told = {"name": "execute_code", "arguments": {"code": code, **arguments}}
+    return modern("tools/call", number, capabilities, meta, **told)
 
 
 def handshake():
@@ -60,10 +71,49 @@ class OverHttp(unittest.TestCase):
         body = json.dumps(modern(method, number))
         return self.post(body, MCP_Protocol_Version=MODERN, Mcp_Method=method, **headers)
 
+    def messages(self, request, **headers):
+        """All messages that answer a request, those on the way included."""
+        name = request["params"].get("name") or request["params"].get("taskId")
+        named = {"Mcp_Name": name} if name else {}
+        method = request["method"]
+        status, body = self.post(
+            json.dumps(request), MCP_Protocol_Version=MODERN, Mcp_Method=method, **named, **headers
+        )
+        self.assertEqual(status, 200, body)
+        if body.startswith(b"{"):
+            return [json.loads(body)]
+        lines = [line[5:].strip() for line in body.splitlines() if line.startswith(b"data:")]
+        return [json.loads(line) for line in lines if line]
+
     def test_the_list_of_tools_is_the_same_bytes_each_time(self):
         first, second = self.ask("tools/list"), self.ask("tools/list")
         self.assertEqual(first[0], 200, first)
         self.assertEqual(first, second)
+
+    def test_a_program_that_says_nothing_is_still_told_of(self):
+        request = run("await asyncio.sleep(6)", meta={"progressToken": "slow"}, timeout_s=20)
+        *told, last = self.messages(request)
+        heard = {(one["method"], one["params"]["progressToken"]) for one in told}
+        self.assertEqual(heard, {("notifications/progress", "slow")})
+        self.assertEqual(last["result"]["structuredContent"]["status"], "ok")
+
+    def test_a_program_in_the_background_is_a_task_for_who_knows_tasks(self):
+        code = "await asyncio.sleep(1)\nresult = 'done'"
+        [created] = self.messages(run(code, capabilities=TASKS, background=True))
+        task = created["result"]
+        self.assertEqual((task["resultType"], task["status"]), ("task", "working"), task)
+        deadline = time.monotonic() + SECONDS_MAX
+        while task["status"] == "working" and time.monotonic() < deadline:
+            time.sleep(0.2)
+            [seen] = self.messages(modern("tasks/get", 8, TASKS, taskId=task["taskId"]))
+            task = seen["result"]
+        self.assertEqual(task["status"], "completed", task)
+        self.assertEqual(task["result"]["structuredContent"], {"status": "ok", "result": "done"})
+
+    def test_a_program_in_the_background_is_no_task_for_others(self):
+        [answer] = self.messages(run("result = 1", background=True))
+        self.assertEqual(answer["result"]["resultType"], "complete")
+        self.assertIn("id", answer["result"]["structuredContent"])
 
     def test_a_foreign_origin_is_refused(self):
         status, body = self.ask("tools/list", Origin="https://evil.example.com")
@@ -144,12 +194,10 @@ class OverStdio(unittest.TestCase):
         self.assertIn("result", json.loads(self.answer(lines, 1)))
 
     def test_nothing_but_messages_is_on_standard_output(self):
-        call = modern("tools/call", 7, name="execute_code", arguments={"code": "print('x')"})
-        for line in self.lines([call]):
+        for line in self.lines([run("print('x')")]):
             self.assertEqual(json.loads(line)["jsonrpc"], "2.0")
 
     def test_a_program_that_was_asked_for_ends_before_the_server_does(self):
-        code = "await asyncio.sleep(1)\nresult = 'done'"
-        call = modern("tools/call", 7, name="execute_code", arguments={"code": code})
-        answer = json.loads(self.answer(self.lines([call]), 7))
+        request = run("await asyncio.sleep(1)\nresult = 'done'")
+        answer = json.loads(self.answer(self.lines([request]), 7))
         self.assertEqual(answer["result"]["structuredContent"]["result"], "done")
