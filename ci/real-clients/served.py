@@ -139,7 +139,7 @@ class Served(unittest.TestCase):
         if done.returncode != 0:
             raise AssertionError(f"the client failed: {done.stderr}\n{done.stdout}")
         seen = json.loads(done.stdout.splitlines()[-1])
-        if os.environ.get("GRISTMILL_SHOW_SEEN"):
+        if os.environ.get("REAL_CLIENTS_SHOW"):
             print(json.dumps(seen, indent=1), flush=True)
         return seen
 

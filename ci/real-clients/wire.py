@@ -2,12 +2,13 @@
 
 import http.client
 import json
+import signal
 import subprocess
 import time
 import unittest
 from urllib.parse import urlsplit
 
-from served import Home
+from served import SHUTDOWN_SECONDS_MAX, Home
 from world import Installed
 
 SECONDS_MAX = 30
@@ -147,7 +148,7 @@ class OverStdio(unittest.TestCase):
     def tearDownClass(cls):
         cls.home.close()
 
-    def lines(self, messages, *flags):
+    def lines(self, messages, *flags, stderr=None):
         """What comes back on standard output, until the server has ended by itself."""
         said = "".join(
             (text if isinstance(text, str) else json.dumps(text)) + "\n" for text in messages
@@ -162,6 +163,8 @@ class OverStdio(unittest.TestCase):
             timeout=SECONDS_MAX,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
+        if stderr is not None:
+            self.assertEqual(done.stderr, stderr)
         return done.stdout.splitlines()
 
     def answer(self, lines, number):
@@ -189,9 +192,38 @@ class OverStdio(unittest.TestCase):
             line = self.answer(self.lines([modern("tools/list")], "--profile", profile), 1)
             self.assertEqual([tool["name"] for tool in json.loads(line)["result"]["tools"]], names)
 
-    def test_what_is_not_json_does_not_end_it(self):
-        lines = self.lines(["{not json", *handshake(), {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}])
+    def test_what_is_no_message_is_refused_and_the_next_request_works(self):
+        nested = "[" * 5000 + "]" * 5000
+        for said in ("{not json", "[]", '{"jsonrpc": "2.0", "id": 9, "method": "x", "params": ' + nested + "}"):
+            with self.subTest(said[:20]):
+                lines = self.lines([said, *handshake(), {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}])
+                self.assertIn("result", json.loads(self.answer(lines, 1)))
+                errors = [line for line in map(json.loads, lines) if "error" in line]
+                self.assertEqual(len(errors), 1, lines)
+                self.assertIn(errors[0]["error"]["code"], (-32700, -32600, -32601, -32602))
+
+    def test_a_request_that_is_not_whole_is_told_what_is_missing(self):
+        for params in ({}, {"name": 5}, {"name": "execute_code", "arguments": [1]}):
+            error = json.loads(self.answer(self.lines([modern("tools/call", **params)]), 1))["error"]
+            self.assertEqual(error["code"], -32602, error)
+
+    def test_a_client_that_only_looks_hears_no_complaint(self):
+        lines = self.lines([modern("server/discover")], stderr=b"")
         self.assertIn("result", json.loads(self.answer(lines, 1)))
+
+    def test_it_ends_when_told_to_though_its_client_still_listens(self):
+        world = self.home.world
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        command = [Installed.gristmill, "serve"]
+        with subprocess.Popen(command, cwd=world.work, env=world.variables, **pipes) as process:
+            try:
+                process.stdin.write(json.dumps(run("result = 1")).encode() + b"\n")
+                process.stdin.flush()
+                self.assertIn(b'"result":1', process.stdout.readline())
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(SHUTDOWN_SECONDS_MAX), 0)
+            finally:
+                process.kill()
 
     def test_nothing_but_messages_is_on_standard_output(self):
         for line in self.lines([run("print('x')")]):
