@@ -5,7 +5,9 @@ import json
 from served import Served, text_of
 
 TOOLS = ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
-DOCUMENT = "gristmill://everything/demo://resource/static/document/features.md"
+# A resource of a server under our name for it: the server's own URI, escaped.
+OURS = "gristmill://everything/demo%3A%2F%2Fresource%2F"
+DOCUMENT = f"{OURS}static%2Fdocument%2Ffeatures.md"
 AT_ONCE = 12
 
 SLOW = """
@@ -96,7 +98,8 @@ result = [before, await count(name)]
         {"name": "resources", "do": "list_resources"},
         {"name": "templates", "do": "list_templates"},
         {"name": "resource", "do": "read_resource", "uri": DOCUMENT},
-        {"name": "no resource", "do": "read_resource", "uri": "gristmill://everything/demo://nothing"},
+        {"name": "from a template", "do": "read_resource", "uri": f"{OURS}dynamic%2Ftext%2F7"},
+        {"name": "no resource", "do": "read_resource", "uri": f"{OURS}nothing"},
         {"name": "prompts", "do": "list_prompts"},
         {
             "name": "prompt",
@@ -264,13 +267,17 @@ class EveryClient:
         self.assertEqual([content["uri"] for content in contents], [DOCUMENT])
         self.assertIn("# Everything Server", contents[0]["text"])
 
-    def test_templates_of_servers_are_listed(self):
+    def test_templates_of_servers_are_listed_and_filled_in(self):
         templates = [one["uriTemplate"] for one in self.saw("templates")["resourceTemplates"]]
-        self.assertIn("gristmill://everything/demo://resource/dynamic/text/{resourceId}", templates)
+        self.assertIn(OURS + "dynamic%2Ftext%2F{resourceId}", templates)
+        [content] = self.saw("from a template")["contents"]
+        self.assertEqual(content["uri"], OURS + "dynamic%2Ftext%2F7")
+        self.assertIn("Resource 7:", content["text"])
 
-    def test_a_resource_that_is_not_there_is_an_error(self):
-        self.assertIn("raised", self.seen["no resource"])
-        self.assertIn("demo://nothing", self.seen["no resource"]["raised"])
+    def test_a_resource_that_is_not_there_is_an_error_that_names_it(self):
+        seen = self.seen["no resource"]
+        self.assertEqual(seen.get("code"), -32602, seen)
+        self.assertIn("demo://resource/nothing", seen["raised"])
 
     def test_prompts_of_servers_are_listed_and_filled_in(self):
         names = [prompt["name"] for prompt in self.saw("prompts")["prompts"]]
