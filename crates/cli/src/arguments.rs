@@ -413,6 +413,14 @@ pub struct Doctor {
     /// The level to check for
     #[arg(long, default_value_t = Level::Production)]
     pub level: Level,
+
+    /// Do not reach the configured servers
+    #[arg(long)]
+    pub no_servers: bool,
+
+    /// The address at which `serve --http` would serve
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770")]
+    pub http: std::net::SocketAddr,
 }
 
 #[derive(Args)]

@@ -12,14 +12,10 @@ mod terminal;
 mod upstreams;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 
 use arguments::{Arguments, Command};
-
-/// What still runs when a command is over has this long to end.
-const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// The whole of `gristmill`.
 pub fn main() -> ExitCode {
@@ -40,9 +36,8 @@ pub fn main() -> ExitCode {
     // On a thread of the runtime, as requests of a server are: from outside, every step would
     // have to wake another thread.
     let outcome = runtime.block_on(runtime.spawn(carry_out(arguments.command)));
-    // A read of standard input that has begun ends when the other side writes or hangs up: who was
-    // told to stop must not wait for that.
-    runtime.shutdown_timeout(LAST_WAIT);
+    // A thread may still wait for input that never comes; nothing else waits for it.
+    runtime.shutdown_background();
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.tell(),

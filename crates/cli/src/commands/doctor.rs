@@ -8,6 +8,7 @@ use gristmill_gateway::{
 use gristmill_worker::{component_id, remedy_for};
 use serde::Serialize;
 
+use super::doctor_servers::{Address, Servers};
 use super::{Failure, Outcome};
 use crate::arguments::Doctor;
 use crate::{engine_progress, exit_codes};
@@ -30,6 +31,10 @@ struct Findings {
     guest: &'static str,
     /// A program that was really run.
     trial_ms: Option<f64>,
+    /// The servers behind the gateway; absent if they were not looked at.
+    servers: Option<Servers>,
+    /// Where it would serve over HTTP.
+    http: Address,
 }
 
 #[derive(Serialize)]
@@ -42,7 +47,7 @@ struct WallFinding {
 }
 
 pub async fn doctor(arguments: Doctor) -> Outcome {
-    let findings = look(arguments.level).await.map_err(Failure::Ours)?;
+    let findings = look(&arguments).await.map_err(Failure::Ours)?;
     match arguments.json {
         true => {
             let text =
@@ -54,7 +59,8 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     Ok(if findings.ready { exit_codes::OK } else { exit_codes::ours() })
 }
 
-async fn look(level: Level) -> anyhow::Result<Findings> {
+async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
+    let level = arguments.level;
     let folders = Folders::from_environment()?;
     engine_progress::prepare()?;
     let artifact = engine_progress::artifact()?;
@@ -86,6 +92,8 @@ async fn look(level: Level) -> anyhow::Result<Findings> {
         engine_file_good: artifact.verify()?,
         guest: component_id(),
         trial_ms,
+        servers: if arguments.no_servers { None } else { Some(Servers::look().await) },
+        http: Address::look(arguments.http).await,
     })
 }
 
@@ -145,6 +153,10 @@ fn print(findings: &Findings) {
     let state = if findings.engine_file_good { "ok" } else { "missing or damaged; run `gristmill setup`" };
     println!("  engine   {} ({state})", findings.engine_file.as_deref().unwrap_or("-"));
     println!("  guest    {}", &findings.guest[..16]);
+    if let Some(servers) = &findings.servers {
+        servers.print();
+    }
+    findings.http.print();
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),

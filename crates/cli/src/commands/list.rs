@@ -6,33 +6,71 @@ use gristmill_gateway::domain::{ServerSettings, Transport};
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus};
 use serde_json::{Value, json};
 
-use super::Outcome;
+use super::{Failure, Outcome};
 use crate::arguments::List;
 use crate::config::{Approval, ConfiguredServer, Flags};
 use crate::terminal::one_line;
-use crate::upstreams;
+use crate::upstreams::{self, Configured};
 
 pub async fn list(arguments: List) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
-    let servers: Vec<&ConfiguredServer> = configured.config.servers.iter().collect();
-    let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
-    let statuses = if usable.is_empty() {
-        Vec::new()
-    } else {
-        let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
-        let statuses = match arguments.no_check {
-            true => upstreams.statuses(),
-            false => upstreams.check().await,
-        };
-        gristmill_gateway::ports::ToolSource::close(&upstreams).await;
-        statuses
-    };
-    let rows: Vec<Row> = servers.iter().map(|server| Row::of(server, &statuses)).collect();
+    let listing = Listing::of(&configured, !arguments.no_check).await?;
     match arguments.json {
-        true => println!("{:#}", Value::from(rows.iter().map(Row::json).collect::<Vec<_>>())),
-        false => print(&rows),
+        true => println!("{:#}", listing.json()),
+        false if listing.is_empty() => {
+            eprintln!("no servers are configured");
+            eprintln!("hint: gristmill add calculator -- gristmill example-server calculator");
+        }
+        false => listing.lines().iter().for_each(|line| println!("{line}")),
     }
-    Ok(ExitCode::from(u8::from(rows.iter().any(Row::is_wrong))))
+    Ok(ExitCode::from(u8::from(listing.is_wrong())))
+}
+
+/// Every configured server, and how each is.
+pub struct Listing<'a> {
+    servers: Vec<&'a ConfiguredServer>,
+    statuses: Vec<ServerStatus>,
+}
+
+impl<'a> Listing<'a> {
+    /// Reaches the servers if `check`; otherwise says what is known.
+    pub async fn of(configured: &'a Configured, check: bool) -> Result<Self, Failure> {
+        let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
+        let mut statuses = Vec::new();
+        if !usable.is_empty() {
+            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            statuses = match check {
+                true => upstreams.check().await,
+                false => upstreams.statuses(),
+            };
+            gristmill_gateway::ports::ToolSource::close(&upstreams).await;
+        }
+        Ok(Self { servers: configured.config.servers.iter().collect(), statuses })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.servers.iter().map(|server| Row::of(server, &self.statuses))
+    }
+
+    /// Whether none is configured.
+    pub fn is_empty(&self) -> bool {
+        self.servers.is_empty()
+    }
+
+    /// Whether any is down or wants a login.
+    pub fn is_wrong(&self) -> bool {
+        self.rows().any(|row| row.is_wrong())
+    }
+
+    /// As a machine reads it.
+    pub fn json(&self) -> Value {
+        Value::from(self.rows().map(|row| row.json()).collect::<Vec<_>>())
+    }
+
+    /// As a person reads it.
+    pub fn lines(&self) -> Vec<String> {
+        lines(&self.rows().collect::<Vec<_>>())
+    }
 }
 
 struct Row<'a> {
@@ -106,31 +144,25 @@ impl<'a> Row<'a> {
     }
 }
 
-fn print(rows: &[Row<'_>]) {
-    if rows.is_empty() {
-        eprintln!("no servers are configured");
-        eprintln!("hint: gristmill add calculator -- gristmill example-server calculator");
-        return;
-    }
+fn lines(rows: &[Row<'_>]) -> Vec<String> {
     let width = |text: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or(0);
     let name_width = width(&|row| row.server.settings.name.chars().count());
     let state_width = width(&|row| row.state().len());
+    let mut lines = Vec::new();
     for row in rows {
         let tools = row.status.map_or_else(String::new, |status| counted(status.tools, "tool"));
         let took = row.status.and_then(|status| status.took).filter(|_| row.state() == "up");
         let took = took.map_or_else(String::new, |took| format!("{} ms", took.as_millis()));
         let (name, state) = (&row.server.settings.name, row.state());
-        println!(
+        lines.push(format!(
             "{name:<name_width$}  {state:<state_width$}  {tools:>10}  {took:>8}  {}",
             transport(&row.server.settings)
-        );
-        for remark in row.remarks() {
-            println!("{:name_width$}  {remark}", "");
-        }
-        for line in row.status.into_iter().filter(|_| row.is_wrong()).flat_map(|status| &status.log) {
-            println!("{:name_width$}  | {}", "", one_line(line));
-        }
+        ));
+        lines.extend(row.remarks().iter().map(|remark| format!("{:name_width$}  {remark}", "")));
+        let log = row.status.into_iter().filter(|_| row.is_wrong()).flat_map(|status| &status.log);
+        lines.extend(log.map(|line| format!("{:name_width$}  | {}", "", one_line(line))));
     }
+    lines
 }
 
 /// How it is reached, with nothing in it that might be a secret.

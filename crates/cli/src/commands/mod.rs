@@ -10,6 +10,7 @@ pub mod config_path;
 pub mod config_show;
 pub mod demo;
 pub mod doctor;
+pub mod doctor_servers;
 pub mod example_server;
 pub mod get;
 pub mod list;

@@ -206,7 +206,9 @@ fn page<'a, T>(query: &Query, all: &'a [T]) -> &'a [T] {
 
 fn server_line(server: &Server) -> ServerLine {
     let text = server.offer.description.as_deref().or(server.offer.title.as_deref()).unwrap_or_default();
-    let line = text.trim().lines().next().unwrap_or_default();
+    // Some begin with a heading, which reads as well without its marks.
+    let line = text.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default().trim_end();
     ServerLine {
         server: server.folder.clone(),
         tools: server.tools.len(),

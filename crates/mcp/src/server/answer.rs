@@ -225,7 +225,7 @@ fn hint_of(error: &ErrorReport) -> Option<String> {
 fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
     let mut value = Map::new();
     value.insert("code".to_owned(), json!(error.code.as_str()));
-    value.insert("message".to_owned(), json!(fit::ends(&error.message, MESSAGE_TOKENS_MAX).text));
+    value.insert("message".to_owned(), json!(message_of(error)));
     if let Some(line) = error.line {
         value.insert("line".to_owned(), json!(line));
     }
@@ -243,11 +243,25 @@ fn write_error(text: &mut String, error: &ErrorReport, traceback: Option<&str>) 
         let _ = writeln!(text, "{traceback}");
     }
     let line = error.line.map(|line| format!(", line {line}")).unwrap_or_default();
-    let message = fit::ends(&error.message, MESSAGE_TOKENS_MAX).text;
-    let _ = writeln!(text, "error[{}]{line}: {message}", error.code);
+    let message = message_of(error);
+    // A traceback ends with the message; once is enough.
+    let message = match traceback.is_some_and(|traceback| traceback.contains(message.trim())) {
+        true => String::new(),
+        false => format!(": {message}"),
+    };
+    let _ = writeln!(text, "error[{}]{line}{message}", error.code);
     if let Some(hint) = hint_of(error) {
         let _ = writeln!(text, "hint: {hint}");
     }
+}
+
+/// The message, in terms of what a caller can change.
+fn message_of(error: &ErrorReport) -> String {
+    let message = fit::ends(&error.message, MESSAGE_TOKENS_MAX).text;
+    if !matches!(error.code, Code::WallTime | Code::CpuTime) {
+        return message;
+    }
+    message.replace("raise `wall_time`", "pass `timeout_s`").replace("raise `cpu_time`", "pass `timeout_s`")
 }
 
 /// What was called, so that nothing is done twice.

@@ -19,7 +19,7 @@ use super::questions;
 /// Progress is told at most this often.
 const TELL_PAUSE: Duration = Duration::from_millis(250);
 /// And at least this often, so that clients do not give up on a program that is busy.
-const TELL_AGAIN: Duration = Duration::from_secs(5);
+const TELL_AGAIN: Duration = Duration::from_secs(1);
 
 /// How the waiting ended.
 pub(super) enum Attended {
@@ -63,7 +63,9 @@ pub(super) async fn attend(
                 answers.push(questions::ask(context.peer.clone(), pending.clone()));
             }
         }
-        if waiting.until.is_some_and(|until| Instant::now() >= until) {
+        // A client whose user is being asked waits: asked again, the user would wonder.
+        let may_stop = answers.is_empty();
+        if may_stop && waiting.until.is_some_and(|until| Instant::now() >= until) {
             return Attended::Running(progress);
         }
         teller.tell(&progress).await;
@@ -79,7 +81,7 @@ pub(super) async fn attend(
                 is_taken_back = true;
                 follower.cancel();
             }
-            () = until(waiting.until) => {}
+            () = until(waiting.until), if may_stop => {}
             () = teller.due() => {}
         }
     }

@@ -1,8 +1,7 @@
 //! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
 
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool};
-use gristmill_gateway::domain::search::LIMIT_MAX;
-use gristmill_gateway::domain::{Code, nearest, stubs};
+use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
 use gristmill_gateway::tokens;
 use gristmill_gateway::upstream::{ServerState, Upstreams};
@@ -11,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 
+/// More than anyone reads in one answer.
+const LIMIT_MAX: u64 = 100;
 /// All definitions of one answer together.
 const DEFINITIONS_TOKENS_MAX: usize = 8_000;
 /// Names of those that did not fit.
@@ -29,16 +30,7 @@ struct SearchArguments {
     #[serde(default)]
     detail_level: Option<String>,
     #[serde(default)]
-    limit: Option<i64>,
-}
-
-/// How many a search may show.
-fn limit(asked: Option<i64>) -> Result<Option<usize>, Answer> {
-    let Some(asked) = asked else { return Ok(None) };
-    let fits = usize::try_from(asked).ok().filter(|asked| (1..=LIMIT_MAX).contains(asked));
-    fits.map(Some).ok_or_else(|| {
-        Answer::refused(Code::BadRequest, &format!("limit is {asked}; it can be 1 to {LIMIT_MAX}"), None)
-    })
+    limit: Option<serde_json::Number>,
 }
 
 /// Answers a search.
@@ -47,9 +39,14 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         Ok(arguments) => arguments,
         Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
     };
-    let limit = match limit(arguments.limit) {
-        Ok(limit) => limit,
-        Err(refused) => return refused,
+    let limit = match arguments.limit.as_ref().map(|limit| (limit, limit.as_u64())) {
+        None => None,
+        Some((_, Some(limit))) if (1..=LIMIT_MAX).contains(&limit) => usize::try_from(limit).ok(),
+        Some((limit, _)) => {
+            let message =
+                format!("limit is {}; it can be 1 to {LIMIT_MAX}", one_line(&limit.to_string(), 24));
+            return Answer::refused(Code::BadRequest, &message, None);
+        }
     };
     let Some(upstreams) = upstreams else { return no_servers() };
     upstreams.known_soon().await;
@@ -200,7 +197,7 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
             true => "search_tools without a query lists the servers".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        let message = format!("no server fits `{}`", gristmill_gateway::domain::one_line(wanted, 80));
+        let message = format!("no server fits `{}`", one_line(wanted, 80));
         return Answer::refused(Code::UnknownTool, &message, Some(&hint));
     }
     let chosen = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));

@@ -20,7 +20,7 @@ pub(super) struct ExecuteArguments {
     #[serde(default)]
     context: Map<String, Value>,
     #[serde(default)]
-    max_output_tokens: Option<i64>,
+    max_output_tokens: Option<serde_json::Number>,
     #[serde(default)]
     background: bool,
 }
@@ -47,7 +47,7 @@ impl ExecuteArguments {
             let hint = "send the program's text as `code`";
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
         }
-        let budget = budget(self.max_output_tokens)?;
+        let budget = budget(self.max_output_tokens.as_ref())?;
         let mut limits = limits.clone();
         match self.timeout_s {
             Some(seconds) => set_time(&mut limits, seconds)?,
@@ -70,10 +70,11 @@ impl ExecuteArguments {
 const BACKGROUND_TIME: Duration = Duration::from_secs(600);
 
 /// The answer's tokens.
-pub(super) fn budget(asked: Option<i64>) -> Result<usize, Answer> {
+fn budget(asked: Option<&serde_json::Number>) -> Result<usize, Answer> {
     let Some(asked) = asked else { return Ok(TOKENS_DEFAULT) };
-    let fits = usize::try_from(asked).ok().filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked));
-    fits.ok_or_else(|| {
+    let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
+    fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
+        let asked = gristmill_gateway::domain::one_line(&asked.to_string(), 24);
         let message = format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}");
         Answer::refused(Code::BadRequest, &message, None)
     })

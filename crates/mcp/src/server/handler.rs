@@ -3,11 +3,13 @@
 use gristmill_gateway::domain::{Code, nearest, one_line};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetTaskParams,
-    GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, UpdateTaskParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 
 use super::answer::Answer;
 use super::caller::Requester;
@@ -22,10 +24,29 @@ impl ServerHandler for GatewayServer {
     fn get_info(&self) -> ServerConfig {
         let mut ourselves = Implementation::new("gristmill", env!("CARGO_PKG_VERSION"));
         ourselves.title = Some("Gristmill".to_owned());
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_tasks()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(ourselves)
             .with_instructions(self.instructions().to_owned())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut result = self.negotiate_initialize(&request)?;
+        // Extensions came with the newer protocol: a client of this one cannot use them.
+        result.capabilities.extensions = None;
+        context.peer.set_peer_info(request);
+        Ok(result)
     }
 
     async fn list_tools(
@@ -70,12 +91,70 @@ impl ServerHandler for GatewayServer {
         }
     }
 
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.resources(request).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.resource_templates(request).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.executing_requester(&context, "resources")?;
+        self.resource(request).await
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.prompts(request).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.executing_requester(&context, "prompts")?;
+        self.prompt(request).await
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // Single resources are not watched, and our own tools never change.
+        let mut accepted = requested.clone();
+        (accepted.tools_list_changed, accepted.resource_subscriptions) = (None, None);
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.tell_changes(&subscription).await;
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.tell_changes_to(context.peer);
+    }
+
     async fn get_task(
         &self,
         params: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.task(&params, &self.task_requester(&context)?)
+        self.task(&params, &self.executing_requester(&context, "tasks")?)
     }
 
     async fn update_task(
@@ -83,7 +162,7 @@ impl ServerHandler for GatewayServer {
         params: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.task_answered(&params, &self.task_requester(&context)?)
+        self.task_answered(&params, &self.executing_requester(&context, "tasks")?)
     }
 
     async fn cancel_task(
@@ -91,7 +170,7 @@ impl ServerHandler for GatewayServer {
         params: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.task_cancelled(&params, &self.task_requester(&context)?)
+        self.task_cancelled(&params, &self.executing_requester(&context, "tasks")?)
     }
 }
 
@@ -107,9 +186,14 @@ fn of_tool(tool: OwnTool, answer: Answer) -> CallToolResponse {
 }
 
 impl GatewayServer {
-    fn task_requester(&self, context: &RequestContext<RoleServer>) -> Result<Requester, ErrorData> {
+    /// A caller that may have things done, not only looked up.
+    fn executing_requester(
+        &self,
+        context: &RequestContext<RoleServer>,
+        what: &str,
+    ) -> Result<Requester, ErrorData> {
         let requester = Requester::of(context, &self.connection);
-        if requester.may_execute { Ok(requester) } else { Err(forbidden("tasks")) }
+        if requester.may_execute { Ok(requester) } else { Err(forbidden(what)) }
     }
 
     /// No tool of ours; perhaps one of a server's, which programs call.

@@ -14,6 +14,7 @@ mod execute_arguments;
 mod fit;
 mod handler;
 mod instructions;
+mod offers;
 mod profile;
 mod questions;
 mod request_state;

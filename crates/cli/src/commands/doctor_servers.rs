@@ -1,0 +1,109 @@
+//! What `gristmill doctor` finds out about the servers, and about the address that it would serve at.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::Failure;
+use super::list::Listing;
+use crate::config::Flags;
+use crate::upstreams;
+
+/// Whoever listens on this machine answers at once.
+const ANSWER_WAIT: Duration = Duration::from_secs(2);
+
+/// Enough of an answer to know who it is.
+const ANSWER_BYTES_MAX: u64 = 4_096;
+
+/// How the servers are.
+#[derive(Serialize)]
+pub struct Servers {
+    /// Each of them, as `gristmill list --json` has it.
+    servers: Value,
+    /// Why they cannot be told.
+    problem: Option<String>,
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+impl Servers {
+    /// Reaches every configured server.
+    pub async fn look() -> Self {
+        let configured = upstreams::read(&Flags::default());
+        let listing = match &configured {
+            Ok(configured) => Listing::of(configured, true).await.map_err(|failure| words(&failure)),
+            Err(failure) => Err(words(failure)),
+        };
+        match listing {
+            Ok(listing) => Self { servers: listing.json(), problem: None, lines: listing.lines() },
+            Err(problem) => Self { servers: Value::Null, problem: Some(problem), lines: Vec::new() },
+        }
+    }
+
+    /// As a person reads it.
+    pub fn print(&self) {
+        println!("\nservers:");
+        if let Some(problem) = &self.problem {
+            println!("  {problem}");
+        } else if self.lines.is_empty() {
+            println!(
+                "  none; `gristmill import` takes those of your other clients, `gristmill add` adds one"
+            );
+        }
+        self.lines.iter().for_each(|line| println!("  {line}"));
+    }
+}
+
+fn words(failure: &Failure) -> String {
+    match failure {
+        Failure::Usage(error) | Failure::Configuration(error) | Failure::Ours(error) => format!("{error:#}"),
+    }
+}
+
+/// Whether `gristmill serve --http` can have its address.
+#[derive(Serialize)]
+pub struct Address {
+    address: SocketAddr,
+    /// `free`, `served` by a gristmill, or `taken`.
+    state: &'static str,
+    detail: String,
+}
+
+impl Address {
+    /// Tries it.
+    pub async fn look(address: SocketAddr) -> Self {
+        let (state, detail) = match TcpListener::bind(address).await {
+            Ok(_) => ("free", format!("`gristmill serve --http {address}` can serve here")),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                match is_gristmill(address).await {
+                    true => ("served", "a gristmill serves here".to_owned()),
+                    false => ("taken", "another program listens here: choose another port".to_owned()),
+                }
+            }
+            Err(error) => ("taken", format!("it cannot be listened on: {error}")),
+        };
+        Self { address, state, detail }
+    }
+
+    /// As a person reads it.
+    pub fn print(&self) {
+        println!("\nHTTP:\n  {:<7} {}: {}", self.state, self.address, self.detail);
+    }
+}
+
+async fn is_gristmill(address: SocketAddr) -> bool {
+    let asked = async {
+        let mut stream = TcpStream::connect(address).await?;
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        stream.take(ANSWER_BYTES_MAX).read_to_string(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer)
+    };
+    let answer = tokio::time::timeout(ANSWER_WAIT, asked).await;
+    matches!(answer, Ok(Ok(answer)) if answer.contains("gristmill"))
+}

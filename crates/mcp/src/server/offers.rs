@@ -1,0 +1,194 @@
+//! What the servers offer beside tools: resources and prompts, under names of ours.
+
+use std::time::Duration;
+
+use gristmill_gateway::upstream::{ResourceFailure, Upstreams};
+use rmcp::model::{
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult,
+};
+use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::GatewayServer;
+
+/// Entries of one page of a list.
+const PAGE: usize = 500;
+/// How often a connection that nothing happens on is looked at, to see whether it is still there.
+const STILL_THERE: Duration = Duration::from_secs(60);
+/// What a server changes several times in a row is told once.
+const SETTLE: Duration = Duration::from_millis(50);
+
+impl GatewayServer {
+    pub(super) async fn resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let Some(upstreams) = &self.parts.upstreams else { return Ok(ListResourcesResult::default()) };
+        let (items, next) = page(upstreams.resources().await, request)?;
+        let mut listed = ListResourcesResult::with_all_items(read_all(items));
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    pub(super) async fn resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let Some(upstreams) = &self.parts.upstreams else {
+            return Ok(ListResourceTemplatesResult::default());
+        };
+        let (items, next) = page(upstreams.resource_templates().await, request)?;
+        let mut listed = ListResourceTemplatesResult::with_all_items(read_all(items));
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    pub(super) async fn prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let Some(upstreams) = &self.parts.upstreams else { return Ok(ListPromptsResult::default()) };
+        let (items, next) = page(upstreams.prompts().await, request)?;
+        let mut listed = ListPromptsResult::with_all_items(read_all(items));
+        listed.next_cursor = next;
+        Ok(listed)
+    }
+
+    pub(super) async fn resource(
+        &self,
+        request: ReadResourceRequestParams,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let read = match &self.parts.upstreams {
+            Some(upstreams) => upstreams.read_resource(&uri).await,
+            None => Err(ResourceFailure::Unknown { name: uri.clone(), nearest: Vec::new() }),
+        };
+        let result = read.map_err(|failure| resource_error(&failure, &uri))?;
+        let result: ReadResourceResult = read_result(result)?;
+        Ok(result.into())
+    }
+
+    pub(super) async fn prompt(
+        &self,
+        request: GetPromptRequestParams,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let arguments = match serde_json::to_value(request.arguments).unwrap_or_default() {
+            Value::Object(arguments) => arguments,
+            _ => serde_json::Map::new(),
+        };
+        let got = match &self.parts.upstreams {
+            Some(upstreams) => upstreams.get_prompt(&request.name, arguments).await,
+            None => Err(ResourceFailure::Unknown { name: request.name, nearest: Vec::new() }),
+        };
+        let result = got.map_err(|failure| prompt_error(&failure))?;
+        let result: GetPromptResult = read_result(result)?;
+        Ok(result.into())
+    }
+
+    /// Tells a client of the older protocol when what is offered changes, as long as it is there.
+    pub(super) fn tell_changes_to(&self, peer: Peer<RoleServer>) {
+        let Some(upstreams) = self.parts.upstreams.clone() else { return };
+        tokio::spawn(async move {
+            let mut changes = upstreams.offers_changed();
+            changes.mark_unchanged();
+            while !peer.is_transport_closed() {
+                let changed = tokio::time::timeout(STILL_THERE, changed(&mut changes)).await;
+                match changed {
+                    Ok(true) => {
+                        let _ = peer.notify_resource_list_changed().await;
+                        let _ = peer.notify_prompt_list_changed().await;
+                    }
+                    Ok(false) => return,
+                    Err(_) => {}
+                }
+            }
+        });
+    }
+
+    /// The same for a subscription of the newer one, until it ends.
+    pub(super) async fn tell_changes(&self, subscription: &SubscriptionContext) {
+        let Some(upstreams) = &self.parts.upstreams else { return subscription.cancelled().await };
+        let accepted = subscription.accepted().clone();
+        let mut changes = upstreams.offers_changed();
+        changes.mark_unchanged();
+        loop {
+            let is_open = tokio::select! {
+                changed = changed(&mut changes) => changed,
+                () = subscription.cancelled() => return,
+            };
+            if !is_open {
+                return subscription.cancelled().await;
+            }
+            let mut sent = Ok(());
+            if accepted.resources_list_changed == Some(true) {
+                sent = subscription.sink().notify_resource_list_changed().await;
+            }
+            if sent.is_ok() && accepted.prompts_list_changed == Some(true) {
+                sent = subscription.sink().notify_prompt_list_changed().await;
+            }
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Waits for a change and what follows on its heels; `false` when there will be none any more.
+async fn changed(changes: &mut tokio::sync::watch::Receiver<u64>) -> bool {
+    if changes.changed().await.is_err() {
+        return false;
+    }
+    tokio::time::sleep(SETTLE).await;
+    changes.mark_unchanged();
+    true
+}
+
+/// One page of a list, and where the next one begins. A list may change between pages: what is
+/// asked for then is what stands there now.
+fn page(
+    items: Vec<Value>,
+    request: Option<PaginatedRequestParams>,
+) -> Result<(impl Iterator<Item = Value>, Option<String>), ErrorData> {
+    let begin = match request.and_then(|request| request.cursor) {
+        None => 0,
+        Some(cursor) => cursor.strip_prefix("from-").and_then(|text| text.parse().ok()).ok_or_else(|| {
+            ErrorData::invalid_params("this cursor is not ours; begin without one".to_owned(), None)
+        })?,
+    };
+    let end = begin.saturating_add(PAGE);
+    let next = (end < items.len()).then(|| format!("from-{end}"));
+    Ok((items.into_iter().skip(begin).take(PAGE), next))
+}
+
+/// What can be read as what it should be; a broken entry of one server does not hide the others.
+fn read_all<T: DeserializeOwned>(items: impl Iterator<Item = Value>) -> Vec<T> {
+    items.filter_map(|item| serde_json::from_value(item).ok()).collect()
+}
+
+fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(result).map_err(|error| {
+        ErrorData::internal_error(format!("the server's answer cannot be read: {error}"), None)
+    })
+}
+
+fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
+    let data = Some(json!({"uri": uri}));
+    match failure {
+        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => {
+            ErrorData::resource_not_found(failure.to_string(), data)
+        }
+        ResourceFailure::Upstream { .. } => ErrorData::internal_error(failure.to_string(), data),
+    }
+}
+
+fn prompt_error(failure: &ResourceFailure) -> ErrorData {
+    match failure {
+        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => {
+            ErrorData::invalid_params(failure.to_string(), None)
+        }
+        ResourceFailure::Upstream { .. } => ErrorData::internal_error(failure.to_string(), None),
+    }
+}
