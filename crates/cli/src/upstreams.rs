@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::ServerSettings;
-use gristmill_gateway::upstream::{Refresh, UpstreamFolders, Upstreams};
+use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
 use gristmill_worker::UPSTREAM_KEEPER_COMMAND;
 
@@ -51,10 +51,14 @@ impl Configured {
     }
 
     /// Connects these servers.
-    pub fn connect(&self, servers: &[&ConfiguredServer], refresh: Refresh) -> Result<Upstreams, Failure> {
+    pub fn connect(
+        &self,
+        servers: &[&ConfiguredServer],
+        startup: impl Into<Startup>,
+    ) -> Result<Upstreams, Failure> {
         let contexts = servers.iter().map(|server| (server.settings.name.clone(), secret_context(server)));
         let settings = servers.iter().map(|server| server.settings.clone()).collect();
-        connect(settings, contexts.collect(), self.data_folder()?, refresh)
+        connect(settings, contexts.collect(), self.data_folder()?, startup)
     }
 }
 
@@ -63,13 +67,13 @@ pub fn connect(
     settings: Vec<ServerSettings>,
     contexts: HashMap<String, SecretContext>,
     data: PathBuf,
-    refresh: Refresh,
+    startup: impl Into<Startup>,
 ) -> Result<Upstreams, Failure> {
     let ours = |error: String| Failure::Ours(anyhow!(error));
     let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
     let connector = McpConnector::new(keeper()?, contexts, data.clone()).map_err(ours)?;
     let folders = UpstreamFolders { data, cache };
-    Ok(Upstreams::start(settings, Arc::new(connector), &folders, refresh))
+    Ok(Upstreams::start(settings, Arc::new(connector), &folders, startup))
 }
 
 /// This very binary, under its hidden command.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_gateway::executions::{Executions, KeepLimits};
-use gristmill_gateway::upstream::Refresh;
+use gristmill_gateway::upstream::{Refresh, Startup};
 use gristmill_gateway::{Gateway, WorkerCommand};
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts, front};
 use tokio_util::sync::CancellationToken;
@@ -68,7 +68,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
             description: server.settings.description.clone(),
         }));
         if !usable.is_empty() {
-            let upstreams = configured.connect(&usable, Refresh::Behind)?;
+            let upstreams =
+                configured.connect(&usable, Startup { refresh: Refresh::Behind, can_ask: true })?;
             builder = builder.tool_source(Arc::new(upstreams.clone()));
             connected = Some(upstreams);
         }
