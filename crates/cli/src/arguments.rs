@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use gristmill_gateway::access::Scope;
 use gristmill_gateway::domain::{Level, Limits};
+
+use crate::commands::token::Lifetime;
 
 /// Runs the programs that language models write, each in a jailed process of its own.
 #[derive(Parser)]
@@ -47,6 +50,8 @@ pub enum Command {
     Logout(Logout),
     /// What the servers offer: list, search, show, call, review
     Tools(Tools),
+    /// Access tokens for clients that reach `gristmill serve --http`
+    Token(TokenArguments),
     /// Show and check the configuration
     Config(ConfigArguments),
     /// Serve an example MCP server over standard input and output
@@ -334,6 +339,44 @@ pub enum ToolsFormat {
     Typescript,
     /// The server's own definition
     Json,
+}
+
+#[derive(Args)]
+pub struct TokenArguments {
+    #[command(subcommand)]
+    pub command: TokenCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum TokenCommand {
+    /// Make a token, and show it once
+    New {
+        /// What it is for, such as `laptop`
+        name: String,
+        /// What it permits: execute (which includes search) or search [default: both]
+        #[arg(long)]
+        scope: Vec<Scope>,
+        /// When it expires: such as 30d, 12h or 8w, or `never`
+        #[arg(long, default_value = "90d")]
+        expires: Lifetime,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show all tokens, but not the tokens themselves
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take one back: it is refused at once, also by servers that are running
+    Revoke {
+        /// Its name
+        name: String,
+    },
 }
 
 #[derive(Args)]

@@ -36,8 +36,9 @@ pub fn main() -> ExitCode {
     // On a thread of the runtime, as requests of a server are: from outside, every step would
     // have to wake another thread.
     let outcome = runtime.block_on(runtime.spawn(carry_out(arguments.command)));
-    // A thread may still wait for input that never comes; nothing else waits for it.
-    runtime.shutdown_background();
+    // A read of standard input that has begun ends when the other side writes or hangs up: who was
+    // told to stop must not wait for that.
+    runtime.shutdown_timeout(LAST_WAIT);
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.tell(),
@@ -64,6 +65,7 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Login(arguments) => commands::login::login(arguments).await,
         Command::Logout(arguments) => commands::login::logout(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
+        Command::Token(arguments) => commands::token::token(arguments),
         Command::Config(arguments) => commands::config::config(arguments),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,
     }

@@ -180,6 +180,21 @@ pub enum ToolFailure {
     },
 }
 
+impl ToolFailure {
+    /// Whether the call was refused before anything left us.
+    pub fn was_not_sent(&self) -> bool {
+        match self {
+            ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } | ToolFailure::BadArguments(_) => {
+                true
+            }
+            ToolFailure::Said(_) => false,
+            ToolFailure::Upstream { code, .. } => {
+                matches!(code, Code::ServerDown | Code::LoginNeeded | Code::ToolHeldBack | Code::CallRate)
+            }
+        }
+    }
+}
+
 fn hint_text(nearest: &[String]) -> String {
     match nearest {
         [] => "; search_tools(\"...\") finds what there is".to_owned(),

@@ -20,6 +20,7 @@ pub mod run;
 pub mod serve;
 pub mod servers;
 pub mod setup;
+pub mod token;
 pub mod tools;
 
 use std::process::ExitCode;

@@ -88,17 +88,19 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
     let served = match arguments.http {
-        None => front::serve_stdio(server, shutdown).await,
+        None => front::serve_stdio(server, shutdown.clone()).await,
         Some(address) => {
             let listener = tokio::net::TcpListener::bind(address).await;
             let listener = listener
                 .map_err(|error| Failure::Usage(anyhow!("{address} cannot be listened on: {error}")))?;
             let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
             eprintln!("listening on http://{address}/mcp");
-            front::serve_http(listener, move || server.clone(), shutdown).await
+            front::serve_http(listener, move || server.clone(), shutdown.clone()).await
         }
     };
-    executions.finish(Duration::from_secs(arguments.grace)).await;
+    // Nobody can ask for what runs any more if the caller has hung up.
+    let grace = if shutdown.is_cancelled() { arguments.grace } else { 0 };
+    executions.finish(Duration::from_secs(grace)).await;
     gateway.shutdown().await;
     served.map_err(|error| Failure::Ours(anyhow!(error)))?;
     Ok(ExitCode::SUCCESS)

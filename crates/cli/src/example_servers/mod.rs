@@ -6,7 +6,7 @@
 
 mod arguments;
 mod calculator;
-mod calendar;
+pub(crate) mod calendar;
 mod companies;
 mod crm;
 mod database;

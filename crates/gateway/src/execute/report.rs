@@ -61,6 +61,8 @@ pub struct ToolCalled {
     pub line: Option<u64>,
     /// Whether the tool answered with a value.
     pub ok: bool,
+    /// Whether it left us: what was refused before has done nothing.
+    pub sent: bool,
     /// How long it took.
     pub time_ms: f64,
     /// What went wrong.
@@ -82,7 +84,14 @@ impl ToolCalled {
     /// What stands in the list until the answer comes.
     pub(crate) fn unanswered(name: &str, line: Option<u64>) -> Self {
         let error = "no answer before the program ended or gave up; it may have been carried out";
-        Self { name: name.to_owned(), line, ok: false, time_ms: 0.0, error: Some(error.to_owned()) }
+        Self {
+            name: name.to_owned(),
+            line,
+            ok: false,
+            sent: true,
+            time_ms: 0.0,
+            error: Some(error.to_owned()),
+        }
     }
 }
 

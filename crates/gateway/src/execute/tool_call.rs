@@ -168,6 +168,7 @@ pub(super) async fn answer(
         },
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
+    let sent = !matches!(&outcome, Err(failure) if failure.was_not_sent());
     let (completion, error) = match outcome {
         Ok(answer) => match payload_of(answer, &name) {
             Ok(payload) => (Completion { id, ok: true, payload }, None),
@@ -179,7 +180,7 @@ pub(super) async fn answer(
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
-    let called = ToolCalled { name, line, ok: completion.ok, time_ms, error };
+    let called = ToolCalled { name, line, ok: completion.ok, sent, time_ms, error };
     Answered { completion, called }
 }
 

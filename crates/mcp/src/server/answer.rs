@@ -25,7 +25,6 @@ const CALLS_NAMED_MAX: usize = 12;
 const CALL_NAMES_MAX: usize = 30;
 /// A traceback is cut in its middle.
 const TRACEBACK_TOKENS_MAX: usize = 800;
-/// Messages may quote what a server or a program wrote.
 const MESSAGE_TOKENS_MAX: usize = 800;
 const NOTES_MAX: usize = 10;
 
@@ -255,13 +254,9 @@ fn write_error(text: &mut String, error: &ErrorReport, traceback: Option<&str>) 
     }
 }
 
-/// The message, in terms of what a caller can change.
+/// The message, which may quote what a server or a program wrote.
 fn message_of(error: &ErrorReport) -> String {
-    let message = fit::ends(&error.message, MESSAGE_TOKENS_MAX).text;
-    if !matches!(error.code, Code::WallTime | Code::CpuTime) {
-        return message;
-    }
-    message.replace("raise `wall_time`", "pass `timeout_s`").replace("raise `cpu_time`", "pass `timeout_s`")
+    fit::ends(&error.message, MESSAGE_TOKENS_MAX).text
 }
 
 /// What was called, so that nothing is done twice.
@@ -271,6 +266,8 @@ fn calls(called: &[ToolCalled]) -> Vec<String> {
         (Some(why), false) => format!("failed: {}", gristmill_gateway::domain::one_line(why, 160)),
         (None, false) => "failed".to_owned(),
     };
+    // What was refused before it left us has done nothing.
+    let called: Vec<&ToolCalled> = called.iter().filter(|call| call.sent).collect();
     if called.len() <= CALLS_NAMED_MAX {
         return called
             .iter()

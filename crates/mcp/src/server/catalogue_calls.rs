@@ -1,6 +1,7 @@
 //! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
 
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool};
+use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
 use gristmill_gateway::tokens;
@@ -10,8 +11,6 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 
-/// More than anyone reads in one answer.
-const LIMIT_MAX: u64 = 100;
 /// All definitions of one answer together.
 const DEFINITIONS_TOKENS_MAX: usize = 8_000;
 /// Names of those that did not fit.
@@ -33,20 +32,25 @@ struct SearchArguments {
     limit: Option<serde_json::Number>,
 }
 
+/// How many a search may show.
+fn limit(asked: Option<&serde_json::Number>) -> Result<Option<usize>, Answer> {
+    let Some(asked) = asked else { return Ok(None) };
+    let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
+    fits.filter(|asked| (1..=LIMIT_MAX).contains(asked)).map(Some).ok_or_else(|| {
+        let asked = one_line(&asked.to_string(), 24);
+        Answer::refused(Code::BadRequest, &format!("limit is {asked}; it can be 1 to {LIMIT_MAX}"), None)
+    })
+}
+
 /// Answers a search.
 pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String, Value>) -> Answer {
     let arguments: SearchArguments = match serde_json::from_value(Value::Object(arguments)) {
         Ok(arguments) => arguments,
         Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
     };
-    let limit = match arguments.limit.as_ref().map(|limit| (limit, limit.as_u64())) {
-        None => None,
-        Some((_, Some(limit))) if (1..=LIMIT_MAX).contains(&limit) => usize::try_from(limit).ok(),
-        Some((limit, _)) => {
-            let message =
-                format!("limit is {}; it can be 1 to {LIMIT_MAX}", one_line(&limit.to_string(), 24));
-            return Answer::refused(Code::BadRequest, &message, None);
-        }
+    let limit = match limit(arguments.limit.as_ref()) {
+        Ok(limit) => limit,
+        Err(refused) => return refused,
     };
     let Some(upstreams) = upstreams else { return no_servers() };
     upstreams.known_soon().await;

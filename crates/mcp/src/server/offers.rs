@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::upstream::{ResourceFailure, Upstreams};
+use gristmill_gateway::upstream::ResourceFailure;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
@@ -152,7 +152,7 @@ fn page(
     items: Vec<Value>,
     request: Option<PaginatedRequestParams>,
 ) -> Result<(impl Iterator<Item = Value>, Option<String>), ErrorData> {
-    let begin = match request.and_then(|request| request.cursor) {
+    let begin: usize = match request.and_then(|request| request.cursor) {
         None => 0,
         Some(cursor) => cursor.strip_prefix("from-").and_then(|text| text.parse().ok()).ok_or_else(|| {
             ErrorData::invalid_params("this cursor is not ours; begin without one".to_owned(), None)

@@ -1,0 +1,68 @@
+//! `gristmill token`, as people and scripts use it.
+
+mod support;
+
+use gristmill_testkit::Home;
+use serde_json::{Value, json};
+use support::gristmill;
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"))
+}
+
+#[test]
+fn a_token_is_made_shown_once_listed_and_taken_back() {
+    let home = Home::new(gristmill(), "tokens");
+    let made = home.run(&["token", "new", "laptop"]);
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    let token = made.stdout.trim();
+    assert_eq!((token.len(), &token[..4], made.stdout.lines().count()), (53, "gmt_", 1));
+    assert!(made.stderr.contains("for execute and search, until 20"), "{}", made.stderr);
+    assert!(made.stderr.contains("Authorization: Bearer") && made.stderr.contains("cannot be shown again"));
+    assert!(!made.stderr.contains(token), "{}", made.stderr);
+
+    let listed = home.ok(&["token", "list"]);
+    assert!(listed.starts_with("laptop  execute and search  since 20"), "{listed}");
+    let everything = [listed, home.ok(&["token", "list", "--json"])].concat();
+    assert!(!everything.contains(&token[..12]), "{everything}");
+
+    assert_eq!(home.ok(&["token", "revoke", "laptop"]), "revoked laptop\n");
+    assert_eq!(parsed(&home.ok(&["token", "list", "--json"])), json!([]));
+    let empty = home.run(&["token", "list"]);
+    assert_eq!((empty.code, empty.stdout.as_str()), (Some(0), ""));
+    assert!(empty.stderr.contains("hint: `gristmill token new NAME`"), "{}", empty.stderr);
+}
+
+#[test]
+fn a_machine_gets_json_with_scopes_and_times() {
+    let home = Home::new(gristmill(), "tokens-json");
+    let made = parsed(&home.ok(&["token", "new", "ci", "--scope", "search", "--expires", "never", "--json"]));
+    assert_eq!(
+        (&made["name"], &made["scopes"], &made["expires"]),
+        (&json!("ci"), &json!(["search"]), &Value::Null)
+    );
+    assert!(made["token"].as_str().is_some_and(|token| token.starts_with("gmt_")), "{made}");
+    let listed = parsed(&home.ok(&["token", "list", "--json"]));
+    let expected = json!([
+        { "name": "ci", "scopes": ["search"], "created": made["created"], "expires": null }
+    ]);
+    assert_eq!(listed, expected);
+}
+
+#[test]
+fn mistakes_say_what_is_allowed() {
+    let home = Home::new(gristmill(), "tokens-wrong");
+    home.ok(&["token", "new", "a"]);
+    let check = |arguments: &[&str], says: &str| {
+        let ran = home.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}\n{}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{arguments:?}\n{}", ran.stderr);
+    };
+    check(&["token", "new", "a"], "there is a token `a` already; revoke it first, or take another name");
+    check(&["token", "new", "My Laptop"], "use 1 to 64 of a-z, 0-9");
+    check(&["token", "new", "b", "--scope", "admin"], "there are execute and search");
+    check(&["token", "new", "b", "--expires", "soon"], "write 30d, 12h, 8w or never");
+    check(&["token", "revoke", "b"], "there is no token `b`; there are a");
+    std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();
+    check(&["token", "list"], "move it away and issue the tokens again");
+}
