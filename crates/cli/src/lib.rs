@@ -2,6 +2,8 @@
 //! tools.
 
 mod arguments;
+mod client_arguments;
+pub mod clients;
 mod commands;
 pub mod config;
 mod engine_progress;
@@ -12,10 +14,14 @@ mod terminal;
 mod upstreams;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
 use arguments::{Arguments, Command};
+
+/// What still runs when a command is over has this long to end.
+const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// The whole of `gristmill`.
 pub fn main() -> ExitCode {
@@ -62,6 +68,9 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::List(arguments) => commands::list::list(arguments).await,
         Command::Get(arguments) => commands::servers::get(arguments),
         Command::Remove(arguments) => commands::servers::remove(arguments),
+        Command::Import(arguments) => commands::import::import(arguments),
+        Command::Connect(arguments) => commands::connect::connect(arguments),
+        Command::Disconnect(arguments) => commands::disconnect::disconnect(arguments),
         Command::Login(arguments) => commands::login::login(arguments).await,
         Command::Logout(arguments) => commands::login::logout(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,

@@ -128,7 +128,7 @@ fn a_limit_leaves_out_and_says_how_to_see_more() {
 fn a_limit_that_is_none_is_refused_with_the_range() {
     for limit in [json!(0), json!(-1), json!(10_000_000_000_u64)] {
         let refused = refusal("search_tools", json!({"query": "convert", "limit": limit}));
-        assert_eq!(refused, format!("error[GM-2002]: limit is {limit}; it can be 1 to 100"));
+        assert_eq!(refused, format!("error[GM-2002]: limit is {limit}; it can be 1 to 500"));
     }
 }
 
