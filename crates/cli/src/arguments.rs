@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::domain::{Level, Limits};
 
+use crate::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
 use crate::commands::token::Lifetime;
 
 /// Runs the programs that language models write, each in a jailed process of its own.
@@ -44,6 +45,12 @@ pub enum Command {
     Get(GetArguments),
     /// Remove a server
     Remove(RemoveArguments),
+    /// Take over the servers that your other MCP clients have
+    Import(ImportArguments),
+    /// Put Gristmill into another client's list of servers
+    Connect(ConnectArguments),
+    /// Take Gristmill out of another client's list again
+    Disconnect(DisconnectArguments),
     /// Log in to a server over HTTP
     Login(Login),
     /// Log out of a server, and forget its tokens

@@ -36,6 +36,60 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// How wide lines may be: the terminal's width, or what suits a file.
+pub fn width() -> usize {
+    const ELSEWHERE: usize = 100;
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.map_or(ELSEWHERE, |size| usize::from(size.ws_col)).clamp(40, 200)
+}
+
+/// A line cut to a width, with `…` for what is missing.
+pub fn cut(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        Some(_) => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// Words on lines of a width. A word that is longer has a line of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines
+            .last_mut()
+            .filter(|line| line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Asks; none if nobody is there to answer.
+pub fn ask(question: &str) -> Option<String> {
+    use std::io::{IsTerminal, Write};
+    if !std::io::stdin().is_terminal() {
+        return None;
+    }
+    let mut stderr = std::io::stderr();
+    write!(stderr, "{question} ").and_then(|()| stderr.flush()).ok()?;
+    let mut answer = String::new();
+    match std::io::stdin().read_line(&mut answer) {
+        Ok(0) | Err(_) => None,
+        Ok(_) => Some(answer.trim().to_owned()),
+    }
+}
+
+/// Whether the user said yes. Nobody there is no.
+pub fn confirmed(question: &str) -> bool {
+    matches!(ask(&format!("{question} [y/N]")).as_deref(), Some("y" | "Y" | "yes"))
+}
+
 /// How many bytes at the end may be the beginning of a character.
 fn unfinished_bytes(bytes: &[u8]) -> usize {
     for back in 1..=bytes.len().min(3) {

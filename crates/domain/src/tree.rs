@@ -68,13 +68,40 @@ pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
 
 /// Differs whenever the files do; equal for equal ones. Hashes definitions, renders nothing.
 pub fn version(catalogue: &Catalogue, states: &States) -> String {
-    let mut hasher = blake3::Hasher::new();
-    // Every part with its length, so that no two lists of parts read alike.
-    let mut add = |part: Option<&str>| {
+    version_with(&offers_version(catalogue), states)
+}
+
+/// The same, from the version of what is offered.
+pub fn version_with(offers: &str, states: &States) -> String {
+    let mut parts = Parts::default();
+    parts.add(Some(offers));
+    for (server, state) in states {
+        parts.add(Some(server));
+        parts.add(Some(state));
+    }
+    parts.hash()
+}
+
+/// Every part with its length, so that no two lists of parts read alike.
+#[derive(Default)]
+struct Parts(blake3::Hasher);
+
+impl Parts {
+    fn add(&mut self, part: Option<&str>) {
         let length = part.map_or(u64::MAX, |part| part.len() as u64);
-        hasher.update(&length.to_le_bytes());
-        hasher.update(part.unwrap_or_default().as_bytes());
-    };
+        self.0.update(&length.to_le_bytes());
+        self.0.update(part.unwrap_or_default().as_bytes());
+    }
+
+    fn hash(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+}
+
+/// Differs whenever tools, resources, prompts or what is said of a server do, whatever the states.
+pub fn offers_version(catalogue: &Catalogue) -> String {
+    let mut parts = Parts::default();
+    let mut add = |part: Option<&str>| parts.add(part);
     add(Some(&FORMAT.to_string()));
     for server in &catalogue.servers {
         let offer = &server.offer;
@@ -82,7 +109,6 @@ pub fn version(catalogue: &Catalogue, states: &States) -> String {
         add(offer.title.as_deref());
         add(offer.version.as_deref());
         add(offer.description.as_deref());
-        add(states.get(&offer.name).map(String::as_str));
         add(Some(&server.folder));
         add(Some(&server.identifier));
         add(Some(&server.tools.len().to_string()));
@@ -98,7 +124,7 @@ pub fn version(catalogue: &Catalogue, states: &States) -> String {
         add(Some(&templates.collect::<Value>().to_string()));
         add(Some(&prompts.collect::<Value>().to_string()));
     }
-    hasher.finalize().to_hex().to_string()
+    parts.hash()
 }
 
 /// `index.md`: one line for each server.

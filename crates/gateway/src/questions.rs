@@ -3,10 +3,15 @@
 //! them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::ports::BoxFuture;
+
+/// Long enough to look something up or to log in somewhere. Meanwhile a call, a worker and a place
+/// among the running are taken.
+const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// A question that a server asks the user behind the caller, while one of its tools runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,10 +86,12 @@ impl Asker {
         self.0.as_ref().is_some_and(|ask| ask.can_answer(kind))
     }
 
-    /// The answer. `None`: nobody is there, or cannot answer this kind of question.
+    /// The answer; after ten minutes without one the question is put away. `None`: nobody is there, or
+    /// cannot answer this kind of question.
     pub async fn ask(&self, question: Question) -> Option<QuestionAnswer> {
         let ask = self.0.as_ref().filter(|ask| ask.can_answer(&question.asked))?;
-        Some(ask.ask(question).await)
+        let answer = tokio::time::timeout(QUESTION_WAIT_MAX, ask.ask(question)).await;
+        Some(answer.unwrap_or(QuestionAnswer::Cancel))
     }
 
     /// Whether both lead to the same place. Each execution has a place of its own.

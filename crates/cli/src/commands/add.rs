@@ -150,7 +150,7 @@ pub(super) fn put_server(
 ) -> Result<Report, AddError> {
     let home = surroundings.home();
     let edited = edit(&file, Change::Put { server, replace }, home.as_deref())?;
-    renew_approval(surroundings, &file, &edited)?;
+    renew_approval(surroundings, &file, &file, &edited)?;
     let verb = match edited.done {
         Done::Created | Done::Added => "added",
         Done::Replaced => "replaced",
@@ -163,9 +163,11 @@ pub(super) fn put_server(
 }
 
 /// Whoever changes an approved file with our own command does not have to approve it again.
-pub(super) fn renew_approval(
+/// `changed` is the file itself, or the `.env` beside it.
+pub fn renew_approval(
     surroundings: &Surroundings,
     file: &Path,
+    changed: &Path,
     edited: &Edited,
 ) -> Result<(), ApprovalsError> {
     let is_project = |l: &Location| l.role == Role::Project && l.path == file;
@@ -175,10 +177,10 @@ pub(super) fn renew_approval(
     }
     let mut approvals = Approvals::load(&store)?;
     let was_trusted = match &edited.before {
-        Some(before) => approvals.status(file, before) == Status::Approved,
+        Some(before) => approvals.status(changed, before) == Status::Approved,
         None => true,
     };
-    if was_trusted { approvals.approve(file, &edited.after) } else { Ok(()) }
+    if was_trusted { approvals.approve(changed, &edited.after) } else { Ok(()) }
 }
 
 /// The file that a scope means.

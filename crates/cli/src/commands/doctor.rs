@@ -8,6 +8,7 @@ use gristmill_gateway::{
 use gristmill_worker::{component_id, remedy_for};
 use serde::Serialize;
 
+use super::doctor_clients::{self, ClientFinding};
 use super::doctor_servers::{Address, Servers};
 use super::{Failure, Outcome};
 use crate::arguments::Doctor;
@@ -35,6 +36,7 @@ struct Findings {
     servers: Option<Servers>,
     /// Where it would serve over HTTP.
     http: Address,
+    clients: Vec<ClientFinding>,
 }
 
 #[derive(Serialize)]
@@ -94,6 +96,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         trial_ms,
         servers: if arguments.no_servers { None } else { Some(Servers::look().await) },
         http: Address::look(arguments.http).await,
+        clients: doctor_clients::look(),
     })
 }
 
@@ -157,6 +160,7 @@ fn print(findings: &Findings) {
         servers.print();
     }
     findings.http.print();
+    doctor_clients::print(&findings.clients);
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),

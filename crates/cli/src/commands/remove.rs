@@ -47,7 +47,7 @@ pub fn remove(surroundings: &Surroundings, name: &str, scope: Option<&Scope>) ->
         None => file_with(surroundings, name)?,
     };
     let edited = edit(&file, Change::Remove { name }, surroundings.home().as_deref())?;
-    add::renew_approval(surroundings, &file, &edited)?;
+    add::renew_approval(surroundings, &file, &file, &edited)?;
     let text = format!("removed {name} from {}", file.display());
     Ok(Report { file, text, hints: Vec::new() })
 }

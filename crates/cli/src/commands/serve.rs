@@ -1,22 +1,26 @@
 //! `gristmill serve`: the gateway as an MCP server, over standard input and output or over HTTP.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
 use gristmill_gateway::upstream::{Refresh, Startup};
 use gristmill_gateway::{Gateway, WorkerCommand};
-use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts, front};
+use gristmill_mcp::front::{self, FrontError, HttpSettings, StdioSettings};
+use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::config::Flags;
-use crate::upstreams;
+use crate::config::{Flags, Surroundings};
+use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Serve {
@@ -31,6 +35,18 @@ pub struct Serve {
     /// Seconds after which a caller is answered even if its program still runs
     #[arg(long, value_name = "SECONDS", default_value_t = 50)]
     pub answer_within: u64,
+
+    /// A name under which it is reached over HTTP, such as example.com; may repeat
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub allow_host: Vec<String>,
+
+    /// A web page that may call over HTTP, such as https://app.example.com; may repeat
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub allow_origin: Vec<String>,
+
+    /// Ask for a token on this machine, too
+    #[arg(long, requires = "http")]
+    pub require_token: bool,
 
     /// Seconds that running programs get to end when the gateway is told to stop
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
@@ -87,23 +103,70 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
     tokio::spawn(stop_on_signal(shutdown.clone()));
+    let grace = Duration::from_secs(arguments.grace);
     let served = match arguments.http {
-        None => front::serve_stdio(server, shutdown.clone()).await,
+        None => {
+            let settings = StdioSettings { grace, ..StdioSettings::default() };
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            front::serve_stdio(server, input, output, settings, shutdown.clone()).await
+        }
         Some(address) => {
-            let listener = tokio::net::TcpListener::bind(address).await;
-            let listener = listener
-                .map_err(|error| Failure::Usage(anyhow!("{address} cannot be listened on: {error}")))?;
-            let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
-            eprintln!("listening on http://{address}/mcp");
-            front::serve_http(listener, move || server.clone(), shutdown.clone()).await
+            let (listener, settings) = listen(address, &arguments, data_folder(configured.as_ref())?).await?;
+            front::serve_http(listener, move || server.clone(), settings, shutdown.clone()).await
         }
     };
     // Nobody can ask for what runs any more if the caller has hung up.
-    let grace = if shutdown.is_cancelled() { arguments.grace } else { 0 };
-    executions.finish(Duration::from_secs(grace)).await;
+    let grace = if shutdown.is_cancelled() { grace } else { Duration::ZERO };
+    executions.finish(grace).await;
     gateway.shutdown().await;
-    served.map_err(|error| Failure::Ours(anyhow!(error)))?;
-    Ok(ExitCode::SUCCESS)
+    match served {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(FrontError::Output(error)) => Err(Failure::Ours(anyhow!(FrontError::Output(error)))),
+        Err(error) => Err(Failure::Usage(error.into())),
+    }
+}
+
+/// Takes the address, and says so.
+async fn listen(
+    address: SocketAddr,
+    arguments: &Serve,
+    data: PathBuf,
+) -> Result<(TcpListener, HttpSettings), Failure> {
+    let mut settings = HttpSettings::for_address(address);
+    settings.token_required |= arguments.require_token;
+    settings.grace = Duration::from_secs(arguments.grace);
+    let tokens = AccessTokens::open(&data);
+    if settings.token_required && tokens.list().map_err(|error| Failure::Usage(error.into()))?.is_empty() {
+        return Err(Failure::Usage(anyhow!(
+            "serving at {address} needs tokens, and there are none; make one first: gristmill token new NAME"
+        )));
+    }
+    settings.tokens = Some(Arc::new(tokens));
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::Usage(anyhow!("{address} cannot be listened on: {error}; `gristmill doctor --http {address}` says who has it"))
+    })?;
+    let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
+    // The port may have been left to the system.
+    settings.hosts_allowed = front::default_hosts(address);
+    settings.origins_allowed = front::default_origins(address);
+    settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
+    settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
+    let who = if settings.token_required { "with a token" } else { "from this machine" };
+    eprintln!("listening on http://{address}/mcp, {who}");
+    Ok((listener, settings))
+}
+
+/// Where tokens are kept, whether servers are configured or not.
+fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
+    match configured {
+        Some(configured) => configured.data_folder(),
+        None => {
+            let surroundings =
+                Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+            let folder = surroundings.data_folder();
+            folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+        }
+    }
 }
 
 /// The first signal asks nicely; the second one does not wait.

@@ -74,7 +74,7 @@ fn tell(report: Report) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn scope(arguments: ScopeArguments) -> Scope {
+pub fn scope(arguments: ScopeArguments) -> Scope {
     match (arguments.project, arguments.config) {
         (_, Some(file)) => Scope::File(file),
         (true, None) => Scope::Project,

@@ -4,9 +4,8 @@
 //! yes to: the store holds the hash of that text, and a file that changes is not approved any more.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -135,7 +134,8 @@ impl Approvals {
 
     /// Two of us may approve at the same time; neither may undo the other.
     fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), ApprovalsError> {
-        let _lock = self.lock().map_err(|source| ApprovalsError::Lock { path: self.path.clone(), source })?;
+        let _lock = atomic_file::lock(&self.path)
+            .map_err(|source| ApprovalsError::Lock { path: self.path.clone(), source })?;
         let mut files = Self::load(&self.path)?.files;
         change(&mut files);
         let stored = Stored { version: VERSION, files };
@@ -145,16 +145,6 @@ impl Approvals {
         atomic_file::write(&self.path, &text)?;
         self.files = stored.files;
         Ok(())
-    }
-
-    fn lock(&self) -> io::Result<File> {
-        if let Some(folder) = self.path.parent() {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
-        let path = self.path.with_extension("lock");
-        let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
-        Ok(file)
     }
 }
 

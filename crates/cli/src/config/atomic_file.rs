@@ -50,6 +50,25 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Takes it away from everyone but its owner.
+pub fn keep_private(path: &Path) -> Result<(), WriteError> {
+    let mode = |path: &Path| fs::metadata(path).map(|metadata| metadata.permissions().mode());
+    let kept = mode(path).and_then(|mode| fs::set_permissions(path, Permissions::from_mode(mode & 0o700)));
+    kept.map_err(|source| WriteError { path: path.to_owned(), source })
+}
+
+/// Holds a file for us alone, by a lock file beside it, until the returned one is dropped. Its folder
+/// is made if it is not there.
+pub fn lock(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let path = path.with_extension("lock");
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
+}
+
 /// Where the bytes go: through links, and to an absolute path.
 fn real_path(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {

@@ -158,7 +158,7 @@ fn strictness(tree: &Node, path: &Path) -> Strictness {
 
 /// Clients have us in their list of servers; we read that list, too. Our example servers are
 /// servers like any other.
-fn is_ourselves(server: &ServerSettings) -> bool {
+pub fn is_ourselves(server: &ServerSettings) -> bool {
     let Transport::Stdio { command, args, .. } = &server.transport else { return false };
     let name = command.as_plain().and_then(|command| command.rsplit('/').next());
     let first = args.iter().find_map(|arg| arg.as_plain().filter(|arg| !arg.starts_with('-')));

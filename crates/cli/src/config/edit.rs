@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 use super::atomic_file::{self, WriteError};
 use super::document::BLOCKS;
 use super::format::Format;
+use super::layout::Layout;
 use super::problem::{Problem, Problems, What, closest};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
@@ -256,26 +257,4 @@ fn without_empty_blocks(mut json: Json) -> Json {
         root.retain(|key, value| !(BLOCKS.contains(&key.as_str()) && is_empty(value)));
     }
     json
-}
-
-/// How a text marks its beginning and its line ends, so that it keeps both.
-struct Layout {
-    lines: String,
-    has_mark: bool,
-    has_crlf: bool,
-}
-
-impl Layout {
-    fn of(text: &str, has_mark: bool) -> Self {
-        let crlf = text.matches("\r\n").count();
-        let has_crlf = crlf > 0 && crlf == text.matches('\n').count();
-        let lines = if has_crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
-        Self { lines, has_mark, has_crlf }
-    }
-
-    fn restore(&self, text: &str) -> Vec<u8> {
-        let text = if self.has_crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
-        let mark: &[u8] = if self.has_mark { b"\xef\xbb\xbf" } else { b"" };
-        [mark, text.as_bytes()].concat()
-    }
 }

@@ -25,6 +25,11 @@ impl Variables {
         self.values.keys().map(String::as_str)
     }
 
+    /// Sets one.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.values.insert(name.to_owned(), value.to_owned());
+    }
+
     /// These and, for names that are not among them, those of `weaker`.
     pub fn over(&self, weaker: &Variables) -> Variables {
         let mut values = weaker.values.clone();
@@ -69,7 +74,8 @@ pub fn parse(text: &str, file: &Path) -> (Variables, Problems) {
     (variables, problems)
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a variable can be called this.
+pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

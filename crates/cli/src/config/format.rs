@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::tree::{BoundsError, Node};
+use super::tree::{Bounds, BoundsError, Node};
 use super::{read_json, read_toml, read_yaml};
 
 /// A format of configuration files.
@@ -26,6 +26,8 @@ pub enum SyntaxError {
         message: String,
         /// Where, from 1.
         line: Option<usize>,
+        /// The characters before it on its line, and one.
+        column: Option<usize>,
     },
     /// Too deep or too large.
     #[error(transparent)]
@@ -37,6 +39,14 @@ impl SyntaxError {
     pub fn line(&self) -> Option<usize> {
         match self {
             Self::Text { line, .. } => *line,
+            Self::Bounds(_) => None,
+        }
+    }
+
+    /// Where on that line, if it is known, from 1.
+    pub fn column(&self) -> Option<usize> {
+        match self {
+            Self::Text { column, .. } => *column,
             Self::Bounds(_) => None,
         }
     }
@@ -55,10 +65,15 @@ impl Format {
 
     /// Reads a whole text. An empty one is an empty table in every format.
     pub fn parse(self, text: &str) -> Result<Node, SyntaxError> {
+        self.parse_within(text, Bounds::default())
+    }
+
+    /// The same, within other bounds.
+    pub fn parse_within(self, text: &str, bounds: Bounds) -> Result<Node, SyntaxError> {
         match self {
-            Self::Toml => read_toml::parse(text),
-            Self::Yaml => read_yaml::parse(text),
-            Self::Json => read_json::parse(text),
+            Self::Toml => read_toml::parse(text, bounds),
+            Self::Yaml => read_yaml::parse(text, bounds),
+            Self::Json => read_json::parse(text, bounds),
         }
     }
 }

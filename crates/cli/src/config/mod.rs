@@ -10,12 +10,13 @@ pub mod surroundings;
 
 pub mod format;
 pub mod read_file;
-mod read_json;
+pub mod read_json;
 mod read_toml;
 mod read_yaml;
 pub mod tree;
 
 pub mod document;
+pub mod edit_env;
 pub mod env_file;
 mod environment;
 mod fields;
@@ -31,9 +32,10 @@ pub mod resolved;
 
 pub mod atomic_file;
 pub mod edit;
-mod edit_json;
+pub mod edit_json;
 pub mod edit_toml;
 mod edit_yaml;
+pub mod layout;
 pub mod written;
 
 pub use approvals::Approvals;

@@ -17,8 +17,11 @@ pub enum ReadError {
     #[error("is not a regular file")]
     NotAFile,
     /// Too large.
-    #[error("is larger than 1 MB, which no configuration is")]
-    TooLarge,
+    #[error("is larger than {} MB, which no configuration is", .max_bytes >> 20)]
+    TooLarge {
+        /// The largest that is read.
+        max_bytes: u64,
+    },
     /// Not text.
     #[error("is not UTF-8 text (at byte {0})")]
     NotText(usize),
@@ -48,6 +51,11 @@ impl std::fmt::Debug for FileText {
 impl FileText {
     /// Reads it. Links are followed; a pipe does not keep us waiting.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
+        Self::read_within(path, FILE_BYTES_MAX)
+    }
+
+    /// The same, with another bound.
+    pub fn read_within(path: &Path, max_bytes: u64) -> Result<Self, ReadError> {
         let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let file = std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
         let metadata = file.metadata()?;
@@ -56,16 +64,21 @@ impl FileText {
         }
         let mut bytes = Vec::new();
         // The size is not taken from the metadata: a file may grow while it is read.
-        file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > FILE_BYTES_MAX {
-            return Err(ReadError::TooLarge);
+        file.take(max_bytes + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes {
+            return Err(ReadError::TooLarge { max_bytes });
         }
         Ok(Self { path: path.to_owned(), bytes, writable_by_others: metadata.mode() & 0o022 != 0 })
     }
 
     /// The same, or nothing if there is no such file.
     pub fn read_if_there(path: &Path) -> Result<Option<Self>, ReadError> {
-        match Self::read(path) {
+        Self::read_if_there_within(path, FILE_BYTES_MAX)
+    }
+
+    /// The same, with another bound.
+    pub fn read_if_there_within(path: &Path, max_bytes: u64) -> Result<Option<Self>, ReadError> {
+        match Self::read_within(path, max_bytes) {
             Ok(file) => Ok(Some(file)),
             Err(ReadError::Io(error))
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>

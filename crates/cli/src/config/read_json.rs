@@ -8,13 +8,18 @@ use super::format::SyntaxError;
 use super::tree::{Bounds, Entry, Lines, Node, Value};
 
 /// Reads a whole text.
-pub fn parse(text: &str) -> Result<Node, SyntaxError> {
+pub fn parse(text: &str, bounds: Bounds) -> Result<Node, SyntaxError> {
     let lines = Lines::of(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(|error| {
-        SyntaxError::Text { message: error.kind().to_string(), line: Some(lines.line(error.range().start)) }
+        let at = error.range().start;
+        SyntaxError::Text {
+            message: error.kind().to_string(),
+            line: Some(lines.line(at)),
+            column: Some(lines.column(at) + 1),
+        }
     })?;
     match &parsed.value {
-        Some(value) => Reader { lines, bounds: Bounds::default() }.value(value, 0),
+        Some(value) => Reader { lines, bounds }.value(value, 0),
         None => Ok(Node { line: 1, value: Value::Map(Vec::new()) }),
     }
 }

@@ -6,13 +6,14 @@ use super::format::SyntaxError;
 use super::tree::{Bounds, Entry, Lines, Node, Value};
 
 /// Reads a whole text.
-pub fn parse(text: &str) -> Result<Node, SyntaxError> {
+pub fn parse(text: &str, bounds: Bounds) -> Result<Node, SyntaxError> {
     let lines = Lines::of(text);
     let document = Document::parse(text).map_err(|error| SyntaxError::Text {
         message: error.message().to_owned(),
         line: error.span().map(|span| lines.line(span.start)),
+        column: error.span().map(|span| lines.column(span.start) + 1),
     })?;
-    let mut reader = Reader { lines, bounds: Bounds::default() };
+    let mut reader = Reader { lines, bounds };
     let value = reader.table(document.as_table(), 0)?;
     Ok(Node { line: 1, value })
 }

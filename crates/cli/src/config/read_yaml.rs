@@ -8,9 +8,9 @@ use super::format::SyntaxError;
 use super::tree::{Bounds, Entry, Node, Value};
 
 /// Reads a whole text.
-pub fn parse(text: &str) -> Result<Node, SyntaxError> {
+pub fn parse(text: &str, bounds: Bounds) -> Result<Node, SyntaxError> {
     // The parser guesses at what it does not accept; a text of nothing but blanks is one such case.
-    let mut builder = Builder::default();
+    let mut builder = Builder { bounds, open: Vec::new(), root: None };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| scan_error(&error))?;
         builder.take(event, span.start)?;
@@ -23,14 +23,14 @@ pub fn parse(text: &str) -> Result<Node, SyntaxError> {
 }
 
 fn scan_error(error: &ScanError) -> SyntaxError {
-    SyntaxError::Text { message: error.info().to_owned(), line: Some(error.marker().line()) }
+    let at = error.marker();
+    SyntaxError::Text { message: error.info().to_owned(), line: Some(at.line()), column: Some(at.col() + 1) }
 }
 
 fn refused(message: &str, at: Marker) -> SyntaxError {
-    SyntaxError::Text { message: message.to_owned(), line: Some(at.line()) }
+    SyntaxError::Text { message: message.to_owned(), line: Some(at.line()), column: Some(at.col() + 1) }
 }
 
-#[derive(Default)]
 struct Builder {
     bounds: Bounds,
     open: Vec<Open>,

@@ -118,7 +118,7 @@ fn fill_in(text: &str, folder: impl Fn(&str) -> Option<String>) -> Result<String
 }
 
 /// `github-token` could be `GITHUB_TOKEN`.
-fn variable_for(id: &str) -> String {
+pub fn variable_for(id: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let name: String = id.chars().take(64).map(letter).collect();
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }

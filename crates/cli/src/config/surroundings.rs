@@ -50,7 +50,7 @@ impl Surroundings {
     }
 
     /// A variable that is an absolute path. XDG says to ignore relative ones.
-    fn folder(&self, name: &str) -> Option<PathBuf> {
+    pub fn folder(&self, name: &str) -> Option<PathBuf> {
         self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 

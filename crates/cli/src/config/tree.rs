@@ -55,32 +55,48 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
     /// Too deep.
-    #[error("it is nested deeper than {DEPTH_MAX} levels")]
-    Depth,
+    #[error("it is nested deeper than {max} levels")]
+    Depth {
+        /// The most.
+        max: usize,
+    },
     /// Too many.
-    #[error("it holds more than {NODES_MAX} values")]
-    Nodes,
+    #[error("it holds more than {max} values")]
+    Nodes {
+        /// The most.
+        max: usize,
+    },
 }
 
 /// Counts while a tree is built.
 #[derive(Debug)]
 pub struct Bounds {
-    nodes_left: usize,
+    depth_max: usize,
+    nodes_max: usize,
+    nodes: usize,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { nodes_left: NODES_MAX }
+        Self::new(DEPTH_MAX, NODES_MAX)
     }
 }
 
 impl Bounds {
+    /// Other bounds, for files that are not ours.
+    pub fn new(depth_max: usize, nodes_max: usize) -> Self {
+        Self { depth_max, nodes_max, nodes: 0 }
+    }
+
     /// One more value, this deep.
     pub fn count(&mut self, depth: usize) -> Result<(), BoundsError> {
-        if depth > DEPTH_MAX {
-            return Err(BoundsError::Depth);
+        if depth > self.depth_max {
+            return Err(BoundsError::Depth { max: self.depth_max });
         }
-        self.nodes_left = self.nodes_left.checked_sub(1).ok_or(BoundsError::Nodes)?;
+        if self.nodes >= self.nodes_max {
+            return Err(BoundsError::Nodes { max: self.nodes_max });
+        }
+        self.nodes += 1;
         Ok(())
     }
 }

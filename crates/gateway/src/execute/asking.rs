@@ -3,14 +3,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use crate::ports::{Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
 use crate::time_limit::TimeLimit;
-
-/// Long enough to look something up or to log in somewhere. Meanwhile a worker and a place among the
-/// running are taken.
-const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// Questions of one execution. More are no conversation, and each holds the clock.
 const QUESTIONS_MAX: usize = 64;
@@ -38,8 +33,7 @@ impl Ask for Asking {
         let (asker, limit) = (self.asker.clone(), self.limit.clone());
         Box::pin(async move {
             let _held = limit.hold();
-            let answer = tokio::time::timeout(QUESTION_WAIT_MAX, asker.ask(question)).await;
-            answer.ok().flatten().unwrap_or(QuestionAnswer::Cancel)
+            asker.ask(question).await.unwrap_or(QuestionAnswer::Cancel)
         })
     }
 
@@ -51,6 +45,7 @@ impl Ask for Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
     use tokio::time::Instant;
 
     const MINUTE: Duration = Duration::from_secs(60);

@@ -1,7 +1,9 @@
 //! What one server offers, as it lists it: each definition as it came.
 
+use std::time::Duration;
+
 use super::ServerLog;
-use crate::ports::{Upstream, UpstreamFailure};
+use crate::ports::{BoxFuture, Upstream, UpstreamFailure};
 
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,25 +14,41 @@ pub(super) struct RawOffer {
     pub prompts: Vec<String>,
 }
 
+/// Programs that want tools do not wait longer for what few of them read.
+const BESIDE_TOOLS_WAIT: Duration = Duration::from_secs(5);
+
 /// Has a server list everything. Without its tools it is of no use; the rest may fail, which is
-/// written into its log.
-pub(super) async fn look(upstream: &dyn Upstream, log: &ServerLog) -> Result<RawOffer, UpstreamFailure> {
-    let unless = |things: &str, outcome: Result<Vec<String>, UpstreamFailure>| {
-        outcome.unwrap_or_else(|failure| {
-            log.line(&format!("[its {things} could not be listed: {failure}]"));
-            Vec::new()
-        })
-    };
+/// written into its log, and is as it was before then.
+pub(super) async fn look(
+    upstream: &dyn Upstream,
+    log: &ServerLog,
+    before: RawOffer,
+) -> Result<RawOffer, UpstreamFailure> {
     let (tools, resources, resource_templates, prompts) = tokio::join!(
         upstream.list_tools(),
-        upstream.list_resources(),
-        upstream.list_resource_templates(),
-        upstream.list_prompts(),
+        or_as_before("resources", upstream.list_resources(), before.resources, log),
+        or_as_before(
+            "resource templates",
+            upstream.list_resource_templates(),
+            before.resource_templates,
+            log
+        ),
+        or_as_before("prompts", upstream.list_prompts(), before.prompts, log),
     );
-    Ok(RawOffer {
-        tools: tools?,
-        resources: unless("resources", resources),
-        resource_templates: unless("resource templates", resource_templates),
-        prompts: unless("prompts", prompts),
-    })
+    Ok(RawOffer { tools: tools?, resources, resource_templates, prompts })
+}
+
+async fn or_as_before(
+    things: &str,
+    listing: BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>,
+    before: Vec<String>,
+    log: &ServerLog,
+) -> Vec<String> {
+    let why = match tokio::time::timeout(BESIDE_TOOLS_WAIT, listing).await {
+        Ok(Ok(listed)) => return listed,
+        Ok(Err(failure)) => failure.to_string(),
+        Err(_) => format!("not within {} s", BESIDE_TOOLS_WAIT.as_secs()),
+    };
+    log.line(&format!("[its {things} could not be listed: {why}]"));
+    before
 }

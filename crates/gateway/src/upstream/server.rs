@@ -185,7 +185,7 @@ impl Server {
             log: Arc::clone(&self.log),
         };
         let upstream = inner.connector().connect(request).await?;
-        let offer = match look(upstream.as_ref(), &self.log).await {
+        let offer = match look(upstream.as_ref(), &self.log, self.last_offer()).await {
             Ok(offer) => offer,
             Err(failure) => {
                 upstream.close().await;
@@ -348,6 +348,11 @@ impl Server {
     /// It has listed what it offers again.
     pub(super) fn listed(&self, upstream: &Arc<dyn Upstream>, offer: RawOffer) {
         self.write().take(upstream.facts().clone(), offer);
+    }
+
+    /// What it listed last.
+    pub(super) fn last_offer(&self) -> RawOffer {
+        self.read().raw.clone()
     }
 
     pub(super) fn log(&self) -> Arc<ServerLog> {

@@ -52,9 +52,10 @@ impl Snapshot {
     }
 
     fn new(catalogue: Catalogue, states: States, trees: Option<Arc<TreeStore>>) -> Self {
+        let offers = tree::offers_version(&catalogue);
         Self {
-            version: tree::version(&catalogue, &states),
-            offers: tree::version(&catalogue, &States::new()),
+            version: tree::version_with(&offers, &states),
+            offers,
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
             index: OnceLock::new(),

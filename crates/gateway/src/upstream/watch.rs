@@ -34,8 +34,9 @@ pub(super) async fn watch(
             why = upstream.lost() => break why,
             () = changed.notified() => {
                 tokio::time::sleep(RELIST_PAUSE).await;
-                let Some(log) = server.upgrade().map(|server| server.log()) else { continue };
-                let offer = look(upstream.as_ref(), &log).await;
+                let known = server.upgrade().map(|server| (server.log(), server.last_offer()));
+                let Some((log, before)) = known else { continue };
+                let offer = look(upstream.as_ref(), &log, before).await;
                 if let (Ok(offer), Some(server), Some(inner)) = (offer, server.upgrade(), inner.upgrade()) {
                     server.listed(&upstream, offer);
                     inner.offered(&server);

@@ -25,7 +25,7 @@ use super::methods::DISCOVER;
 use super::refusal::{Fault, Refusal};
 use super::writer::Writer;
 
-/// A line that a client sends. As much as `rmcp` takes, and what it takes over HTTP from others.
+/// A line that a client sends: as much as `rmcp` itself would take.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Requests that are not answered yet. With so many nothing more is read until one is: a client that

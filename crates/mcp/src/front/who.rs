@@ -43,7 +43,7 @@ pub(super) fn caller(
         Err(refused @ (TokenRefused::Unknown | TokenRefused::Expired { .. })) => {
             Err(unauthorized(&format!("{refused}; `gristmill token new NAME` makes a new one"), INVALID))
         }
-        // Whose fault it is goes to the owner's terminal; a stranger is not told where files are.
+        // A stranger is not told where files are; the owner can ask.
         Err(TokenRefused::Unreadable(_)) => Err(unauthorized(
             "no access token can be checked: the file with the tokens cannot be used; \
              `gristmill token list` on the server says why",

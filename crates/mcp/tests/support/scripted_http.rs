@@ -192,6 +192,7 @@ async fn serve(
             }
             Answer::Stream(text) => {
                 begin_events(&mut stream, &text).await?;
+                let mut unread = [0];
                 loop {
                     tokio::select! {
                         text = pushed.recv() => {
@@ -202,7 +203,7 @@ async fn serve(
                             write_chunk(&mut stream, &text).await?;
                         }
                         // Waiting until it is readable would also end without anything to read.
-                        _ = stream.get_ref().peek(&mut [0]) => {
+                        _ = stream.get_ref().peek(&mut unread) => {
                             log.send_modify(|all| all.push(Seen { verb: "GONE".to_owned(), ..seen.clone() }));
                             return Ok(());
                         }

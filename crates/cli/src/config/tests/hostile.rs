@@ -16,7 +16,7 @@ fn a_huge_file_is_not_read() {
     let path = world.write("a.toml", &"#".repeat(FILE_BYTES_MAX as usize));
     assert_eq!(FileText::read(&path).unwrap().bytes.len() as u64, FILE_BYTES_MAX);
     let path = world.write("a.toml", &"#".repeat(FILE_BYTES_MAX as usize + 1));
-    assert!(matches!(FileText::read(&path), Err(ReadError::TooLarge)));
+    assert!(matches!(FileText::read(&path), Err(ReadError::TooLarge { .. })));
     assert!(matches!(FileText::read(std::path::Path::new("/dev/zero")), Err(ReadError::NotAFile)));
 }
 

@@ -1,0 +1,103 @@
+//! Our own entry, in each client's words.
+
+use std::path::{Path, PathBuf};
+
+use super::known::Client;
+use super::places;
+use crate::config::Surroundings;
+use crate::config::tree::{Node, Value};
+
+/// How the client is to reach us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It starts us.
+    Start {
+        /// This program.
+        command: String,
+        /// The profile of tools that it gets.
+        profile: Option<String>,
+    },
+    /// It connects to a server that runs already.
+    Http {
+        /// Where.
+        url: String,
+    },
+}
+
+/// The client cannot do that.
+#[derive(Debug, thiserror::Error)]
+pub enum NoEntry {
+    /// No HTTP.
+    #[error("{0} starts programs and reaches no addresses from this file; leave --http out")]
+    NoHttp(Client),
+    /// Not an address.
+    #[error("`--http` must be an address such as http://127.0.0.1:8770/mcp")]
+    BadUrl,
+}
+
+/// The entry.
+pub fn entry(client: Client, way: &Way) -> Result<Node, NoEntry> {
+    let text = |key: &str, value: &str| (key.to_owned(), Node::text(value));
+    let fields = match way {
+        Way::Start { command, profile } => {
+            let profile = profile.iter().flat_map(|profile| ["--profile", profile]);
+            let args = std::iter::once("serve").chain(profile).map(Node::text).collect();
+            let kind = match client {
+                Client::ClaudeCode | Client::Cursor | Client::Vscode => Some(text("type", "stdio")),
+                Client::ClaudeDesktop | Client::Codex | Client::Gemini | Client::Windsurf => None,
+            };
+            let rest = [text("command", command), ("args".to_owned(), Node::list(args))];
+            kind.into_iter().chain(rest).collect()
+        }
+        Way::Http { url } => {
+            if !is_address(url) {
+                return Err(NoEntry::BadUrl);
+            }
+            match client {
+                Client::ClaudeCode | Client::Vscode => vec![text("type", "http"), text("url", url)],
+                Client::Cursor | Client::Codex => vec![text("url", url)],
+                Client::Gemini => vec![text("httpUrl", url)],
+                Client::Windsurf => vec![text("serverUrl", url)],
+                Client::ClaudeDesktop => return Err(NoEntry::NoHttp(client)),
+            }
+        }
+    };
+    Ok(Node::map(fields))
+}
+
+fn is_address(url: &str) -> bool {
+    let after = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    after.is_some_and(|after| !after.is_empty() && !after.starts_with('/'))
+        && !url.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Whether an entry starts this program, or one of its name.
+pub fn is_ours(entry: &Node) -> bool {
+    let Some(command) = command(entry) else { return false };
+    let is_named = Path::new(command).file_name().is_some_and(|name| name == "gristmill");
+    let first = match entry.entry("args").map(|args| &args.node.value) {
+        Some(Value::List(args)) => args.iter().find_map(|arg| match &arg.value {
+            Value::Text(text) if !text.starts_with('-') => Some(text.as_str()),
+            _ => None,
+        }),
+        Some(_) | None => None,
+    };
+    is_named && first != Some("example-server")
+}
+
+/// The program that an entry starts.
+pub fn command(entry: &Node) -> Option<&str> {
+    match entry.entry("command").map(|command| &command.node.value) {
+        Some(Value::Text(command)) => Some(command),
+        Some(_) | None => None,
+    }
+}
+
+/// Where this program is: where a shell finds it, if that is the same file. Package managers keep
+/// that path, while the file behind it moves with each version.
+pub fn this_program(surroundings: &Surroundings) -> std::io::Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let found = places::on_path("gristmill", surroundings);
+    let is_this = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|real| real == this);
+    Ok(found.filter(is_this).unwrap_or(this))
+}

@@ -1,0 +1,304 @@
+//! All servers of all clients: what each would become here, and what speaks against it.
+
+use std::path::{Path, PathBuf};
+
+use gristmill_gateway::domain::ServerSettings;
+
+use super::client_file::{ClientFile, FileError, Listed};
+use super::known::Client;
+use super::places::{self, Reach};
+use super::secret_values;
+use super::translate::{self, Context, Translated};
+use super::variables::Naming;
+use crate::commands::list::transport;
+use crate::config::Surroundings;
+use crate::config::document::Document;
+use crate::config::env_file::{self, Variables};
+use crate::config::load::env_path;
+use crate::config::locations;
+use crate::config::problem::shown;
+use crate::config::read_file::{FileText, ReadError};
+use crate::config::server_entry::is_name;
+
+/// The file that servers are taken into, as it is now.
+#[derive(Debug)]
+pub struct Target {
+    /// Where.
+    pub path: PathBuf,
+    /// Whether it is the project's.
+    pub is_project: bool,
+    /// Its servers.
+    servers: Vec<ServerSettings>,
+    /// What its `.env` has.
+    variables: Variables,
+    /// Files that we read ourselves, among them perhaps a project's `.mcp.json`.
+    own_files: Vec<PathBuf>,
+}
+
+/// The target cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path} {source}", path = .path.display())]
+pub struct TargetError {
+    path: PathBuf,
+    source: ReadError,
+}
+
+impl Target {
+    /// Reads it; one that is not there is empty. Its mistakes are told when it is written.
+    pub fn read(path: &Path, is_project: bool, surroundings: &Surroundings) -> Result<Self, TargetError> {
+        let read = |path: &Path| {
+            FileText::read_if_there(path).map_err(|source| TargetError { path: path.to_owned(), source })
+        };
+        let document = read(path)?.map(|file| Document::read(&file, surroundings.home().as_deref()));
+        let servers = document.map_or_else(Vec::new, |document| document.servers);
+        let env = env_path(path);
+        let variables = match read(&env)? {
+            Some(file) => {
+                let text = file.text().map_err(|source| TargetError { path: env.clone(), source })?;
+                env_file::parse(text, &env).0
+            }
+            None => Variables::default(),
+        };
+        let servers = servers.into_iter().map(|(server, _)| server).collect();
+        let own_files = locations::find(surroundings, None).found.into_iter().map(|location| location.path);
+        Ok(Self { path: path.to_owned(), is_project, servers, variables, own_files: own_files.collect() })
+    }
+
+    /// What its `.env` has.
+    pub fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    fn server(&self, name: &str) -> Option<&ServerSettings> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+}
+
+/// What is to be done with a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It can be taken.
+    New,
+    /// It was taken before, or was here all along.
+    AlreadyThere,
+    /// There is another one of its name here.
+    Differs,
+    /// Another client has the same.
+    SameAs(Client),
+    /// It is this very program.
+    Ourselves,
+    /// It cannot be taken.
+    Refused(String),
+}
+
+/// A server of a client.
+#[derive(Debug)]
+pub struct Found {
+    /// Whose.
+    pub client: Client,
+    /// In which file.
+    pub file: PathBuf,
+    /// Whose file that is.
+    pub reach: Reach,
+    /// The project that it is for, of several in one file.
+    pub project: Option<String>,
+    /// What the client calls it.
+    pub name: String,
+    /// What it would be called here.
+    pub becomes: String,
+    /// The command or the address, without secrets.
+    pub shown: String,
+    /// What is to be done with it.
+    pub verdict: Verdict,
+    /// What is worth knowing.
+    pub remarks: Vec<String>,
+    /// The variables that its secrets would be in.
+    pub variables: Vec<String>,
+    /// In our words, if it can be taken.
+    pub settings: Option<ServerSettings>,
+}
+
+impl Found {
+    /// Whether it may be picked.
+    pub fn can_be_taken(&self, replace: bool) -> bool {
+        match self.verdict {
+            Verdict::New => true,
+            Verdict::Differs => replace,
+            Verdict::AlreadyThere | Verdict::SameAs(_) | Verdict::Ourselves | Verdict::Refused(_) => false,
+        }
+    }
+
+    /// Whether `--all` means it, too. A project's file may be someone else's: what is in it can
+    /// start any command, so each server of it must be named.
+    pub fn is_among_all(&self, replace: bool) -> bool {
+        self.can_be_taken(replace) && self.reach == Reach::User
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Servers, by client and file.
+    pub found: Vec<Found>,
+    /// Files that were read, in order.
+    pub files: Vec<(Client, PathBuf)>,
+    /// Files that could not be.
+    pub broken: Vec<(Client, FileError)>,
+}
+
+/// Whether secrets are left where they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainValues {
+    /// They move into the `.env` file.
+    Move,
+    /// They stay in the configuration.
+    Keep,
+}
+
+/// Looks at the files of these clients.
+pub fn survey(
+    clients: &[Client],
+    surroundings: &Surroundings,
+    target: &Target,
+    plain: PlainValues,
+    naming: &mut Naming<'_>,
+) -> Survey {
+    let mut survey = Survey::default();
+    for client in clients {
+        for place in places::all(*client, surroundings) {
+            match ClientFile::read(&place) {
+                Ok(Some(file)) => {
+                    survey.files.push((*client, place.path.clone()));
+                    survey.add(&file, surroundings, target, plain, naming);
+                }
+                Ok(None) => {}
+                Err(error) => survey.broken.push((*client, error)),
+            }
+        }
+    }
+    survey
+}
+
+impl Survey {
+    /// The servers of one file.
+    pub fn add(
+        &mut self,
+        file: &ClientFile,
+        surroundings: &Surroundings,
+        target: &Target,
+        plain: PlainValues,
+        naming: &mut Naming<'_>,
+    ) {
+        let home = surroundings.home();
+        let project = places::project_folder(surroundings);
+        let context = Context { home: home.as_deref(), project: &project, into_project: target.is_project };
+        for listed in file.servers() {
+            let mut found = Found {
+                client: file.place.client,
+                file: file.place.path.clone(),
+                reach: file.place.reach,
+                project: listed.project.map(str::to_owned),
+                name: listed.entry.key.clone(),
+                becomes: listed.entry.key.clone(),
+                shown: translate::outline(&listed.entry.node),
+                verdict: Verdict::New,
+                remarks: Vec::new(),
+                variables: Vec::new(),
+                settings: None,
+            };
+            self.judge(&mut found, file, listed, context, target, plain, naming);
+            self.found.push(found);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that the verdict depends on")]
+    fn judge(
+        &self,
+        found: &mut Found,
+        file: &ClientFile,
+        listed: Listed<'_>,
+        context: Context<'_>,
+        target: &Target,
+        plain: PlainValues,
+        naming: &mut Naming<'_>,
+    ) {
+        let (mut settings, remarks) = match translate::translate(file, listed, context) {
+            Translated::Server { settings, remarks } => (*settings, remarks),
+            Translated::Ourselves => {
+                found.verdict = Verdict::Ourselves;
+                return;
+            }
+            Translated::Refused { why } => {
+                found.verdict = Verdict::Refused(why);
+                return;
+            }
+        };
+        found.remarks = remarks;
+        let as_written = settings.clone();
+        let variables = secret_values::take_out(&mut settings, naming);
+        found.shown = transport(&settings);
+        let settings = match plain {
+            PlainValues::Move => {
+                found.variables = variables;
+                settings
+            }
+            PlainValues::Keep => as_written,
+        };
+        self.name(found, settings, target);
+    }
+
+    /// Finds its name here, and whether it is there already.
+    fn name(&self, found: &mut Found, mut settings: ServerSettings, target: &Target) {
+        let name = settings.name.clone();
+        let suffixed = format!("{name}-{}", found.client.name());
+        let earlier = |wanted: &str| {
+            let others = self.found.iter().filter(|other| other.settings.is_some());
+            others.into_iter().find(|other| other.becomes == wanted)
+        };
+        let same_here = |wanted: &str| target.server(wanted).is_some_and(|there| same(there, &settings));
+        if target.own_files.contains(&found.file) {
+            found.remarks.push("Gristmill reads this file itself, once you approve it".to_owned());
+            (found.becomes, found.verdict) = (name, Verdict::AlreadyThere);
+            return;
+        }
+        if same_here(&name) {
+            (found.becomes, found.verdict) = (name, Verdict::AlreadyThere);
+            return;
+        }
+        if same_here(&suffixed) {
+            (found.becomes, found.verdict) = (suffixed, Verdict::AlreadyThere);
+            return;
+        }
+        let twin = self.found.iter().find(|other| {
+            other.name == found.name && other.settings.as_ref().is_some_and(|other| same(other, &settings))
+        });
+        if let Some(twin) = twin {
+            (found.becomes, found.verdict) = (twin.becomes.clone(), Verdict::SameAs(twin.client));
+            return;
+        }
+        let mut becomes = name.clone();
+        if earlier(&name).is_some() {
+            let numbered = (2..100).map(|number| format!("{suffixed}-{number}"));
+            let mut names = std::iter::once(suffixed.clone()).chain(numbered);
+            let free = names.find(|wanted| earlier(wanted).is_none() && target.server(wanted).is_none());
+            becomes = free.unwrap_or(suffixed);
+            found.remarks.push(format!("another `{}` was found before it", shown(&name)));
+        }
+        if !is_name(&becomes) {
+            found.verdict = Verdict::Refused("its name is too long; rename it in the client".to_owned());
+            return;
+        }
+        if target.server(&becomes).is_some() {
+            found.verdict = Verdict::Differs;
+        }
+        settings.name.clone_from(&becomes);
+        found.becomes = becomes;
+        found.settings = Some(settings);
+    }
+}
+
+/// The same server, whatever it is called.
+fn same(one: &ServerSettings, other: &ServerSettings) -> bool {
+    ServerSettings { name: String::new(), ..one.clone() }
+        == ServerSettings { name: String::new(), ..other.clone() }
+}

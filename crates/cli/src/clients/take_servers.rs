@@ -1,0 +1,99 @@
+//! Takes servers into our own configuration: first their secrets into `.env`, then the servers.
+
+use std::path::{Path, PathBuf};
+
+use super::survey::{Found, Target};
+use super::variables::Naming;
+use crate::commands::add::renew_approval;
+use crate::config::Surroundings;
+use crate::config::approvals::ApprovalsError;
+use crate::config::atomic_file::{self, WriteError};
+use crate::config::edit::{Change, Done, EditError, Edited, edit};
+use crate::config::edit_env;
+use crate::config::load::env_path;
+use crate::config::read_file::{FileText, ReadError};
+
+/// What was done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The servers, by the names they have here.
+    pub servers: Vec<String>,
+    /// The variables that are new in `.env`.
+    pub variables: Vec<String>,
+    /// That file, if it was changed.
+    pub env_file: Option<PathBuf>,
+}
+
+/// It stopped. Servers that were taken before stay.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeError {
+    /// The configuration.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// `.env` cannot be read.
+    #[error("{path} {source}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: ReadError,
+    },
+    /// `.env` cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A line would not read back.
+    #[error("{path} cannot be changed safely; look at its last lines", path = .0.display())]
+    EnvNotSafe(PathBuf),
+    /// It was changed, but is not approved any more.
+    #[error("the file was changed, but its approval could not be renewed: {0}")]
+    Approvals(#[from] ApprovalsError),
+}
+
+/// Takes them.
+pub fn take(
+    picked: &[&Found],
+    target: &Target,
+    naming: &Naming<'_>,
+    surroundings: &Surroundings,
+) -> Result<Taken, TakeError> {
+    let mut taken = Taken::default();
+    let names: Vec<String> = picked.iter().flat_map(|found| found.variables.clone()).collect();
+    let missing = naming.missing(&names);
+    let mut env_change = None;
+    if !missing.is_empty() {
+        let env = env_path(&target.path);
+        env_change = Some(write_env(&env, &missing)?);
+        taken.variables = missing.iter().map(|(name, _)| (*name).to_owned()).collect();
+        taken.env_file = Some(env);
+    }
+    let home = surroundings.home();
+    for found in picked {
+        let Some(server) = &found.settings else { continue };
+        let edited = edit(&target.path, Change::Put { server, replace: true }, home.as_deref())?;
+        renew_approval(surroundings, &target.path, &target.path, &edited)?;
+        taken.servers.push(server.name.clone());
+    }
+    // Last: only now is the file that it belongs to there in any case.
+    if let (Some(env), Some(change)) = (&taken.env_file, &env_change) {
+        renew_approval(surroundings, &target.path, env, change)?;
+    }
+    Ok(taken)
+}
+
+fn write_env(path: &Path, missing: &[(&str, &str)]) -> Result<Edited, TakeError> {
+    let old =
+        FileText::read_if_there(path).map_err(|source| TakeError::Read { path: path.to_owned(), source })?;
+    let text = match &old {
+        Some(file) => std::str::from_utf8(&file.bytes).map_err(|_| TakeError::EnvNotSafe(path.to_owned()))?,
+        None => "",
+    };
+    let after =
+        edit_env::add(text, missing).ok_or_else(|| TakeError::EnvNotSafe(path.to_owned()))?.into_bytes();
+    if old.is_some() {
+        // Before there is anything in it that others must not read.
+        atomic_file::keep_private(path)?;
+    }
+    atomic_file::write(path, &after)?;
+    let done = if old.is_some() { Done::Added } else { Done::Created };
+    Ok(Edited { done, before: old.map(|file| file.bytes), after })
+}

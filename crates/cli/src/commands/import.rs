@@ -1,0 +1,264 @@
+//! `gristmill import`: the servers that other clients have, taken over.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use serde_json::{Value as Json, json};
+
+use super::add::{Scope, file_of};
+use super::list::counted;
+use super::servers::scope;
+use super::{Failure, Outcome};
+use crate::client_arguments::ImportArguments;
+use crate::clients::Client;
+use crate::clients::client_file::short;
+use crate::clients::places::Reach;
+use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict, survey};
+use crate::clients::take_servers::{Taken, take};
+use crate::clients::variables::Naming;
+use crate::config::Surroundings;
+use crate::config::load::env_path;
+use crate::config::problem::{closest, shown};
+use crate::exit_codes;
+use crate::terminal::{Printable, ask, cut, width, wrapped};
+
+pub fn import(arguments: ImportArguments) -> Outcome {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let scope = scope(arguments.scope.clone());
+    let path = file_of(&surroundings, &scope).map_err(|error| Failure::Usage(error.into()))?;
+    let target = Target::read(&path, scope == Scope::Project, &surroundings);
+    let target = target.map_err(|error| Failure::Usage(error.into()))?;
+    let clients = if arguments.from.is_empty() { Client::ALL.to_vec() } else { arguments.from.clone() };
+    let plain = if arguments.keep_values { PlainValues::Keep } else { PlainValues::Move };
+    let mut naming = Naming::new(&surroundings, target.variables());
+    let survey = survey(&clients, &surroundings, &target, plain, &mut naming);
+    let home = surroundings.home();
+    let listing = Listing { survey: &survey, home: home.as_deref(), replace: arguments.replace };
+    if !arguments.json {
+        listing.print();
+    }
+    let picked = listing.pick(&arguments)?;
+    let taken = match &picked {
+        Some(picked) if !arguments.dry_run => {
+            take(picked, &target, &naming, &surroundings).map_err(|error| Failure::Usage(error.into()))?
+        }
+        Some(_) | None => Taken::default(),
+    };
+    match arguments.json {
+        true => println!("{:#}", listing.json(picked.as_deref(), &taken, &target.path)),
+        false => listing.tell(picked.as_deref(), &taken, &target.path, arguments.dry_run),
+    }
+    Ok(if survey.broken.is_empty() { ExitCode::SUCCESS } else { exit_codes::usage() })
+}
+
+struct Listing<'a> {
+    survey: &'a Survey,
+    home: Option<&'a Path>,
+    replace: bool,
+}
+
+impl<'a> Listing<'a> {
+    /// Those that can be taken, in the order of their numbers.
+    fn numbered(&self) -> Vec<&'a Found> {
+        self.survey.found.iter().filter(|found| found.can_be_taken(self.replace)).collect()
+    }
+
+    fn print(&self) {
+        for (client, error) in &self.survey.broken {
+            eprintln!("error: {client}: {}", Printable::all(&error.to_string()));
+        }
+        if self.survey.found.is_empty() {
+            let files = self.survey.files.len();
+            eprintln!("no servers were found ({} of other clients read)", counted(files, "file"));
+            return;
+        }
+        let numbered = self.numbered();
+        let name_width = self.survey.found.iter().map(|found| shown(&found.name).chars().count());
+        let name_width = name_width.max().unwrap_or(0).min(18);
+        let indent = name_width + 7;
+        let room = width().saturating_sub(indent).max(20);
+        let mut heading = None;
+        for found in &self.survey.found {
+            if heading != Some((found.client, &found.file)) {
+                heading = Some((found.client, &found.file));
+                println!("{}  {}", found.client, short(&found.file, self.home));
+            }
+            let number = numbered.iter().position(|other| std::ptr::eq(*other, found));
+            let number = number.map_or_else(|| "-".to_owned(), |index| (index + 1).to_string());
+            let name = cut(&shown(&found.name), name_width);
+            println!("{number:>4} {name:<name_width$}  {}", cut(&Printable::all(&found.shown), room));
+            for line in wrapped(&Printable::all(&self.remarks(found).join("; ")), room) {
+                println!("{:indent$}{line}", "");
+            }
+        }
+    }
+
+    /// The verdict, and everything worth knowing.
+    fn remarks(&self, found: &Found) -> Vec<String> {
+        let mut remarks = vec![match &found.verdict {
+            Verdict::New if found.becomes == found.name => "new".to_owned(),
+            Verdict::New => format!("new, as {}", shown(&found.becomes)),
+            Verdict::AlreadyThere => "already there".to_owned(),
+            Verdict::Differs if self.replace => "takes the place of yours".to_owned(),
+            Verdict::Differs => "differs from yours, which stays; --replace takes this one".to_owned(),
+            Verdict::SameAs(client) => format!("same as in {client}"),
+            Verdict::Ourselves => "is Gristmill itself: skipped".to_owned(),
+            Verdict::Refused(why) => format!("cannot be taken: {why}"),
+        }];
+        if let Some(project) = &found.project {
+            remarks[0].push_str(&format!("; for {}", short(Path::new(project), self.home)));
+        }
+        if found.can_be_taken(self.replace) && found.reach == Reach::Project {
+            remarks.push("in a project's file: look at it, then take it by name".to_owned());
+        }
+        if found.can_be_taken(self.replace) && !found.variables.is_empty() {
+            let (verb, what) =
+                if found.variables.len() == 1 { ("moves", "a secret") } else { ("move", "secrets") };
+            remarks.push(format!("{what} {verb} to .env: {}", found.variables.join(", ")));
+        }
+        if found.verdict == Verdict::New || found.verdict == Verdict::Differs {
+            remarks.extend(found.remarks.iter().cloned());
+        }
+        remarks
+    }
+
+    /// What the user wants; none if nobody said.
+    fn pick(&self, arguments: &ImportArguments) -> Result<Option<Vec<&'a Found>>, Failure> {
+        let numbered = self.numbered();
+        if arguments.all {
+            return Ok(Some(numbered.into_iter().filter(|found| found.is_among_all(self.replace)).collect()));
+        }
+        if !arguments.names.is_empty() {
+            return self.by_name(&arguments.names).map(Some);
+        }
+        let can_ask = std::io::stdin().is_terminal() && !arguments.json && !arguments.dry_run;
+        if numbered.is_empty() || !can_ask {
+            return Ok(None);
+        }
+        let answer = ask("\nwhich? numbers such as `1 3`, all, none:").unwrap_or_default();
+        match answer.to_ascii_lowercase().as_str() {
+            "" | "none" | "n" | "no" => Ok(Some(Vec::new())),
+            "all" | "a" => Ok(Some(numbered.into_iter().filter(|f| f.is_among_all(self.replace)).collect())),
+            answer => {
+                let words = answer.split([',', ' ']).filter(|word| !word.is_empty());
+                let chosen = words.map(|word| {
+                    let number: Option<usize> = word.parse().ok();
+                    number.and_then(|number| numbered.get(number.checked_sub(1)?)).copied()
+                });
+                let chosen: Option<Vec<&Found>> = chosen.collect();
+                let chosen = chosen.ok_or_else(|| {
+                    let count = numbered.len();
+                    Failure::Usage(anyhow!(
+                        "answer with numbers from 1 to {count}, `all` or `none`; nothing was taken"
+                    ))
+                })?;
+                Ok(Some(once_each(chosen)))
+            }
+        }
+    }
+
+    fn by_name(&self, names: &[String]) -> Result<Vec<&'a Found>, Failure> {
+        let mut picked = Vec::new();
+        for name in names {
+            let is_named = |found: &&Found| found.becomes == *name || found.name == *name;
+            let named: Vec<&Found> = self.survey.found.iter().filter(is_named).collect();
+            let exact = named.iter().find(|found| found.can_be_taken(self.replace) && found.becomes == *name);
+            let any = named.iter().find(|found| found.can_be_taken(self.replace));
+            match (exact.or(any), named.first()) {
+                (Some(found), _) => picked.push(*found),
+                // What is there already needs no taking.
+                (None, Some(found)) if found.verdict == Verdict::AlreadyThere => {}
+                (None, Some(found)) => {
+                    let why = self.remarks(found).swap_remove(0);
+                    return Err(Failure::Usage(anyhow!("`{}` was not taken: {why}", shown(name))));
+                }
+                (None, None) => {
+                    let known: Vec<&str> =
+                        self.survey.found.iter().map(|found| found.becomes.as_str()).collect();
+                    let near =
+                        closest(name, &known).map(|near| format!(" (did you mean `{}`?)", shown(&near)));
+                    let near = near.unwrap_or_default();
+                    return Err(Failure::Usage(anyhow!("no client has a server `{}`{near}", shown(name))));
+                }
+            }
+        }
+        Ok(once_each(picked))
+    }
+
+    fn tell(&self, picked: Option<&[&Found]>, taken: &Taken, target: &Path, is_dry: bool) {
+        let target = short(target, self.home);
+        match picked {
+            None if self.numbered().is_empty() => {
+                if !self.survey.found.is_empty() {
+                    eprintln!("there is nothing new to take");
+                }
+            }
+            None => {
+                eprintln!("nothing was taken");
+                eprintln!("hint: gristmill import --all, or gristmill import NAME…");
+            }
+            Some([]) => eprintln!("nothing was taken"),
+            Some(picked) if is_dry => {
+                let names: Vec<String> = picked.iter().map(|found| shown(&found.becomes)).collect();
+                println!("would take {} into {target}: {}", counted(names.len(), "server"), names.join(", "));
+            }
+            Some(_) => {
+                let names: Vec<String> = taken.servers.iter().map(|name| shown(name)).collect();
+                println!("took {} into {target}: {}", counted(names.len(), "server"), names.join(", "));
+                if let Some(env) = &taken.env_file {
+                    println!("moved to {}: {}", short(env, self.home), taken.variables.join(", "));
+                }
+                eprintln!("hint: gristmill list shows whether they answer");
+            }
+        }
+    }
+
+    fn json(&self, picked: Option<&[&Found]>, taken: &Taken, target: &Path) -> Json {
+        let is_picked =
+            |found: &Found| picked.is_some_and(|all| all.iter().any(|one| std::ptr::eq(*one, found)));
+        let row = |found: &Found| {
+            json!({
+                "name": found.name,
+                "client": found.client.name(),
+                "file": found.file.display().to_string(),
+                "project": found.project,
+                "of_project_file": found.reach == Reach::Project,
+                "transport": found.shown,
+                "becomes": found.becomes,
+                "verdict": match &found.verdict {
+                    Verdict::New => "new",
+                    Verdict::AlreadyThere => "already_there",
+                    Verdict::Differs => "differs",
+                    Verdict::SameAs(_) => "same",
+                    Verdict::Ourselves => "gristmill",
+                    Verdict::Refused(_) => "refused",
+                },
+                "remarks": self.remarks(found),
+                "variables": found.variables,
+                "picked": is_picked(found),
+            })
+        };
+        json!({
+            "target": target.display().to_string(),
+            "env_file": env_path(target).display().to_string(),
+            "servers": self.survey.found.iter().map(row).collect::<Vec<_>>(),
+            "broken": self.survey.broken.iter().map(|(client, error)| {
+                json!({ "client": client.name(), "problem": error.to_string() })
+            }).collect::<Vec<_>>(),
+            "taken": taken.servers,
+            "moved_variables": taken.variables,
+        })
+    }
+}
+
+fn once_each(picked: Vec<&Found>) -> Vec<&Found> {
+    let mut once: Vec<&Found> = Vec::new();
+    for found in picked {
+        if once.iter().all(|other| !std::ptr::eq(*other, found)) {
+            once.push(found);
+        }
+    }
+    once
+}

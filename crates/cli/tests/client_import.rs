@@ -1,0 +1,247 @@
+//! Servers of other clients, taken over: what becomes of them, and where their secrets go.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use gristmill_testkit::{Home, Ran};
+use serde_json::Value;
+use support::gristmill;
+
+/// Everything that the files in `clients/` hold, in our words.
+const IMPORTED: &str = include_str!("clients/imported.toml");
+
+struct Desk {
+    home: Home,
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        Self { home: Home::new(gristmill(), name) }
+    }
+
+    fn full(name: &str) -> Self {
+        let desk = Self::new(name);
+        desk.write(".claude.json", include_str!("clients/claude.json"));
+        desk.write(
+            "config/Claude/claude_desktop_config.json",
+            include_str!("clients/claude_desktop_config.json"),
+        );
+        desk.write(".cursor/mcp.json", include_str!("clients/cursor_mcp.json"));
+        desk.write("config/Code/User/mcp.json", include_str!("clients/vscode_mcp.json"));
+        desk.write("config/Code/User/settings.json", include_str!("clients/vscode_settings.json"));
+        desk.write(".codex/config.toml", include_str!("clients/codex_config.toml"));
+        desk.write(".gemini/settings.json", include_str!("clients/gemini_settings.json"));
+        desk.write(".codeium/windsurf/mcp_config.json", include_str!("clients/windsurf_mcp_config.json"));
+        desk
+    }
+
+    fn write(&self, path: &str, content: &str) {
+        let path = self.home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let ran = self.home.run(arguments);
+        assert!(!ran.stdout.contains("CANARY"), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("CANARY"), "{}", ran.stderr);
+        ran
+    }
+
+    fn ok(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
+        ran
+    }
+
+    fn config(&self) -> String {
+        fs::read_to_string(self.home.config_file()).unwrap_or_default()
+    }
+
+    fn env_file(&self) -> PathBuf {
+        self.home.config_file().with_file_name(".env")
+    }
+
+    fn env(&self) -> String {
+        fs::read_to_string(self.env_file()).unwrap_or_default()
+    }
+
+    /// One server of the list.
+    fn row(&self, arguments: &[&str], client: &str, name: &str) -> Value {
+        let ran = self.ok(&[&["import", "--json"], arguments].concat());
+        let listed: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let rows = listed["servers"].as_array().unwrap();
+        rows.iter().find(|row| row["client"] == client && row["name"] == name).unwrap().clone()
+    }
+
+    fn remarks(&self, arguments: &[&str], client: &str, name: &str) -> String {
+        let row = self.row(arguments, client, name);
+        let remarks = row["remarks"].as_array().unwrap().iter().map(|remark| remark.as_str().unwrap());
+        remarks.collect::<Vec<_>>().join("; ")
+    }
+}
+
+#[test]
+fn every_client_s_servers_become_ours_and_their_secrets_references() {
+    let desk = Desk::full("import");
+    let listed = desk.ok(&["import"]);
+    assert!(
+        listed.stderr.contains("hint: gristmill import --all, or gristmill import NAME…"),
+        "{}",
+        listed.stderr
+    );
+    assert_eq!(desk.config(), "", "without a word nothing is taken");
+    desk.ok(&["import", "--all", "--dry-run"]);
+    assert_eq!((desk.config(), desk.env()), (String::new(), String::new()));
+    let ran = desk.ok(&["import", "--all"]);
+    assert_eq!(desk.config(), IMPORTED, "{}", ran.stdout);
+    assert_eq!(
+        desk.env(),
+        "BRAVE_API_KEY=BSACANARYq8w7e6r5t4y3u2i1o0p\n\
+         CONTEXT7_API_KEY=ctx7sk-CANARYc0ntext7\n\
+         GITHUB_PERSONAL_ACCESS_TOKEN=ghp_CANARY0123456789abcdefghijABCDEFGHIJ\n\
+         LINEAR_TOKEN=lin_api_CANARY9876543210zyxwvutsrq\n\
+         NOTES_KEY=CANARYnoteskey\n\
+         POSTGRES_SECRET=CANARYpassw0rd\n\
+         REMOTE_API_KEY=CANARYgeminikey\n\
+         SEARCH_URL_TOKEN=CANARYexa\n\
+         ZAPIER_URL_TOKEN=CANARYZk3v9Qm2Lr8Tn4Wx7Yb1\n"
+    );
+    assert_eq!(fs::metadata(desk.env_file()).unwrap().permissions().mode() & 0o777, 0o600);
+    desk.ok(&["config", "check"]);
+    let again = desk.ok(&["import", "--all"]);
+    assert!(again.stderr.contains("nothing was taken"), "{}", again.stderr);
+    assert_eq!(desk.config(), IMPORTED, "the second time nothing changes");
+}
+
+#[test]
+fn the_list_says_what_each_would_become() {
+    let desk = Desk::full("verdicts");
+    let check = |client: &str, name: &str, words: &str| {
+        let remarks = desk.remarks(&[], client, name);
+        assert!(remarks.contains(words), "{client} {name}: {remarks}");
+    };
+    check("claude-code", "github", "new; a secret moves to .env: GITHUB_PERSONAL_ACCESS_TOKEN");
+    check("claude-code", "old-news", "the old HTTP+SSE transport, which is not spoken here");
+    check("claude-code", "postgres", "new; for /srv/shop");
+    check("cursor", "github", "same as in Claude Code");
+    check("cursor", "notes", "left out: envFile");
+    check(
+        "vscode",
+        "io.github.microsoft/playwright-mcp",
+        "new, as playwright-mcp; left out: gallery, version",
+    );
+    check("vscode", "perplexity", "set PERPLEXITY_KEY: VS Code asks for `perplexity-key`");
+    check("codex", "figma", "left out: enabled_tools (Gristmill offers all of the server's tools)");
+    check("gemini", "slow", "switched off in Gemini CLI");
+    desk.ok(&["connect", "gemini", "--yes"]);
+    check("gemini", "gristmill", "is Gristmill itself: skipped");
+    desk.ok(&["import", "github"]);
+    check("cursor", "github", "already there");
+    desk.write("config/gristmill/gristmill.toml", "[servers.github]\ncommand = \"mine\"\n");
+    check("claude-code", "github", "differs from yours, which stays");
+    let ran = desk.run(&["import", "github"]);
+    assert!(ran.stderr.contains("`github` was not taken: differs from yours"), "{}", ran.stderr);
+    desk.ok(&["import", "github", "--replace"]);
+    assert!(desk.config().contains("server-github"), "{}", desk.config());
+    let ran = desk.run(&["import", "gihtub"]);
+    assert!(ran.stderr.contains("did you mean `github`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_same_name_twice_is_two_names() {
+    let desk = Desk::new("clash");
+    let entry = |command: &str| format!("{{\"mcpServers\": {{\"db\": {{\"command\": \"{command}\"}}}}}}");
+    desk.write(".claude.json", &entry("one"));
+    desk.write(".cursor/mcp.json", &entry("two"));
+    desk.write(".gemini/settings.json", &entry("one"));
+    desk.ok(&["import", "--all"]);
+    let expected = "[servers.db]\ncommand = \"one\"\n\n[servers.db-cursor]\ncommand = \"two\"\n";
+    assert_eq!(desk.config(), expected);
+    desk.ok(&["import", "--all"]);
+    assert_eq!(desk.config(), expected);
+    let desk = Desk::new("from");
+    desk.write(".claude.json", &entry("one"));
+    desk.write(".cursor/mcp.json", &entry("two"));
+    desk.ok(&["import", "--all", "--from", "cursor"]);
+    assert_eq!(desk.config(), "[servers.db]\ncommand = \"two\"\n");
+}
+
+#[test]
+fn a_project_s_file_gives_nothing_that_was_not_named() {
+    let desk = Desk::new("project");
+    desk.write("work/.cursor/mcp.json", r#"{"mcpServers": {"a": {"command": "./a.sh"}, "b": {"command": "b", "args": ["${workspaceFolder}"]}}}"#);
+    desk.ok(&["import", "--all"]);
+    assert_eq!(desk.config(), "");
+    assert!(
+        desk.remarks(&[], "cursor", "a").contains("in a project's file: look at it, then take it by name")
+    );
+    desk.ok(&["import", "b"]);
+    let work = desk.home.work().display().to_string();
+    assert_eq!(
+        desk.config(),
+        format!("[servers.b]\ncommand = \"b\"\nargs = [\"{work}\"]\ncwd = \"{work}\"\n")
+    );
+}
+
+#[test]
+fn a_variable_that_means_something_else_keeps_its_meaning() {
+    let desk = Desk::full("variables");
+    desk.write("config/gristmill/.env", "# mine\nLINEAR_TOKEN=other\n");
+    let mut command = desk.home.command(&["import", "github", "linear"]);
+    let ran = Ran::of(command.env("GITHUB_PERSONAL_ACCESS_TOKEN", "another").output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(desk.config().contains("\"${GITHUB_GITHUB_PERSONAL_ACCESS_TOKEN}\""), "{}", desk.config());
+    assert_eq!(
+        desk.env(),
+        "# mine\nLINEAR_TOKEN=other\n\
+         GITHUB_GITHUB_PERSONAL_ACCESS_TOKEN=ghp_CANARY0123456789abcdefghijABCDEFGHIJ\n\
+         LINEAR_TOKEN_2=lin_api_CANARY9876543210zyxwvutsrq\n"
+    );
+    assert_eq!(fs::metadata(desk.env_file()).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn values_stay_where_they_are_if_asked() {
+    let desk = Desk::full("keep");
+    desk.ok(&["import", "linear", "--keep-values"]);
+    assert!(desk.config().contains("Bearer lin_api_CANARY"), "{}", desk.config());
+    assert_eq!(desk.env(), "");
+}
+
+#[test]
+fn what_cannot_be_translated_is_said() {
+    let desk = Desk::new("untranslatable");
+    desk.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "a": {"command": "a", "args": ["${workspaceFolder}/x"]},
+            "b": {"command": "b", "args": ["${config:some.setting}"]},
+            "c": {"url": "https://x.example/sse"},
+            "d": {"comand": "d"},
+            "e": 7,
+            "f": {"command": "f", "args": ["${pathSeparator}tmp", "$HOME"]},
+            "g": {"command": "${userHome}/bin/g"}
+        }}"#,
+    );
+    let check = |name: &str, words: &str| {
+        let remarks = desk.remarks(&[], "cursor", name);
+        assert!(remarks.contains(words), "{name}: {remarks}");
+    };
+    check("a", "uses ${workspaceFolder}, which is another folder in each project");
+    check("b", "`${config:…}` is no kind of reference");
+    check("c", "the old HTTP+SSE transport");
+    check("d", "did you mean `command`?");
+    check("e", "must be a table, not a number");
+    desk.ok(&["import", "--all"]);
+    let home = desk.home.path().display();
+    assert_eq!(
+        desk.config(),
+        format!(
+            "[servers.f]\ncommand = \"f\"\nargs = [\"/tmp\", \"$HOME\"]\n\n[servers.g]\ncommand = \"{home}/bin/g\"\n"
+        )
+    );
+}

@@ -1,0 +1,414 @@
+//! Other clients' files: connected, disconnected, never harmed. The files in `clients/` are as people
+//! have them, with comments, unknown keys and secrets, which all hold the word CANARY.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use gristmill_testkit::{Home, Ran};
+use serde_json::{Value, json};
+use support::gristmill;
+
+/// Each client, its file in a home, and what is in it.
+const FILES: [(&str, &str, &str); 7] = [
+    ("claude-code", ".claude.json", include_str!("clients/claude.json")),
+    (
+        "claude-desktop",
+        "config/Claude/claude_desktop_config.json",
+        include_str!("clients/claude_desktop_config.json"),
+    ),
+    ("cursor", ".cursor/mcp.json", include_str!("clients/cursor_mcp.json")),
+    ("vscode", "config/Code/User/mcp.json", include_str!("clients/vscode_mcp.json")),
+    ("codex", ".codex/config.toml", include_str!("clients/codex_config.toml")),
+    ("gemini", ".gemini/settings.json", include_str!("clients/gemini_settings.json")),
+    ("windsurf", ".codeium/windsurf/mcp_config.json", include_str!("clients/windsurf_mcp_config.json")),
+];
+
+struct Desk {
+    home: Home,
+}
+
+impl Desk {
+    fn new(name: &str) -> Self {
+        Self { home: Home::new(gristmill(), name) }
+    }
+
+    /// With every client's file.
+    fn full(name: &str) -> Self {
+        let desk = Self::new(name);
+        for (_, path, text) in FILES {
+            desk.write(path, text);
+        }
+        desk.write("config/Code/User/settings.json", include_str!("clients/vscode_settings.json"));
+        desk
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.home.path().join(path)
+    }
+
+    fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn read(&self, path: &str) -> Vec<u8> {
+        fs::read(self.at(path)).unwrap()
+    }
+
+    fn text(&self, path: &str) -> String {
+        String::from_utf8(self.read(path)).unwrap()
+    }
+
+    /// A command that must work and must not tell a secret.
+    fn ok(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
+        ran
+    }
+
+    fn refused(&self, arguments: &[&str], words: &str) {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(words), "{arguments:?}\n{}", ran.stderr);
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let ran = self.home.run(arguments);
+        assert!(!ran.stdout.contains("CANARY"), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("CANARY"), "{}", ran.stderr);
+        ran
+    }
+
+    fn backups(&self, path: &str) -> Vec<PathBuf> {
+        let path = self.at(path);
+        let begins = format!("{}.gristmill-backup-", path.file_name().unwrap().to_string_lossy());
+        let names = fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&begins)).collect()
+    }
+
+    fn config(&self) -> String {
+        fs::read_to_string(self.home.config_file()).unwrap_or_default()
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// How many bytes two files have in common at their beginning and end.
+fn common(one: &[u8], other: &[u8]) -> usize {
+    let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let rest = one[start..].iter().rev().zip(other[start..].iter().rev());
+    start + rest.take_while(|(a, b)| a == b).count()
+}
+
+#[test]
+fn connecting_adds_to_a_file_and_disconnecting_gives_it_back_to_the_byte() {
+    let desk = Desk::full("round-trip");
+    for (client, path, before) in FILES {
+        desk.ok(&["connect", client, "--yes"]);
+        let after = desk.read(path);
+        assert_eq!(common(before.as_bytes(), &after), before.len(), "{client}: only something was added");
+        assert!(desk.text(path).contains(&gristmill().display().to_string()), "{client}");
+        let backups = desk.backups(path);
+        assert_eq!(backups.len(), 1, "{client}");
+        assert_eq!((fs::read(&backups[0]).unwrap(), mode(&backups[0])), (before.into(), 0o600), "{client}");
+        let again = desk.ok(&["connect", client]);
+        assert!(again.stdout.contains("is connected already"), "{}", again.stdout);
+        assert_eq!(desk.read(path), after, "{client}: the second time nothing changes");
+        desk.ok(&["disconnect", client, "--yes"]);
+        assert_eq!(desk.text(path), before, "{client}");
+        assert!(desk.ok(&["disconnect", client]).stdout.contains("is not connected"), "{client}");
+    }
+}
+
+#[test]
+fn servers_move_behind_us_and_back() {
+    let desk = Desk::full("move");
+    for (client, path, before) in FILES {
+        let ran = desk.ok(&["connect", client, "--yes", "--move-servers"]);
+        assert!(ran.stdout.contains("is connected, as gristmill"), "{}", ran.stdout);
+        let left = desk.text(path);
+        assert!(!left.contains("server-github") && !left.contains("mcp.figma.com"), "{left}");
+        desk.ok(&["disconnect", client, "--yes"]);
+        assert_eq!(desk.text(path), before, "{client}");
+    }
+    let config = desk.config();
+    assert!(config.contains("[servers.zapier]") && config.contains("[servers.context7]"), "{config}");
+    assert!(!config.contains("CANARY"), "{config}");
+    assert!(!config.contains("old-news"), "the old transport stays where it is\n{config}");
+}
+
+#[test]
+fn moved_servers_stay_behind_us_if_asked_and_what_others_wrote_meanwhile_stays() {
+    let desk = Desk::full("meanwhile");
+    let path = ".codeium/windsurf/mcp_config.json";
+    desk.ok(&["connect", "windsurf", "--yes", "--move-servers"]);
+    let text = desk.text(path).replace(
+        "{\n  \"mcpServers\": {\n",
+        "{\n  \"mine\": 1,\n  \"mcpServers\": {\n    \"off\": {\"command\": \"mine\"},\n",
+    );
+    desk.write(path, &text);
+    let ran = desk.ok(&["disconnect", "windsurf", "--yes", "--dry-run"]);
+    assert!(ran.stderr.contains("off stays behind Gristmill: the client has another"), "{}", ran.stderr);
+    assert_eq!(desk.text(path), text, "a dry run changes nothing");
+    desk.ok(&["disconnect", "windsurf", "--yes", "--keep-moved"]);
+    let left: Value = serde_json::from_slice(&desk.read(path)).unwrap();
+    assert_eq!(left, json!({ "mine": 1, "mcpServers": { "off": { "command": "mine" } } }));
+}
+
+#[test]
+fn a_file_that_its_client_wrote_anew_loses_our_entry_only() {
+    let desk = Desk::full("rewritten");
+    desk.ok(&["connect", "claude-code", "--yes"]);
+    let mut json: Value = serde_json::from_slice(&desk.read(".claude.json")).unwrap();
+    json["numStartups"] = json!(413);
+    desk.write(".claude.json", serde_json::to_string_pretty(&json).unwrap());
+    desk.ok(&["disconnect", "claude-code", "--yes"]);
+    json["mcpServers"].as_object_mut().unwrap().remove("gristmill");
+    assert_eq!(desk.text(".claude.json"), serde_json::to_string_pretty(&json).unwrap());
+}
+
+#[test]
+fn every_layout_of_a_file_is_kept() {
+    let desk = Desk::new("layouts");
+    let plain = "{\n  \"a\": [1, 2],\n  \"mcpServers\": {\n    \"x\": {\"command\": \"x\"}\n  }\n}\n";
+    let crlf = plain.replace('\n', "\r\n");
+    let marked = format!("\u{feff}{plain}");
+    let cases = [
+        "",
+        "{}",
+        "{}\n",
+        "{ }\n",
+        "\n",
+        "{\n}\n",
+        "// only words\n{}\n",
+        "{\"mcpServers\":{}}",
+        "{\"a\":1}",
+        "{\"mcpServers\":{\"x\":{\"command\":\"x\"}},\"z\":[{\"b\":1}]}",
+        "{\n  \"mcpServers\": null\n}\n",
+        "{\n\t\"mcpServers\": {\n\t\t\"x\": {\"command\": \"x\"}, // why\n\t},\n}",
+        plain,
+        &crlf,
+        &marked,
+    ];
+    for before in cases {
+        desk.write(".cursor/mcp.json", before);
+        desk.ok(&["connect", "cursor", "--yes"]);
+        let after = desk.text(".cursor/mcp.json");
+        assert_eq!(after.contains("\r\n"), before.contains("\r\n"), "{before:?} {after:?}");
+        assert!(!before.contains("\r\n") || after.matches('\n').count() == after.matches("\r\n").count());
+        assert_eq!(after.starts_with('\u{feff}'), before.starts_with('\u{feff}'), "{before:?} {after:?}");
+        if !before.trim().is_empty() {
+            assert_eq!(after.ends_with('\n'), before.ends_with('\n'), "{before:?} {after:?}");
+        }
+        assert!(after.contains("\"serve\""), "{after}");
+        desk.ok(&["disconnect", "cursor", "--yes"]);
+        assert_eq!(desk.text(".cursor/mcp.json"), before);
+    }
+    for before in [
+        "",
+        "# nothing yet\n",
+        "a = 1",
+        "[mcp_servers]\n",
+        "a = 1\r\n\r\n[b]\r\nc = 2\r\n",
+        "mcp_servers = {}\n",
+    ] {
+        desk.write(".codex/config.toml", before);
+        desk.ok(&["connect", "codex", "--yes"]);
+        assert!(desk.text(".codex/config.toml").contains("serve"));
+        desk.ok(&["disconnect", "codex", "--yes"]);
+        assert_eq!(desk.text(".codex/config.toml"), before);
+    }
+}
+
+#[test]
+fn our_entry_is_written_as_each_client_wants_it() {
+    let program = gristmill().display().to_string();
+    let check = |client: &str, path: &str, flags: &[&str], expected: Value| {
+        let desk = Desk::new("entry");
+        desk.ok(&[&["connect", client, "--yes"], flags].concat());
+        let text = desk.text(path);
+        let block = match client {
+            "vscode" => "servers",
+            _ => "mcpServers",
+        };
+        let found: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(found, json!({ block: { "gristmill": expected } }), "{client}");
+        assert_eq!(mode(&desk.at(path)), 0o600, "{client}");
+        desk.ok(&["disconnect", client, "--yes"]);
+        assert!(!desk.at(path).exists(), "{client}: a file that was made for us goes with us");
+    };
+    let typed = json!({ "type": "stdio", "command": program, "args": ["serve"] });
+    let bare = json!({ "command": program, "args": ["serve"] });
+    let url = "http://127.0.0.1:8770/mcp";
+    for (client, path, _) in FILES.into_iter().filter(|(client, ..)| *client != "codex") {
+        let is_typed = ["claude-code", "cursor", "vscode"].contains(&client);
+        check(client, path, &[], if is_typed { typed.clone() } else { bare.clone() });
+        let http = match client {
+            "claude-code" | "vscode" => json!({ "type": "http", "url": url }),
+            "cursor" => json!({ "url": url }),
+            "gemini" => json!({ "httpUrl": url }),
+            "windsurf" => json!({ "serverUrl": url }),
+            _ => continue,
+        };
+        check(client, path, &["--http", url], http);
+    }
+    let desk = Desk::new("entry");
+    desk.ok(&[
+        "connect",
+        "codex",
+        "--yes",
+        "--profile",
+        "minimal",
+        "--command",
+        "/opt/gristmill",
+        "--name",
+        "mill",
+    ]);
+    assert_eq!(
+        desk.text(".codex/config.toml"),
+        "[mcp_servers.mill]\ncommand = \"/opt/gristmill\"\nargs = [\"serve\", \"--profile\", \"minimal\"]\n"
+    );
+    desk.refused(&["connect", "claude-desktop", "--http", url], "leave --http out");
+    desk.refused(&["connect", "cursor", "--http", "ftp://x"], "must be an address");
+    desk.refused(&["connect", "cursor", "--profile", "huge"], "minimal, standard or full");
+    desk.refused(&["connect", "windsurf", "--project"], "has no file for projects");
+}
+
+#[test]
+fn another_path_replaces_the_first_and_still_goes_without_a_trace() {
+    let desk = Desk::full("update");
+    let before = FILES[3].2;
+    desk.ok(&["connect", "vscode", "--yes"]);
+    let ran = desk.ok(&["connect", "vscode", "--yes", "--command", "/opt/gristmill"]);
+    assert!(ran.stdout.contains("+            \"command\": \"/opt/gristmill\","), "{}", ran.stdout);
+    assert_eq!(desk.text(FILES[3].1).matches("\"gristmill\":").count(), 1);
+    desk.refused(&["connect", "vscode", "--name", "other"], "already has Gristmill as `gristmill`");
+    desk.ok(&["disconnect", "vscode", "--yes"]);
+    assert_eq!(desk.text(FILES[3].1), before);
+    desk.refused(
+        &["connect", "vscode", "--name", "perplexity"],
+        "that is not Gristmill; choose another name",
+    );
+}
+
+#[test]
+fn nothing_changes_unless_someone_says_so() {
+    let desk = Desk::full("asking");
+    let before = desk.text(".cursor/mcp.json");
+    desk.refused(&["connect", "cursor"], "hint: say so with --yes");
+    let dry = desk.ok(&["connect", "cursor", "--dry-run", "--move-servers"]);
+    assert!(dry.stdout.contains("-\t\t\t\"command\": \"npx\","), "{}", dry.stdout);
+    assert_eq!((desk.text(".cursor/mcp.json"), desk.config()), (before, String::new()));
+    assert_eq!(desk.backups(".cursor/mcp.json"), Vec::<PathBuf>::new());
+    let desk = Desk::new("absent");
+    // Whoever runs this may have the client.
+    let mut command = desk.home.command(&["connect", "windsurf"]);
+    let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("Windsurf does not seem to be installed here"), "{}", ran.stderr);
+    assert!(!desk.at(".codeium").exists());
+}
+
+#[test]
+fn files_that_must_not_be_written_are_left_alone() {
+    let desk = Desk::full("protected");
+    let path = desk.at(".cursor/mcp.json");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    desk.refused(&["connect", "cursor", "--yes"], "is read-only, so it is left alone");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    desk.ok(&["connect", "cursor", "--yes"]);
+    assert_eq!(mode(&path), 0o644, "the mode stays");
+
+    desk.write("dotfiles/gemini.json", FILES[5].2);
+    fs::remove_file(desk.at(".gemini/settings.json")).unwrap();
+    symlink(desk.at("dotfiles/gemini.json"), desk.at(".gemini/settings.json")).unwrap();
+    desk.ok(&["connect", "gemini", "--yes"]);
+    assert!(desk.at(".gemini/settings.json").is_symlink(), "the link stays");
+    assert!(desk.text("dotfiles/gemini.json").contains("\"serve\""));
+    desk.ok(&["disconnect", "gemini", "--yes"]);
+    assert_eq!(desk.text("dotfiles/gemini.json"), FILES[5].2);
+
+    fs::remove_file(desk.at(".codex/config.toml")).unwrap();
+    symlink(desk.at("nowhere"), desk.at(".codex/config.toml")).unwrap();
+    desk.refused(&["connect", "codex", "--yes"], "it is a link to a file that is not there");
+    fs::remove_file(desk.at(".codex/config.toml")).unwrap();
+    fs::create_dir(desk.at(".codex/config.toml")).unwrap();
+    desk.refused(&["connect", "codex", "--yes"], "is not a regular file");
+}
+
+#[test]
+fn broken_files_are_named_with_line_and_column_and_never_touched() {
+    let deep = format!("{}{}", "[".repeat(400), "]".repeat(400));
+    let check = |content: &[u8], words: &str| {
+        let desk = Desk::full("broken");
+        desk.write(".cursor/mcp.json", content);
+        desk.refused(&["connect", "cursor", "--yes"], words);
+        assert_eq!(desk.read(".cursor/mcp.json"), content);
+        let ran = desk.run(&["import", "--all"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(ran.stdout.contains("took 16 servers"), "the others are taken: {}", ran.stdout);
+    };
+    check(b"{\n  \"mcpServers\": {\n    \"x\": CANARY\n", ".cursor/mcp.json:3:10: cannot be read");
+    check(b"{\"mcpServers\": []}", "`mcpServers` must be a table of servers, not a list");
+    check(b"{\"mcpServers\": \xff}", "is not UTF-8 text (at byte 15)");
+    check(&vec![b' '; (32 << 20) + 1], "is larger than 32 MB");
+    check(deep.as_bytes(), "nested deeper than 128 levels");
+    let desk = Desk::new("broken");
+    desk.write(".codex/config.toml", "a = 1\nb = = 2\n");
+    desk.refused(&["connect", "codex", "--yes"], "config.toml:2:5: cannot be read");
+    desk.write(".gemini/settings.json", "{\"mcpServers\": {\"a\": {}, \"a\": {\"command\": \"x\"}}}");
+    desk.refused(&["connect", "gemini", "--yes"], "a name is there twice");
+}
+
+#[test]
+fn a_large_file_is_changed_like_a_small_one() {
+    let desk = Desk::new("large");
+    let history: Vec<Value> =
+        (0..20_000).map(|n| json!({ "display": format!("line {n}"), "pastedContents": {} })).collect();
+    let before =
+        serde_json::to_string_pretty(&json!({ "projects": { "/srv": { "history": history } } })).unwrap();
+    desk.write(".claude.json", &before);
+    desk.ok(&["connect", "claude-code", "--yes"]);
+    assert_eq!(common(before.as_bytes(), &desk.read(".claude.json")), before.len());
+    desk.ok(&["disconnect", "claude-code", "--yes"]);
+    assert_eq!(desk.text(".claude.json"), before);
+}
+
+#[test]
+fn killed_at_the_backup_the_file_is_whole_and_the_next_run_goes_on() {
+    let desk = Desk::full("killed");
+    let (client, path, before) = FILES[0];
+    let mut command = desk.home.command(&["connect", client, "--yes"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while desk.backups(path).is_empty() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = desk.text(path);
+    assert!(left == before || left.contains("\"gristmill\""), "neither the old file nor the new one");
+    serde_json::from_str::<Value>(&left).unwrap();
+    desk.ok(&["connect", client, "--yes"]);
+    desk.ok(&["disconnect", client, "--yes"]);
+    assert_eq!(desk.text(path), before);
+}
+
+#[test]
+fn a_damaged_record_stops_nothing_silently() {
+    let desk = Desk::full("record");
+    desk.ok(&["connect", "cursor", "--yes", "--move-servers"]);
+    assert_eq!(mode(&desk.at("data/connections.json")), 0o600);
+    desk.write("data/connections.json", "{");
+    desk.refused(&["disconnect", "cursor", "--yes"], "connections.json cannot be understood");
+    fs::remove_file(desk.at("data/connections.json")).unwrap();
+    desk.ok(&["disconnect", "cursor", "--yes"]);
+    assert!(!desk.text(".cursor/mcp.json").contains("\"serve\""), "our entry is known without a record");
+}
