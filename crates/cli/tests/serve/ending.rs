@@ -18,6 +18,7 @@ cases![
     a_program_that_takes_longer_is_stopped,
     a_second_signal_does_not_wait,
     a_program_in_the_background_gets_the_grace_period_too,
+    a_program_in_the_background_ends_with_its_client,
     a_server_that_never_answers_keeps_nobody_waiting,
     the_first_answer_does_not_wait_for_the_engine,
 ];
@@ -114,15 +115,29 @@ fn a_second_signal_does_not_wait() {
     none_left(served.home());
 }
 
-fn a_program_in_the_background_gets_the_grace_period_too() {
-    let served = with_folder("background-grace", &["--grace", "50"]);
-    let mut arguments = writing(1);
+/// Starts a program that nobody waits for.
+fn begin_in_background(served: &Served, seconds: u32) {
+    let mut arguments = writing(seconds);
     arguments["background"] = json!(true);
     assert_eq!(served.structured("execute_code", arguments)["status"], "running");
-    until_begun(&served);
-    served.close_input();
+    until_begun(served);
+}
+
+fn a_program_in_the_background_gets_the_grace_period_too() {
+    let served = with_folder("background-grace", &["--grace", "50"]);
+    begin_in_background(&served, 1);
+    signal(&served, Signal::TERM);
     assert_eq!(served.ended().code(), Some(0));
     assert!(is_there(&served, "ended.txt"), "nobody waits for it, but it was asked for");
+    none_left(served.home());
+}
+
+fn a_program_in_the_background_ends_with_its_client() {
+    let served = with_folder("background-alone", &["--grace", "90"]);
+    begin_in_background(&served, 90);
+    served.close_input();
+    assert_eq!(served.ended().code(), Some(0));
+    assert!(!is_there(&served, "ended.txt"), "nobody could ask for it any more");
     none_left(served.home());
 }
 

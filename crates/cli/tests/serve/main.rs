@@ -12,8 +12,11 @@ mod gateways;
 mod http;
 mod listing;
 mod programs;
+mod questions;
 mod tasks;
 
+#[path = "../../../mcp/tests/support/scripted_readables.rs"]
+mod scripted_readables;
 #[path = "../../../mcp/tests/support/scripted_server.rs"]
 #[expect(dead_code, reason = "the binary keeps its servers itself")]
 mod scripted_server;
@@ -46,6 +49,7 @@ fn main() {
         finding::cases(),
         following::cases(),
         tasks::cases(),
+        questions::cases(),
         ending::cases(),
         http::cases(),
     ]

@@ -103,10 +103,7 @@ fn a_failed_program_tells_its_code_line_traceback_and_hint() {
         "{answer:#}"
     );
     assert_eq!(answer["isError"], true);
-    assert_eq!(
-        text_of(&answer),
-        format!("{traceback}\nerror[GM-1102], line 3: division by zero\nOutput:\nbefore")
-    );
+    assert_eq!(text_of(&answer), format!("{traceback}\nerror[GM-1102], line 3\nOutput:\nbefore"));
     let refused = run("await callMCPTool('robot.echo', {})");
     let hint = refused["error"]["hint"].as_str().expect("a hint");
     assert!(!hint.is_empty() && refused["error"]["line"] == 1, "{refused:#}");
