@@ -153,8 +153,10 @@ async fn listen(
     settings.origins_allowed = front::default_origins(address);
     settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
     settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
-    let who = if settings.token_required { "with a token" } else { "from this machine" };
-    eprintln!("listening on http://{address}/mcp, {who}");
+    eprintln!("listening on http://{address}/mcp");
+    if settings.token_required {
+        eprintln!("every caller needs a token: `gristmill token list` shows them");
+    }
     Ok((listener, settings))
 }
 

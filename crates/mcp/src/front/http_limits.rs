@@ -52,7 +52,7 @@ impl Default for HttpLimits {
             sessions: 1000,
             session_idle_time: Duration::from_secs(30 * 60),
             stream_pulse: Duration::from_secs(15),
-            half_closed_look: Duration::from_secs(1),
+            half_closed_look: Duration::from_millis(200),
         }
     }
 }

@@ -63,6 +63,11 @@ impl ServerHandler for GatewayServer {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let responses = request.input_responses.iter().flatten();
+        if let Some((key, _)) = responses.into_iter().find(|(_, response)| !response.is_object()) {
+            let message = format!("inputResponses.{} is not an object", one_line(key, 80));
+            return Err(ErrorData::invalid_params(message, None));
+        }
         let Some((tool, check)) = self.shown.find(&request.name) else {
             return Ok(self.unknown_tool(&request.name).into_result().into());
         };

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use gristmill_gateway::domain::Code;
 use gristmill_gateway::upstream::ResourceFailure;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult,
+    ReadResourceResponse, ReadResourceResult, ResultType,
 };
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use serde::de::DeserializeOwned;
@@ -67,7 +68,8 @@ impl GatewayServer {
             None => Err(ResourceFailure::Unknown { name: uri.clone(), nearest: Vec::new() }),
         };
         let result = read.map_err(|failure| resource_error(&failure, &uri))?;
-        let result: ReadResourceResult = read_result(result)?;
+        let mut result: ReadResourceResult = read_result(result)?;
+        result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())
     }
 
@@ -84,7 +86,8 @@ impl GatewayServer {
             None => Err(ResourceFailure::Unknown { name: request.name, nearest: Vec::new() }),
         };
         let result = got.map_err(|failure| prompt_error(&failure))?;
-        let result: GetPromptResult = read_result(result)?;
+        let mut result: GetPromptResult = read_result(result)?;
+        result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())
     }
 
@@ -176,19 +179,24 @@ fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
 
 fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
     let data = Some(json!({"uri": uri}));
-    match failure {
-        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => {
-            ErrorData::resource_not_found(failure.to_string(), data)
-        }
-        ResourceFailure::Upstream { .. } => ErrorData::internal_error(failure.to_string(), data),
+    match is_callers(failure) {
+        true => ErrorData::resource_not_found(failure.to_string(), data),
+        false => ErrorData::internal_error(failure.to_string(), data),
     }
 }
 
 fn prompt_error(failure: &ResourceFailure) -> ErrorData {
+    match is_callers(failure) {
+        true => ErrorData::invalid_params(failure.to_string(), None),
+        false => ErrorData::internal_error(failure.to_string(), None),
+    }
+}
+
+/// Whether something else must be asked for. A server that is there and says no has not got it, or
+/// wants other arguments.
+fn is_callers(failure: &ResourceFailure) -> bool {
     match failure {
-        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => {
-            ErrorData::invalid_params(failure.to_string(), None)
-        }
-        ResourceFailure::Upstream { .. } => ErrorData::internal_error(failure.to_string(), None),
+        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => true,
+        ResourceFailure::Upstream { code, .. } => *code == Code::Tool,
     }
 }
