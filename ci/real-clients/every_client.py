@@ -10,6 +10,9 @@ OURS = "gristmill://everything/demo%3A%2F%2Fresource%2F"
 DOCUMENT = f"{OURS}static%2Fdocument%2Ffeatures.md"
 AT_ONCE = 12
 
+# Over HTTP a connection that was closed is noticed after a moment; the looks themselves take 1.2 s.
+STOPPED_SECONDS_MAX = 4
+
 SLOW = """
 from servers.calculator import evaluate
 for n in range(5):
@@ -35,14 +38,21 @@ for i in range(300):
 
 
 def steps(home):
+    # How long it went on after it was taken back: until two looks, three counts apart, see the same.
     still_counting = """
+import time
 from servers.files import read_file
-async def count(name):
-    return (await read_file(path=name))["text"]
-before = await count(name)
-await asyncio.sleep(1.2)
-result = [before, await count(name)]
+began, before, now = time.monotonic(), None, ""
+while before != now and time.monotonic() - began < 10:
+    before = now
+    await asyncio.sleep(0.6)
+    now = (await read_file(path=name))["text"]
+result = time.monotonic() - began
 """
+
+    def looking(name):
+        return {"timeout_s": 20, "context": {"name": name}}
+
     definition = {"do": "call", "tool": "get_tool_definition"}
     follow = {"do": "call", "tool": "get_execution"}
     background = {"background": True}
@@ -86,14 +96,14 @@ result = [before, await count(name)]
             "arguments": {"code": counting("cancelled.txt"), "timeout_s": 60},
             "when": str(home.files / "cancelled.txt"),
         },
-        program("after cancelling", still_counting, arguments={"context": {"name": "cancelled.txt"}}),
+        program("after cancelling", still_counting, arguments=looking("cancelled.txt")),
         program("background", "await asyncio.sleep(1.5)\nresult = 'done'", arguments=background),
         {"name": "followed", **follow, "arguments": {"id": begun, "wait_s": 20}},
         {"name": "followed again", **follow, "arguments": {"id": begun}},
         program("endless", counting("endless.txt"), arguments={**background, "timeout_s": 60}),
         {"name": "still running", **follow, "arguments": {"id": endless, "wait_s": 0.5}},
         {"name": "stopped", **follow, "arguments": {"id": endless, "cancel": True, "wait_s": 10}},
-        program("after stopping", still_counting, arguments={"context": {"name": "endless.txt"}}),
+        program("after stopping", still_counting, arguments=looking("endless.txt")),
         {"name": "unknown id", **follow, "arguments": {"id": "nothing-like-it"}},
         {"name": "resources", "do": "list_resources"},
         {"name": "templates", "do": "list_templates"},
@@ -236,8 +246,7 @@ class EveryClient:
 
     def test_a_cancelled_program_stops(self):
         self.assertNotIn("raised", self.seen["cancelled"])
-        before, after = self.report("after cancelling")["result"]
-        self.assertEqual(before, after, "it still counts")
+        self.assertLess(self.report("after cancelling")["result"], STOPPED_SECONDS_MAX)
 
     def test_a_program_in_the_background_answers_at_once_and_is_followed(self):
         report = self.report("background", "running")
@@ -250,8 +259,7 @@ class EveryClient:
         self.report("endless", "running")
         self.report("still running", "running")
         self.report("stopped", "cancelled")
-        before, after = self.report("after stopping")["result"]
-        self.assertEqual(before, after, "it still counts")
+        self.assertLess(self.report("after stopping")["result"], STOPPED_SECONDS_MAX)
 
     def test_an_unknown_execution_is_an_error_that_says_so(self):
         seen = self.saw("unknown id")

@@ -12,6 +12,9 @@ from pathlib import Path
 WORST_FIRST = ("FAILURE", "WARNING", "SUCCESS", "SKIPPED", "INFO")
 FAILING = ("FAILURE", "WARNING")
 
+# Some quote the whole message that they complain about.
+MESSAGE_CHARACTERS_MAX = 400
+
 RAN = re.compile(r"^=== Running scenario: (\S+) ===$", re.MULTILINE)
 
 
@@ -49,7 +52,7 @@ def complaints(expected, found):
     lines = []
     for name, (status, message) in sorted(found.items()):
         if status in FAILING and name not in expected:
-            lines.append(f"fails: {name}: {message}")
+            lines.append(f"fails: {name}: {message[:MESSAGE_CHARACTERS_MAX]}")
         if status == "SUCCESS" and name in expected:
             lines.append(f"passes by now, so take it out of the list: {name}")
     for name, reason in sorted(expected.items()):

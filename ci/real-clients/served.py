@@ -6,6 +6,7 @@ has a time limit, is ended with its whole group, and one that is left behind fai
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -21,6 +22,8 @@ CLIENT_SECONDS_MAX = 150
 LISTENING_SECONDS_MAX = 30
 # A server that nobody uses any more lets running programs end; none runs here.
 SHUTDOWN_SECONDS_MAX = 15
+
+LISTENING = re.compile(r"listening on (http://[\w.]+:\d+/mcp)\b")
 
 
 class Clients:
@@ -79,8 +82,8 @@ class HttpServer:
             raise AssertionError(f"gristmill serve does not listen: {self.log.read_text()}")
 
     def said_url(self):
-        _, found, rest = self.log.read_text().partition("listening on ")
-        return rest.split()[0] if found and "\n" in rest else None
+        found = LISTENING.search(self.log.read_text())
+        return found and found[1]
 
     def end(self):
         if self.process.poll() is None:

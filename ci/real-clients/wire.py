@@ -193,8 +193,8 @@ class OverStdio(unittest.TestCase):
             self.assertEqual([tool["name"] for tool in json.loads(line)["result"]["tools"]], names)
 
     def test_what_is_no_message_is_refused_and_the_next_request_works(self):
-        nested = "[" * 5000 + "]" * 5000
-        for said in ("{not json", "[]", '{"jsonrpc": "2.0", "id": 9, "method": "x", "params": ' + nested + "}"):
+        nested = '{"jsonrpc": "2.0", "id": 9, "method": "x", "params": ' + "[" * 5000 + "]" * 5000 + "}"
+        for said in ("{not json", "[]", nested):
             with self.subTest(said[:20]):
                 lines = self.lines([said, *handshake(), {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}])
                 self.assertIn("result", json.loads(self.answer(lines, 1)))
