@@ -143,7 +143,9 @@ async fn listen(
     }
     settings.tokens = Some(Arc::new(tokens));
     let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::Usage(anyhow!("{address} cannot be listened on: {error}; `gristmill doctor --http {address}` says who has it"))
+        Failure::Usage(anyhow!(
+            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` says who has it"
+        ))
     })?;
     let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
     // The port may have been left to the system.
@@ -164,7 +166,8 @@ fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
             let surroundings =
                 Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
             let folder = surroundings.data_folder();
-            folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+            folder
+                .ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
         }
     }
 }
