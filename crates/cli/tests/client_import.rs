@@ -188,6 +188,28 @@ fn a_project_s_file_gives_nothing_that_was_not_named() {
 }
 
 #[test]
+fn what_a_project_s_file_had_waits_for_approval_in_the_project_s_configuration() {
+    let desk = Desk::full("approval");
+    desk.write("work/.git/HEAD", "");
+    desk.write(
+        "work/.cursor/mcp.json",
+        r#"{"mcpServers": {"a": {"command": "a", "env": {"LD_PRELOAD": "./a.so"}}}}"#,
+    );
+    desk.ok(&["import", "--project", "filesystem"]);
+    let checked = desk.ok(&["config", "check"]).stdout;
+    assert!(
+        checked.contains("1 usable; 0 errors, 0 warnings"),
+        "what was the user's own is trusted: {checked}"
+    );
+    let ran = desk.ok(&["import", "--project", "a"]);
+    assert!(ran.stdout.contains("gristmill config approve"), "{}", ran.stdout);
+    let checked = desk.ok(&["config", "check"]).stdout;
+    assert!(checked.contains("has changed since you approved it: nothing of it is used"), "{checked}");
+    desk.ok(&["connect", "cursor", "--project", "--move-servers", "--yes"]);
+    assert!(desk.ok(&["config", "check"]).stdout.contains("nothing of it is used"));
+}
+
+#[test]
 fn a_variable_that_means_something_else_keeps_its_meaning() {
     let desk = Desk::full("variables");
     desk.write("config/gristmill/.env", "# mine\nLINEAR_TOKEN=other\n");

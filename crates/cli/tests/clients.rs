@@ -299,6 +299,47 @@ fn another_path_replaces_the_first_and_still_goes_without_a_trace() {
 }
 
 #[test]
+fn what_someone_added_to_our_entry_stays() {
+    let desk = Desk::new("added");
+    let program = gristmill().display().to_string();
+    let entry = json!({ "env": { "A": "b" }, "command": "/old/gristmill", "args": ["serve", "--quiet"] });
+    let file = |entry: &Value| format!("{:#}\n", json!({ "mcpServers": { "gristmill": entry } }));
+    desk.write(".gemini/settings.json", file(&entry));
+    desk.ok(&["connect", "gemini", "--yes"]);
+    let mut expected = entry.clone();
+    expected["command"] = json!(program);
+    let found: Value = serde_json::from_slice(&desk.read(".gemini/settings.json")).unwrap();
+    assert_eq!(found, json!({ "mcpServers": { "gristmill": expected } }));
+    assert!(desk.ok(&["connect", "gemini"]).stdout.contains("is connected already"));
+    desk.ok(&["connect", "gemini", "--yes", "--profile", "full"]);
+    expected["args"] = json!(["serve", "--profile", "full"]);
+    let found: Value = serde_json::from_slice(&desk.read(".gemini/settings.json")).unwrap();
+    assert_eq!(found, json!({ "mcpServers": { "gristmill": expected } }));
+    desk.ok(&["disconnect", "gemini", "--yes"]);
+    let found: Value = serde_json::from_slice(&desk.read(".gemini/settings.json")).unwrap();
+    assert_eq!(found, json!({ "mcpServers": {} }), "an entry made by hand goes, too");
+}
+
+#[test]
+fn a_project_s_file_is_connected_for_itself() {
+    let desk = Desk::new("project-file");
+    let ran = desk.ok(&["connect", "claude-code", "--project", "--yes", "--command", "gristmill"]);
+    assert!(ran.stdout.contains("work/.mcp.json"), "{}", ran.stdout);
+    let entry = json!({ "type": "stdio", "command": "gristmill", "args": ["serve"] });
+    let found: Value = serde_json::from_slice(&desk.read("work/.mcp.json")).unwrap();
+    assert_eq!(found, json!({ "mcpServers": { "gristmill": entry } }));
+    let ran = desk.ok(&["config", "check"]);
+    assert!(ran.stdout.contains("0 errors, 0 warnings"), "it needs no approval of its own: {}", ran.stdout);
+    assert!(!desk.at(".claude.json").exists());
+    desk.refused(
+        &["connect", "claude-code", "--project", "--move-servers"],
+        "Gristmill reads the servers of",
+    );
+    desk.ok(&["disconnect", "claude-code", "--project", "--yes"]);
+    assert!(!desk.at("work/.mcp.json").exists());
+}
+
+#[test]
 fn nothing_changes_unless_someone_says_so() {
     let desk = Desk::full("asking");
     let before = desk.text(".cursor/mcp.json");

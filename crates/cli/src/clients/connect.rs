@@ -8,7 +8,7 @@ use super::change::{self, Change, ChangeError};
 use super::client_file::{ClientFile, FileError};
 use super::diff;
 use super::masked_text;
-use super::our_entry;
+use super::our_entry::{self, Arguments};
 use super::places::Place;
 use super::records::{Connection, Kept, Moved, Records, RecordsError, hash_of};
 use super::undo::Undo;
@@ -24,6 +24,8 @@ pub struct Wanted {
     pub name: String,
     /// Our entry.
     pub entry: Node,
+    /// What becomes of its arguments, if it is there already.
+    pub arguments: Arguments,
     /// Servers that move behind us.
     pub move_away: Vec<String>,
 }
@@ -130,7 +132,11 @@ pub fn plan(
     if current.is_some_and(|current| !is_ours(&current.key, &current.node)) {
         return Err(ConnectError::NameTaken { path: place.path.clone(), name: wanted.name.clone() });
     }
-    let is_current = current.is_some_and(|current| current.node.to_json() == wanted.entry.to_json());
+    let entry = current.map_or_else(
+        || wanted.entry.clone(),
+        |current| our_entry::updated(&current.node, &wanted.entry, wanted.arguments),
+    );
+    let is_current = current.is_some_and(|current| current.node.to_json() == entry.to_json());
     let moved: Vec<Moved> = there
         .iter()
         .filter(|entry| wanted.move_away.contains(&entry.key) && entry.key != wanted.name)
@@ -142,7 +148,7 @@ pub fn plan(
         (Some(_), Some(_)) if is_current && moved.is_empty() => State::Connected,
         (Some(_), Some(_)) => State::Outdated,
     };
-    let put = if is_current { Vec::new() } else { vec![(wanted.name.clone(), wanted.entry.clone())] };
+    let put = if is_current { Vec::new() } else { vec![(wanted.name.clone(), entry.clone())] };
     let change = Change { remove: moved.iter().map(|moved| moved.name.clone()).collect(), put };
     let before = file.map(|file| file.file.bytes.clone());
     let after = change::changed(place, before.as_deref(), &change)?;
@@ -156,7 +162,7 @@ pub fn plan(
         file: place.path.clone(),
         name: wanted.name.clone(),
         at: backup::stamp(now),
-        entry: wanted.entry.to_json(),
+        entry: entry.to_json(),
         previous: current.map(|current| Kept(current.node.to_json())),
         hash: hash_of(&after),
         backup: None,

@@ -65,6 +65,44 @@ pub fn entry(client: Client, way: &Way) -> Result<Node, NoEntry> {
     Ok(Node::map(fields))
 }
 
+/// Whether arguments that are there already give way to ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// Whoever added to them keeps what was added.
+    Keep,
+    /// Someone asked for others.
+    Replace,
+}
+
+/// The entry that takes the place of one that is there: what others added to it stays.
+pub fn updated(current: &Node, wanted: &Node, arguments: Arguments) -> Node {
+    let is_started = |entry: &Node| command(entry).is_some();
+    if !is_started(current) || !is_started(wanted) {
+        return wanted.clone();
+    }
+    let mut entries: Vec<(String, Node)> =
+        current.entries().iter().map(|entry| (entry.key.clone(), entry.node.clone())).collect();
+    for ours in wanted.entries() {
+        match entries.iter_mut().find(|(key, _)| *key == ours.key) {
+            Some((key, node)) => {
+                let is_kept = key == "args" && arguments == Arguments::Keep && serves(node);
+                if !is_kept {
+                    node.clone_from(&ours.node);
+                }
+            }
+            None => entries.push((ours.key.clone(), ours.node.clone())),
+        }
+    }
+    Node::map(entries)
+}
+
+fn serves(args: &Node) -> bool {
+    match &args.value {
+        Value::List(args) => args.iter().any(|arg| arg.value == Value::Text("serve".to_owned())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => false,
+    }
+}
+
 fn is_address(url: &str) -> bool {
     let after = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     after.is_some_and(|after| !after.is_empty() && !after.starts_with('/'))

@@ -2,15 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use super::client_file::short;
+use super::places::Reach;
 use super::survey::{Found, Target};
 use super::variables::Naming;
 use crate::commands::add::renew_approval;
+use crate::commands::list::counted;
 use crate::config::Surroundings;
 use crate::config::approvals::ApprovalsError;
 use crate::config::atomic_file::{self, WriteError};
 use crate::config::edit::{Change, Done, EditError, Edited, edit};
 use crate::config::edit_env;
 use crate::config::load::env_path;
+use crate::config::problem::shown;
 use crate::config::read_file::{FileText, ReadError};
 
 /// What was done.
@@ -22,6 +26,9 @@ pub struct Taken {
     pub variables: Vec<String>,
     /// That file, if it was changed.
     pub env_file: Option<PathBuf>,
+    /// Whether the configuration must be approved before it is used: servers that a project's file
+    /// had were never looked at in full.
+    pub needs_approval: bool,
 }
 
 /// It stopped. Servers that were taken before stay.
@@ -56,7 +63,8 @@ pub fn take(
     naming: &Naming<'_>,
     surroundings: &Surroundings,
 ) -> Result<Taken, TakeError> {
-    let mut taken = Taken::default();
+    let is_trusted = picked.iter().all(|found| found.reach == Reach::User);
+    let mut taken = Taken { needs_approval: target.is_project && !is_trusted, ..Taken::default() };
     let names: Vec<String> = picked.iter().flat_map(|found| found.variables.clone()).collect();
     let missing = naming.missing(&names);
     let mut env_change = None;
@@ -70,11 +78,13 @@ pub fn take(
     for found in picked {
         let Some(server) = &found.settings else { continue };
         let edited = edit(&target.path, Change::Put { server, replace: true }, home.as_deref())?;
-        renew_approval(surroundings, &target.path, &target.path, &edited)?;
+        if is_trusted {
+            renew_approval(surroundings, &target.path, &target.path, &edited)?;
+        }
         taken.servers.push(server.name.clone());
     }
     // Last: only now is the file that it belongs to there in any case.
-    if let (Some(env), Some(change)) = (&taken.env_file, &env_change) {
+    if let (Some(env), Some(change), true) = (&taken.env_file, &env_change, is_trusted) {
         renew_approval(surroundings, &target.path, env, change)?;
     }
     Ok(taken)
@@ -96,4 +106,23 @@ fn write_env(path: &Path, missing: &[(&str, &str)]) -> Result<Edited, TakeError>
     atomic_file::write(path, &after)?;
     let done = if old.is_some() { Done::Added } else { Done::Created };
     Ok(Edited { done, before: old.map(|file| file.bytes), after })
+}
+
+impl Taken {
+    /// What was done, for people, line by line.
+    pub fn lines(&self, target: &Path, home: Option<&Path>) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.servers.is_empty() {
+            let names: Vec<String> = self.servers.iter().map(|name| shown(name)).collect();
+            let count = counted(names.len(), "server");
+            lines.push(format!("took {count} into {}: {}", short(target, home), names.join(", ")));
+        }
+        if let Some(env) = &self.env_file {
+            lines.push(format!("moved to {}: {}", short(env, home), self.variables.join(", ")));
+        }
+        if self.needs_approval && !self.servers.is_empty() {
+            lines.push("they wait for your approval: gristmill config approve".to_owned());
+        }
+        lines
+    }
 }

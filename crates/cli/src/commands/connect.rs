@@ -7,12 +7,11 @@ use std::time::SystemTime;
 use anyhow::anyhow;
 
 use super::add::{Scope, file_of, renew_approval};
-use super::list::counted;
 use super::{Failure, Outcome};
 use crate::client_arguments::ConnectArguments;
 use crate::clients::client_file::{ClientFile, short};
 use crate::clients::connect::{Plan, State, Wanted, Written, plan};
-use crate::clients::our_entry::{self, Way};
+use crate::clients::our_entry::{self, Arguments, Way};
 use crate::clients::places::{self, Place, Reach};
 use crate::clients::records::Records;
 use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict};
@@ -41,6 +40,7 @@ pub fn connect(arguments: ConnectArguments) -> Outcome {
     let wanted = Wanted {
         name: arguments.name.clone(),
         entry,
+        arguments: if arguments.profile.is_some() { Arguments::Replace } else { Arguments::Keep },
         move_away: movable.iter().map(|found| found.name.clone()).collect(),
     };
     let mut records = Records::load(&data_folder(&surroundings)?).map_err(usage)?;
@@ -62,12 +62,8 @@ pub fn connect(arguments: ConnectArguments) -> Outcome {
     }
     let new: Vec<&Found> = movable.into_iter().filter(|found| found.can_be_taken(false)).collect();
     let taken = take(&new, &moving.target, &naming, &surroundings).map_err(usage)?;
-    if !taken.servers.is_empty() {
-        let into = short(&moving.target.path, surroundings.home().as_deref());
-        println!("took {} into {into}: {}", counted(taken.servers.len(), "server"), taken.servers.join(", "));
-    }
-    if let Some(env) = &taken.env_file {
-        println!("moved to {}: {}", short(env, surroundings.home().as_deref()), taken.variables.join(", "));
+    for line in taken.lines(&moving.target.path, surroundings.home().as_deref()) {
+        println!("{line}");
     }
     let written = plan.carry_out(&mut records, now).map_err(usage)?;
     renew(&surroundings, &place.path, &written)?;
@@ -75,13 +71,17 @@ pub fn connect(arguments: ConnectArguments) -> Outcome {
     if let Some(backup) = &written.backup {
         println!("the file as it was: {}", short(backup, surroundings.home().as_deref()));
     }
-    let project = if arguments.project { " --project" } else { "" };
-    eprintln!(
-        "hint: restart {}; gristmill disconnect {}{project} undoes this",
-        arguments.client,
-        arguments.client.name()
-    );
+    tell_next(&arguments);
     Ok(ExitCode::SUCCESS)
+}
+
+fn tell_next(arguments: &ConnectArguments) {
+    let client = arguments.client;
+    if arguments.project && arguments.command.is_none() && arguments.http.is_none() {
+        eprintln!("hint: the entry holds a path of this machine; --command gristmill suits a shared file");
+    }
+    let project = if arguments.project { " --project" } else { "" };
+    eprintln!("hint: restart {client}; gristmill disconnect {}{project} undoes this", client.name());
 }
 
 fn way(arguments: &ConnectArguments, surroundings: &Surroundings) -> Result<Way, Failure> {

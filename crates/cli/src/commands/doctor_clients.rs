@@ -12,6 +12,7 @@ use crate::clients::places::{self, Place};
 use crate::clients::records::Records;
 use crate::clients::translate::{Context, Translated, translate};
 use crate::config::problem::shown;
+use crate::config::tree::{Node, Value};
 use crate::config::{self, Config, Flags, Surroundings};
 use crate::terminal::Printable;
 
@@ -116,6 +117,10 @@ fn finding(
         finding.problem = Some(problem);
         finding.remedy = Some(format!("gristmill connect {}", place.client.name()));
     }
+    if is_off(&ours.entry.node) {
+        finding.problem = Some("has Gristmill switched off".to_owned());
+        finding.remedy = Some(format!("switch it on in {}", place.client));
+    }
     let home = surroundings.home();
     let project = places::project_folder(surroundings);
     let context = Context { home: home.as_deref(), project: &project, into_project: false };
@@ -130,6 +135,12 @@ fn finding(
         }
     }
     finding
+}
+
+fn is_off(entry: &Node) -> bool {
+    let is =
+        |key: &str, flag: bool| entry.entry(key).is_some_and(|entry| entry.node.value == Value::Bool(flag));
+    is("disabled", true) || is("enabled", false)
 }
 
 /// What is wrong with the program that an entry starts.
@@ -196,6 +207,10 @@ mod tests {
         );
         write(".gemini/settings.json", "{\n  \"mcpServers\": {,}\n}\n");
         write(".codex/auth.json", "{}");
+        write(
+            ".codeium/windsurf/mcp_config.json",
+            "{\"mcpServers\": {\"mill\": {\"command\": \"/bin/sh/gristmill\", \"disabled\": true}}}",
+        );
         let surroundings = Surroundings {
             environment: BTreeMap::from([("HOME".into(), home.into())]),
             current_folder: home.join("work"),
@@ -227,6 +242,13 @@ mod tests {
                 )),
                 remedy: Some("mend it in an editor; Gemini CLI cannot read it either".to_owned()),
                 ..finding(Client::Gemini, "~/.gemini/settings.json")
+            },
+            ClientFinding {
+                connected: true,
+                command: Some("/bin/sh/gristmill".to_owned()),
+                problem: Some("has Gristmill switched off".to_owned()),
+                remedy: Some("switch it on in Windsurf".to_owned()),
+                ..finding(Client::Windsurf, "~/.codeium/windsurf/mcp_config.json")
             },
         ];
         assert_eq!(look_in(&surroundings), expected);

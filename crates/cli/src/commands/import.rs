@@ -188,7 +188,6 @@ impl<'a> Listing<'a> {
     }
 
     fn tell(&self, picked: Option<&[&Found]>, taken: &Taken, target: &Path, is_dry: bool) {
-        let target = short(target, self.home);
         match picked {
             None if self.numbered().is_empty() => {
                 if !self.survey.found.is_empty() {
@@ -202,13 +201,12 @@ impl<'a> Listing<'a> {
             Some([]) => eprintln!("nothing was taken"),
             Some(picked) if is_dry => {
                 let names: Vec<String> = picked.iter().map(|found| shown(&found.becomes)).collect();
+                let target = short(target, self.home);
                 println!("would take {} into {target}: {}", counted(names.len(), "server"), names.join(", "));
             }
             Some(_) => {
-                let names: Vec<String> = taken.servers.iter().map(|name| shown(name)).collect();
-                println!("took {} into {target}: {}", counted(names.len(), "server"), names.join(", "));
-                if let Some(env) = &taken.env_file {
-                    println!("moved to {}: {}", short(env, self.home), taken.variables.join(", "));
+                for line in taken.lines(target, self.home) {
+                    println!("{line}");
                 }
                 eprintln!("hint: gristmill list shows whether they answer");
             }

@@ -18,7 +18,7 @@ const NAME_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// The name.
-    #[error("`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`")]
+    #[error("`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`, but not `local`")]
     Name {
         /// As it was given, cut.
         name: String,
@@ -176,7 +176,8 @@ impl AccessTokens {
 /// Whether a token may be called so.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed)
+    // `local` is everyone on this machine who has no token.
+    !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) && name != Caller::local().name
 }
 
 fn cut(name: &str) -> String {

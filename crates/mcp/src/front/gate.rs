@@ -215,7 +215,7 @@ fn check_place(request: &Request<Incoming>) -> Result<(), Box<Answer>> {
             Err(with_allow(failed(StatusCode::METHOD_NOT_ALLOWED, why), METHODS).into())
         }
         "/healthz" if matches!(*method, Method::GET | Method::HEAD) => {
-            Err(json(StatusCode::OK, r#"{"status":"ok"}"#).into())
+            Err(json(StatusCode::OK, r#"{"status":"ok","server":"gristmill"}"#).into())
         }
         "/healthz" => {
             let allowed = HeaderValue::from_static("GET, HEAD");

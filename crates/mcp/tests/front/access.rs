@@ -103,7 +103,7 @@ async fn other_addresses_and_methods_are_named() {
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, None));
     assert_eq!(client.request("HEAD /healthz", &[]).await.status, 200);
     assert_eq!(client.request("POST /healthz", &[("Content-Length", "0")]).await.status, 405);
-    assert_eq!(client.request("GET /healthz", &[]).await.body, r#"{"status":"ok"}"#);
+    assert_eq!(client.request("GET /healthz", &[]).await.body, r#"{"status":"ok","server":"gristmill"}"#);
     server.still_works().await;
 }
 

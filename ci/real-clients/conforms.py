@@ -1,0 +1,47 @@
+"""The conformance suite for servers, against `gristmill serve --http`, in both eras of the protocol."""
+
+import time
+import unittest
+from pathlib import Path
+
+from expected_failures import FAILING, complaints, read_expected, read_found
+from served import Clients, Home, run_bounded
+
+EXPECTED = Path(__file__).resolve().parent / "conformance-expected-failures.toml"
+SECONDS_MAX = 120
+
+
+class Conforms(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = Home()
+        try:
+            cls.url = cls.home.serve_over_http()
+        except BaseException:
+            cls.home.close()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.close()
+
+    def check(self, revision):
+        began = time.monotonic()
+        world = self.home.world
+        folder = world.folder / f"conformance-{revision}"
+        suite = Clients.npm / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+        words = ["server", "--url", self.url, "--requirements", revision, "--output-dir", folder]
+        done = run_bounded([Clients.node, suite, *words], world, SECONDS_MAX)
+        found = read_found(done.stdout, folder)
+        lines = complaints(read_expected(EXPECTED, revision), found)
+        failing = sum(status in FAILING for status, _ in found.values())
+        passing = sum(status == "SUCCESS" for status, _ in found.values())
+        title = f"Conformance {revision} ({passing} checks pass, {failing} fail)"
+        Clients.seconds[title] = time.monotonic() - began
+        self.assertFalse(lines, "\n" + "\n".join(lines))
+
+    def test_the_requirements_of_2026_07_28(self):
+        self.check("2026-07-28")
+
+    def test_the_requirements_of_2025_11_25(self):
+        self.check("2025-11-25")

@@ -1,0 +1,193 @@
+"""One `gristmill serve` in a home of its own, and one client that nobody here wrote.
+
+The client does all its steps in one run and tells what it saw; the tests look at that. Every process
+has a time limit, is ended with its whole group, and one that is left behind fails the class.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from world import Installed, World
+
+HERE = Path(__file__).resolve().parent
+
+# All steps of one client; the slowest takes some ten seconds, unless something hangs.
+CLIENT_SECONDS_MAX = 150
+LISTENING_SECONDS_MAX = 30
+# A server that nobody uses any more lets running programs end; none runs here.
+SHUTDOWN_SECONDS_MAX = 15
+
+
+class Clients:
+    """Where the clients are; set once by real_clients.py."""
+
+    node = None
+    npm = None
+    python = {}
+    seconds = {}
+
+
+class Home:
+    """A user with three servers: two of our examples and one from npm."""
+
+    def __init__(self):
+        self.world = World()
+        self.world.setUp()
+        self.files = self.world.work / "files"
+        self.files.mkdir()
+        gristmill = Installed.gristmill
+        self.world.add("calculator", [gristmill, "example-server", "calculator"])
+        self.world.add("files", [gristmill, "example-server", "filesystem", "--root", str(self.files)])
+        self.world.add("everything", self.world.everything())
+        self.server = None
+
+    def serve_over_http(self, *flags):
+        self.server = HttpServer(self.world, flags)
+        return self.server.url
+
+    def close(self):
+        """Ends the server; whatever then still runs is a failure."""
+        try:
+            if self.server is not None:
+                self.server.end()
+            self.world.tearDown()
+        finally:
+            if self.server is not None:
+                self.server.kill()
+            self.world.doCleanups()
+
+
+class HttpServer:
+    def __init__(self, world, flags):
+        self.log = world.folder / "serve.log"
+        words = [Installed.gristmill, "serve", "--http", "127.0.0.1:0", *flags]
+        with self.log.open("wb") as log:
+            pipes = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            self.process = subprocess.Popen(
+                words, cwd=world.work, env=world.variables, start_new_session=True, **pipes
+            )
+        spoke = lambda: self.said_url() or self.process.poll() is not None
+        there = world.wait_for(spoke, LISTENING_SECONDS_MAX)
+        self.url = self.said_url()
+        if not there or self.url is None:
+            self.kill()
+            raise AssertionError(f"gristmill serve does not listen: {self.log.read_text()}")
+
+    def said_url(self):
+        _, found, rest = self.log.read_text().partition("listening on ")
+        return rest.split()[0] if found and "\n" in rest else None
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(SHUTDOWN_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"gristmill serve does not end: {self.log.read_text()}") from None
+        if code != 0:
+            raise AssertionError(f"gristmill serve ended with code {code}: {self.log.read_text()}")
+
+    def kill(self):
+        end_group(self.process)
+
+
+class Served(unittest.TestCase):
+    """What one client saw over one transport; `seen` has an entry for each step."""
+
+    maxDiff = None
+    # Set by each class: python_client.py or typescript_client.mjs, its major version, and the rest.
+    program, major, era, protocol, transport = None, None, None, None, None
+
+    @classmethod
+    def setUpClass(cls):
+        began = time.monotonic()
+        cls.home = Home()
+        cls.addClassCleanup(cls.home.world.doCleanups)
+        try:
+            cls.seen = cls.run_client()
+        except BaseException:
+            cls.home.close()
+            raise
+        Clients.seconds[cls.__name__] = time.monotonic() - began
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.close()
+
+    @classmethod
+    def run_client(cls):
+        world = cls.home.world
+        job = {
+            "era": cls.era,
+            "elicited": {"name": "Ada Lovelace"},
+            "cwd": str(world.work),
+            "env": world.variables,
+            "steps": cls.steps(cls.home),
+        }
+        if cls.transport == "http":
+            job["url"] = cls.home.serve_over_http()
+        else:
+            job["command"] = [Installed.gristmill, "serve"]
+        path = world.folder / "job.json"
+        path.write_text(json.dumps(job))
+        done = run_bounded(cls.client_command(path), world)
+        if done.returncode != 0:
+            raise AssertionError(f"the client failed: {done.stderr}\n{done.stdout}")
+        seen = json.loads(done.stdout.splitlines()[-1])
+        if os.environ.get("REAL_CLIENTS_SHOW"):
+            print(json.dumps(seen, indent=1), flush=True)
+        return seen
+
+    @classmethod
+    def client_command(cls, job):
+        if cls.program == "python_client.py":
+            return [str(Clients.python[cls.major]), str(HERE / cls.program), str(job)]
+        return [Clients.node, str(HERE / cls.program), cls.major, str(Clients.npm), str(job)]
+
+    def saw(self, step):
+        """What a step saw, which must not have raised."""
+        seen = self.seen[step]
+        self.assertNotIn("raised", seen, f"{step}: {seen}")
+        return seen
+
+    def report(self, step, status="ok"):
+        """A program's report, as the structured content has it."""
+        seen = self.saw(step)
+        report = seen.get("structuredContent")
+        self.assertIsNotNone(report, seen)
+        self.assertEqual(report["status"], status, seen)
+        self.assertEqual(bool(seen.get("isError")), status in ("failed", "cancelled"), seen)
+        return report
+
+
+def text_of(seen):
+    """The text that a client without structured content shows."""
+    return "\n".join(part["text"] for part in seen["content"] if part["type"] == "text")
+
+
+def run_bounded(command, world, seconds=CLIENT_SECONDS_MAX):
+    """Runs a client to its end, or ends it with everything that it has started."""
+    options = {"cwd": world.work, "env": world.variables, "text": True, "errors": "replace"}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(list(map(str, command)), start_new_session=True, **pipes, **options)
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        end_group(process)
+        out, err = process.communicate(timeout=5)
+        raise AssertionError(f"{command} did not end within {seconds} s\n{out}\n{err}") from None
+    # Its group is left alone: what it leaves behind is for the world to find.
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
