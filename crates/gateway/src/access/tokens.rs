@@ -18,7 +18,9 @@ const NAME_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// The name.
-    #[error("`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`, but not `local`")]
+    #[error(
+        "`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`, but not `local`"
+    )]
     Name {
         /// As it was given, cut.
         name: String,
