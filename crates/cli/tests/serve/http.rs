@@ -16,6 +16,8 @@ cases![
     the_list_is_the_same_as_over_pipes,
     callers_share_sessions_only_under_one_name,
     executions_of_callers_without_a_name_are_not_listed,
+    an_owner_never_sees_what_another_token_has_running,
+    a_token_that_may_only_look_runs_nothing,
     many_callers_at_once_are_answered_each_with_its_own,
     a_signal_ends_the_gateway_and_leaves_nothing_behind,
 ];
@@ -27,6 +29,31 @@ struct Listening {
     home: Home,
 }
 
+/// A caller with a token.
+struct Holder<'a> {
+    listening: &'a Listening,
+    authorization: String,
+}
+
+impl Holder<'_> {
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        let params = modern().params(json!({"name": tool, "arguments": arguments}));
+        let body = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
+        let headers = [
+            ("MCP-Protocol-Version", MODERN),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", tool),
+            ("Authorization", &self.authorization),
+        ];
+        let response = self.listening.post(&headers, &body);
+        response.messages.into_iter().find(|message| message["id"] == 3).expect("an answer")
+    }
+
+    fn structured(&self, tool: &str, arguments: Value) -> Value {
+        self.call(tool, arguments)["result"]["structuredContent"].take()
+    }
+}
+
 /// What came back.
 struct Response {
     status: u16,
@@ -36,13 +63,28 @@ struct Response {
 
 impl Listening {
     fn start(name: &str, arguments: &[&str]) -> Self {
-        let place = Place::new(name).example("calculator");
+        Self::begin(Place::new(name).example("calculator"), arguments)
+    }
+
+    fn begin(place: Place, arguments: &[&str]) -> Self {
         let words: Vec<&str> =
             ["--http", "127.0.0.1:0", "--profile", "full"].iter().chain(arguments).copied().collect();
         let process = Client::mute(place.command(&words), legacy());
         let said = process.until_said("http://");
-        let address = said.trim_start_matches("http://").trim_end_matches("/mcp").trim().to_owned();
+        let address = said.trim_start_matches("http://").split('/').next().expect("an address").to_owned();
         Self { process, address, home: place.into_home() }
+    }
+
+    /// A gateway that wants tokens, with one for each name and its scopes.
+    fn with_tokens<const N: usize>(name: &str, tokens: [(&str, &[&str]); N]) -> (Self, [String; N]) {
+        let place = Place::new(name);
+        let secrets = tokens.map(|(name, arguments)| {
+            let words: Vec<&str> = ["token", "new", name].iter().chain(arguments).copied().collect();
+            let said = place.home().ok(&words);
+            let token = said.split_whitespace().find(|word| word.starts_with("gmt_"));
+            format!("Bearer {}", token.unwrap_or_else(|| panic!("no token in {said}")))
+        });
+        (Self::begin(place, &["--require-token"]), secrets)
     }
 
     fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
@@ -162,6 +204,39 @@ fn executions_of_callers_without_a_name_are_not_listed() {
     assert_eq!(refused["error"]["message"], "say which execution: pass its `id`", "{refused}");
     let ended = listening.call("get_execution", json!({"id": started["id"]}));
     assert_eq!(ended, json!({"status": "ok", "result": 2}), "its id is known to whoever started it");
+}
+
+fn an_owner_never_sees_what_another_token_has_running() {
+    let (listening, [ada, ben]) = Listening::with_tokens("http-owners", [("ada", &[]), ("ben", &[])]);
+    let [ada, ben] = [ada, ben].map(|authorization| Holder { listening: &listening, authorization });
+    let started = ada.structured("execute_code", json!({"code": "'a secret'", "background": true}));
+    let id = &started["id"];
+    let own = json!({"status": "ok", "result": "a secret"});
+    assert_eq!(ada.structured("get_execution", json!({"id": id})), own);
+    let refused = ben.structured("get_execution", json!({"id": id}));
+    let never_was = ben.structured("get_execution", json!({"id": "abcdefghijkmnpqrstuv"}));
+    let same = refused.to_string().replace(id.as_str().expect("an id"), "abcdefghijkmnpqrstuv");
+    assert_eq!(same, never_was.to_string(), "not even that it is there");
+    assert_eq!(ben.structured("get_execution", json!({}))["executions"], json!([]));
+    let listed = ada.structured("get_execution", json!({}))["executions"].take();
+    assert!(listed[0].as_str().is_some_and(|line| line.starts_with(id.as_str().expect("an id"))), "{listed}");
+
+    let write = json!({"code": "open('a', 'w').write('x')", "session": "notes"});
+    assert_eq!(ada.structured("execute_code", write)["status"], "ok");
+    let look = json!({"code": "import os\nos.listdir('.')", "session": "notes"});
+    assert_eq!(ben.structured("execute_code", look.clone())["result"], json!([]));
+    assert_eq!(ada.structured("execute_code", look)["result"], json!(["a"]));
+}
+
+fn a_token_that_may_only_look_runs_nothing() {
+    let (listening, [token]) = Listening::with_tokens("http-scope", [("eve", &["--scope", "search"])]);
+    let eve = Holder { listening: &listening, authorization: token };
+    assert_eq!(eve.structured("search_tools", json!({}))["total"], 0);
+    for tool in ["execute_code", "execute_python", "get_execution"] {
+        let refused = eve.call(tool, json!({"code": "1"}));
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(tool) && message.contains("needs the scope `execute`"), "{refused}");
+    }
 }
 
 fn many_callers_at_once_are_answered_each_with_its_own() {

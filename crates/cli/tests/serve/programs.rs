@@ -340,5 +340,5 @@ fn a_failure_is_told_even_where_the_output_is_cut() {
         json!({"code": "print('line\\n' * 3000)\nraise ValueError('this is why')", "max_output_tokens": 60});
     let answer = shared().call("execute_code", arguments);
     assert_eq!(answer["structuredContent"]["error"]["message"], "this is why");
-    assert!(text_of(&answer).contains("error[GM-1102], line 2: this is why\n"), "{answer:#}");
+    assert!(text_of(&answer).contains("this is why\nerror[GM-1102], line 2\n"), "{answer:#}");
 }

@@ -324,7 +324,7 @@ impl Listening {
         let mut lines = BufReader::new(said).lines();
         while let Some(line) = lines.next_line().await? {
             let Some((_, address)) = line.split_once("http://") else { continue };
-            let address = address.trim().trim_end_matches("/mcp").to_owned();
+            let address = address.split('/').next().unwrap_or(address).to_owned();
             // Whatever else it says must not fill the pipe.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return Ok(Self { gateway, address });

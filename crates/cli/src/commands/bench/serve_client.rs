@@ -51,7 +51,7 @@ pub struct Client {
 
 enum Link {
     /// A gateway of its own.
-    Pipes { gateway: Child, input: ChildStdin, output: BufReader<ChildStdout> },
+    Pipes { gateway: Box<Child>, input: ChildStdin, output: BufReader<ChildStdout> },
     /// A connection to a gateway that others use, too.
     Http { stream: BufReader<TcpStream>, address: String },
 }
@@ -63,7 +63,10 @@ impl Client {
         let mut gateway = command.spawn()?;
         let (input, output) = (gateway.stdin.take(), gateway.stdout.take());
         let (Some(input), Some(output)) = (input, output) else { bail!("the gateway has no pipes") };
-        Ok(Self { link: Link::Pipes { gateway, input, output: BufReader::new(output) }, next_id: 1 })
+        Ok(Self {
+            link: Link::Pipes { gateway: Box::new(gateway), input, output: BufReader::new(output) },
+            next_id: 1,
+        })
     }
 
     /// Connects to a gateway.
