@@ -94,7 +94,10 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file_good: artifact.verify()?,
         guest: component_id(),
         trial_ms,
-        servers: if arguments.no_servers { None } else { Some(Servers::look().await) },
+        servers: match arguments.no_servers {
+            true => None,
+            false => Some(Servers::look(arguments.config.config.clone()).await),
+        },
         http: Address::look(arguments.http).await,
         clients: doctor_clients::look(),
     })

@@ -1,6 +1,7 @@
 //! What `gristmill doctor` finds out about the servers, and about the address that it would serve at.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -32,8 +33,8 @@ pub struct Servers {
 
 impl Servers {
     /// Reaches every configured server.
-    pub async fn look() -> Self {
-        let configured = upstreams::read(&Flags::default());
+    pub async fn look(config: Option<PathBuf>) -> Self {
+        let configured = upstreams::read(&Flags { config, ..Flags::default() });
         let listing = match &configured {
             Ok(configured) => Listing::of(configured, true).await.map_err(|failure| words(&failure)),
             Err(failure) => Err(words(failure)),

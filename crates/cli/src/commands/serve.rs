@@ -1,5 +1,6 @@
 //! `gristmill serve`: the gateway as an MCP server, over standard input and output or over HTTP.
 
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
 use gristmill_gateway::upstream::{Refresh, Startup};
@@ -28,8 +30,8 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS")]
     pub http: Option<SocketAddr>,
 
-    /// How many tools callers are shown: minimal, standard or full
-    #[arg(long, default_value_t = Profile::Standard)]
+    /// How many tools callers are shown
+    #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
     pub profile: Profile,
 
     /// Seconds after which a caller is answered even if its program still runs
@@ -63,6 +65,10 @@ pub struct Serve {
     pub limits: LimitArguments,
 }
 
+fn profile_parser() -> impl TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(["minimal", "standard", "full"]).try_map(|text| text.parse::<Profile>())
+}
+
 pub async fn serve(arguments: Serve) -> Outcome {
     let configured = match arguments.no_servers {
         true => None,
@@ -76,6 +82,12 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let limits = arguments.limits.resolve(limits).map_err(Failure::Usage)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     let mut builder = Gateway::builder(worker).limits(limits);
+    if arguments.http.is_none() && io::stdin().is_terminal() {
+        eprintln!("speaking MCP on standard input and output, which is for a client to start:");
+        eprintln!(
+            "`gristmill connect CLIENT` puts this command into a client's configuration; Ctrl-C ends it"
+        );
+    }
     let (mut connected, mut lines) = (None, Vec::new());
     if let Some(configured) = &configured {
         let usable = configured.usable();
@@ -83,7 +95,9 @@ pub async fn serve(arguments: Serve) -> Outcome {
             name: server.settings.name.clone(),
             description: server.settings.description.clone(),
         }));
-        if !usable.is_empty() {
+        if usable.is_empty() {
+            eprintln!("note: no servers are connected; `gristmill import` takes those of your clients");
+        } else {
             let upstreams =
                 configured.connect(&usable, Startup { refresh: Refresh::Behind, can_ask: true })?;
             builder = builder.tool_source(Arc::new(upstreams.clone()));
