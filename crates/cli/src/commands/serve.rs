@@ -126,7 +126,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
         }
         Some(address) => {
             let (listener, settings) = listen(address, &arguments, data_folder(configured.as_ref())?).await?;
-            front::serve_http(listener, move || server.clone(), settings, shutdown.clone()).await
+            front::serve_http(listener, move || server.for_connection(), settings, shutdown.clone()).await
         }
     };
     // Nobody can ask for what runs any more if the caller has hung up.

@@ -1,5 +1,6 @@
 //! What the servers offer beside tools: resources and prompts, under names of ours.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gristmill_gateway::domain::Code;
@@ -94,6 +95,10 @@ impl GatewayServer {
     /// Tells a client of the older protocol when what is offered changes, as long as it is there.
     pub(super) fn tell_changes_to(&self, peer: Peer<RoleServer>) {
         let Some(upstreams) = self.parts.upstreams.clone() else { return };
+        // A client that says twice that it has begun is told once.
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
         tokio::spawn(async move {
             let mut changes = upstreams.offers_changed();
             changes.mark_unchanged();
