@@ -12,6 +12,7 @@ cases![
     without_a_query_the_servers_are_listed,
     a_server_or_a_category_narrows_the_search,
     a_limit_leaves_out_and_says_how_to_see_more,
+    what_does_not_fit_is_not_counted_as_shown,
     a_limit_that_is_none_is_refused_with_the_range,
     where_nothing_fits_the_answer_says_what_to_try,
     an_unknown_filter_is_refused_with_the_nearest,
@@ -123,6 +124,16 @@ fn a_limit_leaves_out_and_says_how_to_see_more() {
         "only what can be passed is advised: {more}"
     );
     assert!(text_of(&answer).ends_with(more), "{answer:#}");
+}
+
+fn what_does_not_fit_is_not_counted_as_shown() {
+    let served = Place::new("does-not-fit").scripted("robot", &["many=400"]).serve(legacy(), &[]);
+    let found = served.structured("search_tools", json!({"server": "robot", "limit": 500}));
+    let lines = found["found"].as_array().expect("lines");
+    let tools = lines.iter().filter(|line| line.as_str().is_some_and(|line| !line.starts_with(' '))).count();
+    assert_eq!((&found["shown"], &found["total"]), (&json!(tools), &json!(423)));
+    assert!(tools < 423, "the answer has a budget of tokens");
+    assert_eq!(found["more"], "More: use detail_level \"names\", or use narrower words or a `server`.");
 }
 
 fn a_limit_that_is_none_is_refused_with_the_range() {
