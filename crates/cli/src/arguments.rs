@@ -472,7 +472,7 @@ pub struct Doctor {
     pub config: ConfigFile,
 
     /// The address at which `serve --http` would serve
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::serve::http_address)]
     pub http: std::net::SocketAddr,
 }
 

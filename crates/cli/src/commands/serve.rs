@@ -27,7 +27,7 @@ use crate::upstreams::{self, Configured};
 #[derive(Args)]
 pub struct Serve {
     /// Serve over HTTP at this address, such as 127.0.0.1:8770, instead of standard input and output
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = http_address)]
     pub http: Option<SocketAddr>,
 
     /// How many tools callers are shown
@@ -35,7 +35,7 @@ pub struct Serve {
     pub profile: Profile,
 
     /// Seconds after which a caller is answered even if its program still runs
-    #[arg(long, value_name = "SECONDS", default_value_t = 50)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub answer_within: u64,
 
     /// A name under which it is reached over HTTP, such as example.com; may repeat
@@ -51,7 +51,7 @@ pub struct Serve {
     pub require_token: bool,
 
     /// Seconds that running programs get to end when the gateway is told to stop
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
     /// Connect no server, whatever is configured
@@ -63,6 +63,15 @@ pub struct Serve {
 
     #[command(flatten)]
     pub limits: LimitArguments,
+}
+
+/// An address as people write it: `127.0.0.1:8770`, `localhost:8770`, or a port of this machine.
+pub fn http_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    if let Ok(port) = port.parse() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8770".to_owned())
 }
 
 fn profile_parser() -> impl TypedValueParser<Value = Profile> {
@@ -116,7 +125,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone()));
+    tokio::spawn(stop_on_signal(shutdown.clone(), executions.clone(), arguments.grace));
     let grace = Duration::from_secs(arguments.grace);
     let served = match arguments.http {
         None => {
@@ -158,7 +167,7 @@ async fn listen(
     settings.tokens = Some(Arc::new(tokens));
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::Usage(anyhow!(
-            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` says who has it"
+            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` looks at it"
         ))
     })?;
     let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
@@ -167,9 +176,11 @@ async fn listen(
     settings.origins_allowed = front::default_origins(address);
     settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
     settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
+    settings.check().map_err(|error| Failure::Usage(error.into()))?;
     eprintln!("listening on http://{address}/mcp");
-    if settings.token_required {
-        eprintln!("every caller needs a token: `gristmill token list` shows them");
+    match settings.token_required {
+        true => eprintln!("every caller needs a token: `gristmill token list` shows them"),
+        false => eprintln!("callers on this machine need no token; --require-token asks for one"),
     }
     Ok((listener, settings))
 }
@@ -189,7 +200,7 @@ fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
 }
 
 /// The first signal asks nicely; the second one does not wait.
-async fn stop_on_signal(shutdown: CancellationToken) {
+async fn stop_on_signal(shutdown: CancellationToken, executions: Executions, grace: u64) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -203,6 +214,10 @@ async fn stop_on_signal(shutdown: CancellationToken) {
         }
         if shutdown.is_cancelled() {
             std::process::exit(130);
+        }
+        match executions.running() {
+            0 => {}
+            count => eprintln!("stopping: {count} running, {grace} s to end; once more to end at once"),
         }
         shutdown.cancel();
     }
