@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::config::{Flags, Surroundings};
+use crate::config::Surroundings;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
@@ -79,16 +79,8 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 }
 
 pub async fn serve(arguments: Serve) -> Outcome {
-    let configured = match arguments.no_servers {
-        true => None,
-        false => Some(upstreams::read(&Flags {
-            config: arguments.config.config.clone(),
-            level: arguments.limits.level,
-            ..Flags::default()
-        })?),
-    };
-    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
-    let limits = arguments.limits.resolve(limits).map_err(Failure::Usage)?;
+    let (configured, limits) =
+        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     let mut builder = Gateway::builder(worker).limits(limits);
     if arguments.http.is_none() && io::stdin().is_terminal() {
