@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
@@ -117,7 +117,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone(), executions.clone(), arguments.grace));
+    let stopped = Arc::new(OnceLock::new());
+    tokio::spawn(stop_on_signal(shutdown.clone(), executions.clone(), arguments.grace, Arc::clone(&stopped)));
     let grace = Duration::from_secs(arguments.grace);
     let served = match arguments.http {
         None => {
@@ -130,9 +131,9 @@ pub async fn serve(arguments: Serve) -> Outcome {
             front::serve_http(listener, move || server.for_connection(), settings, shutdown.clone()).await
         }
     };
-    // Nobody can ask for what runs any more if the caller has hung up.
-    let grace = if shutdown.is_cancelled() { grace } else { Duration::ZERO };
-    executions.finish(grace).await;
+    // Nobody can ask for what runs any more if the caller has hung up; otherwise one grace is for all.
+    let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
+    executions.finish(left.unwrap_or_default()).await;
     gateway.shutdown().await;
     match served {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -192,7 +193,12 @@ fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
 }
 
 /// The first signal asks nicely; the second one does not wait.
-async fn stop_on_signal(shutdown: CancellationToken, executions: Executions, grace: u64) {
+async fn stop_on_signal(
+    shutdown: CancellationToken,
+    executions: Executions,
+    grace: u64,
+    stopped: Arc<OnceLock<Instant>>,
+) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -207,6 +213,7 @@ async fn stop_on_signal(shutdown: CancellationToken, executions: Executions, gra
         if shutdown.is_cancelled() {
             std::process::exit(130);
         }
+        let _ = stopped.set(Instant::now());
         match executions.running() {
             0 => {}
             count => eprintln!("stopping: {count} running, {grace} s to end; once more to end at once"),

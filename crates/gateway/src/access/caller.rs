@@ -51,11 +51,17 @@ impl FromStr for Scope {
     }
 }
 
+/// Everyone who has no token.
+const LOCAL: &str = "local";
+
 /// Who calls us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The name of their token, or `local`.
     pub name: String,
+    /// Which token it is: another one of the same name is somebody else. Not the token itself, nor
+    /// its hash.
+    pub identity: String,
     /// What they may do.
     pub scopes: BTreeSet<Scope>,
 }
@@ -63,7 +69,12 @@ pub struct Caller {
 impl Caller {
     /// Whoever started us, or reaches us on this machine where no token is required.
     pub fn local() -> Self {
-        Self { name: "local".to_owned(), scopes: BTreeSet::from(Scope::ALL) }
+        Self { name: LOCAL.to_owned(), identity: LOCAL.to_owned(), scopes: BTreeSet::from(Scope::ALL) }
+    }
+
+    /// Whether they have a token.
+    pub fn has_token(&self) -> bool {
+        self.name != LOCAL
     }
 
     /// Whether they may do this. Who may execute may search.
@@ -82,7 +93,7 @@ mod tests {
     #[test]
     fn who_may_execute_may_search_and_not_the_other_way_round() {
         let caller =
-            |scopes: &[Scope]| Caller { name: "x".to_owned(), scopes: scopes.iter().copied().collect() };
+            |scopes: &[Scope]| Caller { scopes: scopes.iter().copied().collect(), ..Caller::local() };
         let check = |scopes: &[Scope], expected: (bool, bool)| {
             let caller = caller(scopes);
             assert_eq!((caller.may(Scope::Execute), caller.may(Scope::Search)), expected, "{scopes:?}");

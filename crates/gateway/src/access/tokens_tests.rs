@@ -25,8 +25,9 @@ fn a_token_opens_the_door_until_it_expires() {
         expires: Some(at(200)),
     };
     assert_eq!(issued.record, record);
-    let caller = Caller { name: "laptop".to_owned(), scopes: BTreeSet::from([Scope::Search]) };
-    assert_eq!(tokens.check(issued.text.reveal(), at(199)), Ok(caller));
+    let caller = tokens.check(issued.text.reveal(), at(199)).expect("a caller");
+    assert_eq!((caller.name.as_str(), caller.scopes), ("laptop", BTreeSet::from([Scope::Search])));
+    assert!(!issued.text.reveal().contains(&caller.identity) && caller.identity.starts_with("laptop:"));
     let expired = TokenRefused::Expired { name: "laptop".to_owned() };
     assert_eq!(tokens.check(issued.text.reveal(), at(200)), Err(expired));
     assert_eq!(tokens.list(), Ok(vec![record]));
@@ -147,4 +148,17 @@ fn what_is_no_token_is_unknown() {
     for presented in ["", "gmt_", foreign.text.reveal(), &"x".repeat(1_000_000)] {
         assert_eq!(tokens.check(presented, at(1)), Err(TokenRefused::Unknown));
     }
+}
+
+#[test]
+fn a_token_made_again_under_an_old_name_is_somebody_else() {
+    let folder = TestFolder::new("access");
+    let tokens = AccessTokens::open(folder.path());
+    let identity = || {
+        let issued = tokens.issue("laptop", [Scope::Execute], None, at(100)).expect("a token");
+        tokens.check(issued.text.reveal(), at(100)).expect("a caller").identity
+    };
+    let first = identity();
+    tokens.revoke("laptop").expect("revoked");
+    assert_ne!(identity(), first);
 }

@@ -226,7 +226,8 @@ fn value_weight(value: &serde_json::Value) -> usize {
     use serde_json::Value;
     match value {
         Value::Null | Value::Bool(_) => 32,
-        Value::Number(_) => 48,
+        // Numbers keep all their digits.
+        Value::Number(number) => 48 + number.to_string().len(),
         Value::String(text) => 48 + text.len(),
         Value::Array(items) => 48 + items.iter().map(value_weight).sum::<usize>(),
         Value::Object(members) => {

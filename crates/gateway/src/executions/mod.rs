@@ -30,6 +30,9 @@ pub use follower::Follower;
 pub use progress::{PendingQuestion, Progress, Status};
 pub use shelf::KeepLimits;
 
+/// Programs of one owner that run or wait for their turn; some places are left for others.
+const RUNNING_OF_ONE_MAX: usize = 128;
+
 /// Who may ask about an execution, and whose sessions it may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner(pub String);
@@ -98,6 +101,14 @@ impl Executions {
         let asked = Instant::now();
         let Start { owner, mut request, session, answers } = start;
         let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
+        let theirs = self.shelf().all().filter(|entry| entry.owner == owner && !entry.has_ended()).count();
+        if theirs >= RUNNING_OF_ONE_MAX {
+            return Err(refuse(Refusal::new(
+                Code::Busy,
+                format!("{theirs} of your programs are running or waiting, which is as many as may"),
+                "wait for some of them: get_execution",
+            )));
+        }
         let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
         let held = match session {
             None => None,

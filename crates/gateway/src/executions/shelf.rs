@@ -4,14 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ExecutionId;
 use super::entry::Entry;
+use super::{ExecutionId, Owner};
 
 /// How much is kept of what has ended. The oldest go first.
 #[derive(Clone, Copy, Debug)]
 pub struct KeepLimits {
     /// How many.
     pub count: usize,
+    /// How many of one owner.
+    pub count_of_one: usize,
     /// How long.
     pub age: Duration,
     /// Bytes of all reports together.
@@ -21,7 +23,7 @@ pub struct KeepLimits {
 impl Default for KeepLimits {
     /// An agent asks again within minutes, if it does.
     fn default() -> Self {
-        Self { count: 256, age: Duration::from_secs(15 * 60), bytes: 64 << 20 }
+        Self { count: 256, count_of_one: 64, age: Duration::from_secs(15 * 60), bytes: 64 << 20 }
     }
 }
 
@@ -64,11 +66,17 @@ impl Shelf {
     /// Lets go of what is too old or too much. What runs stays.
     pub fn tidy(&mut self, now: Instant) {
         let (mut count, mut bytes) = (0, 0);
+        let mut of_each: HashMap<&Owner, usize> = HashMap::new();
         let mut gone = Vec::new();
         for id in self.order.iter().rev() {
-            let Some((at, weight)) = self.entries.get(id).and_then(|entry| entry.ended_with()) else {
+            let Some(entry) = self.entries.get(id) else { continue };
+            let Some((at, weight)) = entry.ended_with() else { continue };
+            let of_this = of_each.entry(&entry.owner).or_default();
+            *of_this += 1;
+            if *of_this > self.limits.count_of_one {
+                gone.push(id.clone());
                 continue;
-            };
+            }
             count += 1;
             bytes += weight;
             let old = now.saturating_duration_since(at) > self.limits.age;
@@ -89,15 +97,27 @@ impl Shelf {
 mod tests {
     use super::*;
     use crate::execute::Report;
-    use crate::executions::Owner;
     use gristmill_domain::Code;
 
     fn limits(count: usize, bytes: usize) -> KeepLimits {
-        KeepLimits { count, bytes, age: Duration::from_secs(60) }
+        KeepLimits { count, count_of_one: count, bytes, age: Duration::from_secs(60) }
     }
 
     fn running() -> Arc<Entry> {
         Arc::new(Entry::new(Owner("a".to_owned())).unwrap())
+    }
+
+    #[test]
+    fn one_owner_pushes_out_its_own_answers_only() {
+        let limits = KeepLimits { count_of_one: 2, ..KeepLimits::default() };
+        let other = Arc::new(Entry::new(Owner("b".to_owned())).unwrap());
+        other.end(Report::refused(Code::Busy, String::new(), None, Duration::ZERO));
+        let ours: Vec<Arc<Entry>> = (0..5).map(|_| ended(10)).collect();
+        let mut shelf = shelf(limits, &[&other, &ours[0], &ours[1], &ours[2], &ours[3], &ours[4]]);
+        shelf.tidy(Instant::now());
+        let kept: Vec<&ExecutionId> = [&other].into_iter().chain(&ours).map(|entry| &entry.id).collect();
+        let is_kept: Vec<bool> = kept.into_iter().map(|id| shelf.find(id).is_some()).collect();
+        assert_eq!(is_kept, [true, false, false, false, true, true]);
     }
 
     /// Its report weighs about as much as its message.

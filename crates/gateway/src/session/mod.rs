@@ -15,6 +15,9 @@ use crate::pool::Scratch;
 /// Each holds a folder on disk.
 const SESSIONS_MAX: usize = 256;
 
+/// Those of one owner: nobody takes what all need.
+const SESSIONS_OF_ONE_MAX: usize = 64;
+
 /// A conversation that has been silent for this long is over.
 const IDLE_MAX: Duration = Duration::from_secs(60 * 60);
 
@@ -82,6 +85,9 @@ impl Sessions {
         let session = match open.get(&key) {
             Some(session) => Arc::clone(session),
             None if open.len() >= SESSIONS_MAX => return Err(SessionError::TooMany { count: open.len() }),
+            None if open.keys().filter(|(whose, _)| whose == owner).count() >= SESSIONS_OF_ONE_MAX => {
+                return Err(SessionError::TooMany { count: SESSIONS_OF_ONE_MAX });
+            }
             None => {
                 let folder = self.gateway.take_scratch().map_err(|error| SessionError::NoFolder {
                     name: name.to_owned(),

@@ -184,7 +184,7 @@ impl<H: ServerHandler> Gate<H> {
 
     /// `None` if there are too many.
     async fn open_session(&self, request: Request<Full<Bytes>>, owner: Owner) -> Option<Answer> {
-        let place = self.sessions.reserve().await?;
+        let place = self.sessions.reserve(&owner).await?;
         let service = self.service.clone();
         // A task of its own: a client that hangs up meanwhile leaves no session that nobody knows.
         let opening = tokio::spawn(async move {

@@ -66,8 +66,9 @@ pub(super) const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 /// address.
 pub fn default_hosts(address: SocketAddr) -> Vec<String> {
     let mut hosts = LOOPBACK.map(str::to_owned).to_vec();
-    if !address.ip().is_unspecified() && !address.ip().is_loopback() {
-        hosts.push(host_text(address));
+    let itself = host_text(address);
+    if !address.ip().is_unspecified() && !hosts.contains(&itself) {
+        hosts.push(itself);
     }
     hosts
 }

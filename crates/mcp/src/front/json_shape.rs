@@ -6,12 +6,18 @@ use gristmill_gateway::{JsonCapError, JsonCaps};
 /// Arrays and objects inside each other. The parser itself stops at the next one.
 pub(super) const DEPTH_MAX: usize = 127;
 
+/// Values in one message. Each takes some 70 bytes when it is parsed, whatever it takes on the wire.
+pub(super) const VALUES_MAX: usize = 200_000;
+
 /// What a parser must not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ShapeError {
     /// Too deep.
     #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
     Depth,
+    /// Too many values.
+    #[error("a message has at most {VALUES_MAX} values; put large data into files of a session")]
+    Values,
     /// A key of the parser's own.
     #[error("keys that begin with `$serde_json::private::` are not taken")]
     ReservedKey,
@@ -19,11 +25,12 @@ pub(super) enum ShapeError {
 
 /// Passes whatever is safe to parse, valid or not.
 pub(super) fn check(text: &[u8]) -> Result<(), ShapeError> {
-    let caps = JsonCaps { bytes_max: usize::MAX, depth_max: DEPTH_MAX, values_max: usize::MAX };
+    let caps = JsonCaps { bytes_max: usize::MAX, depth_max: DEPTH_MAX, values_max: VALUES_MAX };
     match caps.check(text) {
         Err(JsonCapError::Depth { .. }) => Err(ShapeError::Depth),
         Err(JsonCapError::ReservedKey) => Err(ShapeError::ReservedKey),
-        Ok(_) | Err(JsonCapError::Bytes { .. } | JsonCapError::Values { .. }) => Ok(()),
+        Err(JsonCapError::Values { .. }) => Err(ShapeError::Values),
+        Ok(_) | Err(JsonCapError::Bytes { .. }) => Ok(()),
     }
 }
 
@@ -52,6 +59,13 @@ mod tests {
         check(r#"{"a": {"\u0024serde_json::private::Number" : "1"}}"#, Err(ShapeError::ReservedKey));
         check(r#"{"a": "$serde_json::private::Number"}"#, Ok(()));
         check(r#"{"serde_json": 1}"#, Ok(()));
+    }
+
+    #[test]
+    fn many_small_values_are_refused_before_they_become_large() {
+        let many = |count: usize| format!("[{}0]", "{},".repeat(count));
+        assert_eq!(check(many(VALUES_MAX / 2 - 2).as_bytes()), Ok(()));
+        assert_eq!(check(many(VALUES_MAX / 2 + 2).as_bytes()), Err(ShapeError::Values));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use tokio::time::Instant;
 /// Who opened a session: the hash of their token, or nobody in particular.
 pub(super) type Owner = Option<blake3::Hash>;
 
+/// The part of all sessions that one token may have: a quarter.
+const SHARE: usize = 4;
+
 struct Session {
     owner: Owner,
     /// Requests and streams of it that are open.
@@ -46,17 +49,20 @@ impl Sessions {
     }
 
     /// A place for one more.
-    pub(super) async fn reserve(self: &Arc<Self>) -> Option<Reserved> {
-        if let Some(reserved) = self.try_reserve() {
+    pub(super) async fn reserve(self: &Arc<Self>, owner: &Owner) -> Option<Reserved> {
+        if let Some(reserved) = self.try_reserve(owner) {
             return Some(reserved);
         }
         self.sweep().await;
-        self.try_reserve()
+        self.try_reserve(owner)
     }
 
-    fn try_reserve(self: &Arc<Self>) -> Option<Reserved> {
+    fn try_reserve(self: &Arc<Self>, owner: &Owner) -> Option<Reserved> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_room = known.sessions.len() + known.reserved < self.max;
+        // One token must not take what all need.
+        let theirs = known.sessions.values().filter(|session| session.owner == *owner).count();
+        let is_fair = owner.is_none() || theirs < self.max.div_ceil(SHARE);
+        let has_room = is_fair && known.sessions.len() + known.reserved < self.max;
         has_room.then(|| {
             known.reserved += 1;
             Reserved { sessions: Arc::clone(self) }

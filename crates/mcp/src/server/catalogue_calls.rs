@@ -4,12 +4,12 @@ use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool, fold};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
-use gristmill_gateway::tokens;
 use gristmill_gateway::upstream::{ServerState, Upstreams};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
+use super::fit;
 
 /// All definitions of one answer together.
 const DEFINITIONS_TOKENS_MAX: usize = 8_000;
@@ -269,15 +269,20 @@ fn definitions<'a>(tools: impl Iterator<Item = (&'a Server, &'a Tool)>, format: 
             Value::String(text) => text.clone(),
             value => format!("{value:#}\n"),
         };
-        let cost = tokens::count(&words);
-        // One alone is shown whatever it takes: it was asked for.
-        if taken > 0 && taken + cost > DEFINITIONS_TOKENS_MAX {
+        let fitted = fit::beginning(&words, DEFINITIONS_TOKENS_MAX);
+        if taken > 0 && taken + fitted.tokens > DEFINITIONS_TOKENS_MAX {
             left_out.push(name);
             continue;
         }
-        taken += cost;
-        text.push_str(&words);
-        shown.insert(name, definition);
+        taken += fitted.tokens;
+        text.push_str(&fitted.text);
+        if fitted.cut {
+            // One alone is shown as far as it goes: it was asked for.
+            text.push_str(" …\n");
+            shown.insert(name, json!(format!("{} …", fitted.text)));
+        } else {
+            shown.insert(name, definition);
+        }
     }
     let mut structured = json!({"definitions": shown});
     if !left_out.is_empty() {

@@ -112,8 +112,7 @@ impl Connection {
         match (self, caller) {
             (Connection::Pipes, _) => (Owner("pipes".to_owned()), true, true),
             (Connection::Http, Some(caller)) => {
-                let named = caller.name != Caller::local().name;
-                (Owner(format!("token:{}", caller.name)), named, caller.may(Scope::Execute))
+                (Owner(format!("http:{}", caller.identity)), caller.has_token(), caller.may(Scope::Execute))
             }
             // The front puts a caller into every request; one without is nobody.
             (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),

@@ -20,6 +20,8 @@ use super::GatewayServer;
 const PAGE: usize = 500;
 /// How often a connection that nothing happens on is looked at, to see whether it is still there.
 const STILL_THERE: Duration = Duration::from_secs(60);
+/// What is given back of a URI that was sent.
+const URI_CHARS_MAX: usize = 2_000;
 /// What a server changes several times in a row is told once.
 const SETTLE: Duration = Duration::from_millis(50);
 
@@ -183,7 +185,7 @@ fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
 }
 
 fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
-    let data = Some(json!({"uri": uri}));
+    let data = Some(json!({"uri": one_line(uri, URI_CHARS_MAX)}));
     match is_callers(failure) {
         true => ErrorData::resource_not_found(failure.to_string(), data),
         false => ErrorData::internal_error(failure.to_string(), data),

@@ -1,22 +1,58 @@
 //! Questions of servers, as the protocol puts them to a client.
 
+use gristmill_gateway::domain::one_line;
 use gristmill_gateway::executions::PendingQuestion;
 use gristmill_gateway::ports::{QuestionAnswer, QuestionKind};
 use rmcp::model::{ClientResult, CustomRequest, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, RoleServer};
 use serde_json::{Value, json};
 
+/// A line of a question.
+const LINE_CHARS_MAX: usize = 2_000;
+/// The protocol's forms are flat; what is deeper is not shown to anyone.
+const SCHEMA_DEPTH_MAX: usize = 16;
+
 /// The parameters of `elicitation/create`. The server that asks is named: the user must know who it is.
 fn parameters(pending: &PendingQuestion) -> Value {
     let question = &pending.question;
-    let message = format!("{} asks: {}", question.server, question.message);
+    let message = format!("{} asks: {}", question.server, harmless(&question.message));
     match &question.asked {
         QuestionKind::Form { schema } => {
+            let mut schema = schema.clone();
+            clean_words(&mut schema, SCHEMA_DEPTH_MAX);
             json!({"mode": "form", "message": message, "requestedSchema": schema})
         }
         QuestionKind::Url { url, id } => {
             json!({"mode": "url", "message": message, "url": url, "elicitationId": id})
         }
+    }
+}
+
+/// A server's words for a person: nothing hidden in them, and every line of them indented, so that
+/// none can pass for ours.
+fn harmless(words: &str) -> String {
+    let lines: Vec<String> = words.lines().map(|line| one_line(line, LINE_CHARS_MAX)).collect();
+    lines.join("\n    ")
+}
+
+/// Titles and descriptions, at any depth that a form can have.
+fn clean_words(schema: &mut Value, depth: usize) {
+    if depth == 0 {
+        return;
+    }
+    match schema {
+        Value::Object(members) => {
+            for (name, value) in members.iter_mut() {
+                match value {
+                    Value::String(words) if matches!(name.as_str(), "title" | "description") => {
+                        *words = one_line(words, LINE_CHARS_MAX);
+                    }
+                    value => clean_words(value, depth - 1),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| clean_words(item, depth - 1)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -61,5 +97,33 @@ fn read_answer(value: &Value) -> Option<QuestionAnswer> {
         "decline" => Some(QuestionAnswer::Decline),
         "cancel" => Some(QuestionAnswer::Cancel),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gristmill_gateway::ports::Question;
+
+    #[test]
+    fn a_servers_words_are_shown_as_its_own_and_nothing_is_hidden_in_them() {
+        let schema =
+            json!({"type": "object", "properties": {"a": {"title": "\u{1b}[31mred", "const": "\u{1b}"}}});
+        let question = Question {
+            server: "shop".to_owned(),
+            message: "Size?\n\u{1b}]0;x\u{7}\ngristmill asks: your password?".to_owned(),
+            asked: QuestionKind::Form { schema },
+        };
+        assert_eq!(
+            parameters(&PendingQuestion { number: 0, question }),
+            json!({
+                "mode": "form",
+                "message": "shop asks: Size?\n    \\u{1b}]0;x\\u{7}\n    gristmill asks: your password?",
+                "requestedSchema": {
+                    "type": "object",
+                    "properties": {"a": {"title": "\\u{1b}[31mred", "const": "\u{1b}"}},
+                },
+            })
+        );
     }
 }

@@ -82,7 +82,7 @@ async fn wrong_types_name_the_field() {
 #[tokio::test]
 async fn a_request_without_a_session_or_a_version_says_so() {
     let body = plain(3, "tools/list", json!({}));
-    assert_eq!(check(&body, (400, -32000, "Bad Request: Session ID is required")).await, json!(3));
+    assert_eq!(check(&body, (400, -32000, "send `initialize` first, and with every later request the Mcp-Session-Id that it answers; or, without a handshake, MCP-Protocol-Version: 2026-07-28 and Mcp-Method as headers, and `_meta` in params")).await, json!(3));
 }
 
 #[tokio::test]
