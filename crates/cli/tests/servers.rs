@@ -235,7 +235,7 @@ fn a_projects_commands_run_only_after_they_were_approved() {
     std::fs::remove_file(&marker).unwrap();
     project("two");
     let ran = home.run(&["tools", "call", "evaluate", "expression=1"]);
-    assert!(ran.stderr.contains("changed since it was approved"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has changed since you approved it"), "{}", ran.stderr);
     assert!(!marker.exists(), "it ran although the file has changed");
 }
 
