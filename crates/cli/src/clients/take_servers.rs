@@ -118,7 +118,7 @@ impl Taken {
             lines.push(format!("took {count} into {}: {}", short(target, home), names.join(", ")));
         }
         if let Some(env) = &self.env_file {
-            lines.push(format!("moved to {}: {}", short(env, home), self.variables.join(", ")));
+            lines.push(format!("secrets are in {}: {}", short(env, home), self.variables.join(", ")));
         }
         if self.needs_approval && !self.servers.is_empty() {
             lines.push("they wait for your approval: gristmill config approve".to_owned());
