@@ -373,3 +373,37 @@ fn a_file_that_we_read_ourselves_is_not_used_before_it_is_approved() {
     desk.ok(&["config", "approve", "--yes"]);
     assert_eq!(desk.remarks(&[], "claude-code", "db"), "already there: Gristmill reads this file itself");
 }
+
+#[test]
+fn a_file_that_a_project_s_clients_share_is_not_written() {
+    let desk = Desk::full("shared-file");
+    let shared = r#"{"mcpServers": {"db": {"command": "db"}}}"#;
+    desk.write("work/.mcp.json", shared);
+    let ran = desk.run(&["import", "--project", "filesystem"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("leave --project out, or make a gristmill.toml beside it"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(desk.home.work().join(".mcp.json")).unwrap(), shared);
+    desk.write("work/gristmill.toml", "");
+    let ran = desk.ok(&["import", "--project", "linear"]);
+    assert!(ran.stdout.contains("name .env in its .gitignore"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("they wait for your approval: gristmill config approve"), "{}", ran.stdout);
+    desk.write("work/.gitignore", "target\n.env\n");
+    let ran = desk.ok(&["import", "--project", "github"]);
+    assert!(!ran.stdout.contains(".gitignore"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_configuration_that_cannot_be_changed_stops_before_anything_is_written() {
+    let desk = Desk::full("broken-target");
+    desk.write("config/gristmill/gristmill.toml", "[servers.a]\ncommand = npx\n");
+    for arguments in [&["import", "--all"][..], &["connect", "cursor", "--move-servers", "--dry-run"]] {
+        let ran = desk.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("gristmill.toml:2: cannot be read: text must stand in quotes"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(desk.env(), "");
+}

@@ -21,6 +21,7 @@ use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict};
 use crate::clients::take_servers::take;
 use crate::clients::variables::Naming;
 use crate::config::Surroundings;
+use crate::config::edit;
 use crate::config::load::env_path;
 use crate::config::problem::shown;
 use crate::config::server_entry::is_name;
@@ -186,6 +187,9 @@ impl Moving {
                 "Gristmill reads the servers of {} itself; leave --move-servers out, or make a gristmill.toml first",
                 path.display()
             )));
+        }
+        if is_wanted {
+            edit::check(&path).map_err(usage)?;
         }
         let target = Target::read(&path, arguments.project, surroundings).map_err(usage)?;
         Ok(Self { is_wanted, can_be, target })

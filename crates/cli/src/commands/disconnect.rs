@@ -36,7 +36,6 @@ pub fn disconnect(arguments: DisconnectArguments) -> Outcome {
         if records.of(&place.path).is_some_and(|known| known.moved.is_empty()) && !arguments.dry_run {
             records.forget(&place.path).map_err(usage)?;
         }
-        tell_backups(&place, &records, home.as_deref());
         return Ok(ExitCode::SUCCESS);
     };
     print!("{}", Printable::all(&plan.diff(&shown_path)));

@@ -20,7 +20,9 @@ use crate::clients::still_missing::{Missing, missing};
 use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict, survey};
 use crate::clients::take_servers::{Taken, take};
 use crate::clients::variables::Naming;
+use crate::config::edit;
 use crate::config::load::env_path;
+use crate::config::locations::SHARED_NAME;
 use crate::config::problem::{closest, shown};
 use crate::config::{Approval, Surroundings};
 use crate::exit_codes;
@@ -30,6 +32,8 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
     let scope = scope(arguments.scope.clone());
     let path = file_of(&surroundings, &scope).map_err(|error| Failure::Usage(error.into()))?;
+    refuse_shared_file(&path, &scope)?;
+    edit::check(&path).map_err(|error| Failure::Usage(error.into()))?;
     let target = Target::read(&path, scope == Scope::Project, &surroundings);
     let target = target.map_err(|error| Failure::Usage(error.into()))?;
     let clients = if arguments.from.is_empty() { Client::ALL.to_vec() } else { arguments.from.clone() };
@@ -66,6 +70,18 @@ pub fn import(arguments: ImportArguments) -> Outcome {
         }
     }
     Ok(if survey.broken.is_empty() { ExitCode::SUCCESS } else { exit_codes::usage() })
+}
+
+/// A project's `.mcp.json` belongs to its other clients as well: they would start what is put there.
+fn refuse_shared_file(path: &Path, scope: &Scope) -> Result<(), Failure> {
+    if *scope != Scope::Project || path.file_name().is_none_or(|name| name != SHARED_NAME) {
+        return Ok(());
+    }
+    Err(Failure::Usage(anyhow!(
+        "this project's file is {}, which its clients read as well, so they would start the servers, too; \
+         leave --project out, or make a gristmill.toml beside it, which Gristmill then reads instead",
+        shown(&path.display().to_string())
+    )))
 }
 
 /// What these servers lack, apart from what is taken with them.

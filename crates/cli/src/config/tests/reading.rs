@@ -216,6 +216,16 @@ fn a_text_that_is_not_its_format_says_where() {
         assert!(said[0].starts_with(expected), "{}", said[0]);
     };
     check("gristmill.toml", "level = 'x'\n[servers\n", "Error gristmill.toml:2: cannot be read: ");
+    check(
+        "gristmill.toml",
+        "[servers.a]\ncommand = npx\n",
+        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+    );
+    check(
+        "gristmill.toml",
+        "[servers.a]\nargs = ['x', /srv]\n",
+        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+    );
     check("gristmill.yaml", "level: x\nservers: [\n", "Error gristmill.yaml:");
     check("gristmill.json", "{\n\"level\": }", "Error gristmill.json:2: cannot be read: ");
     check("gristmill.ini", "", "Error gristmill.ini has no known extension; use .toml, .yaml, .yml or .json");
