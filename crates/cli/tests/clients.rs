@@ -486,7 +486,6 @@ fn before_servers_move_it_is_said_what_goes_where_and_what_they_lack() {
         format!(
             "note: into ~/config/gristmill/gristmill.toml go: perplexity, local-docs\n\
              note: already behind Gristmill: io.github.microsoft/playwright-mcp\n\
-             note: io.github.microsoft/playwright-mcp: left out: gallery, version\n\
              note: perplexity: set PERPLEXITY_KEY: VS Code asks for `perplexity-key` when it starts the server\n\
              {lacks}nothing was changed\n"
         )

@@ -252,7 +252,7 @@ fn show_moving(survey: &Survey, moving: &[&Found], target: &Target, home: Option
         };
         tell_beside(&format!("note: {} stays in the client: {}", shown(&found.name), Printable::all(why)));
     }
-    for found in moving.iter().filter(|found| !found.remarks.is_empty()) {
+    for found in new.iter().filter(|found| !found.remarks.is_empty()) {
         let remarks = found.remarks.join("; ");
         tell_beside(&format!("note: {}: {}", shown(&found.name), Printable::all(&remarks)));
     }

@@ -24,7 +24,12 @@ pub async fn list(arguments: List) -> Outcome {
             eprintln!("hint: gristmill import takes those of your MCP clients");
             eprintln!("hint: gristmill add calculator -- gristmill example-server calculator");
         }
-        false => listing.lines().iter().for_each(|line| println!("{line}")),
+        false => {
+            listing.lines().iter().for_each(|line| println!("{line}"));
+            if listing.rows().any(|row| !row.is_known()) {
+                eprintln!("hint: gristmill list without --no-check reaches those that are not known");
+            }
+        }
     }
     Ok(ExitCode::from(u8::from(listing.is_wrong())))
 }
@@ -42,7 +47,8 @@ impl<'a> Listing<'a> {
         let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
         let mut statuses = Vec::new();
         if !usable.is_empty() {
-            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            let refresh = if check { Refresh::WhenUsed } else { Refresh::Never };
+            let upstreams = configured.connect(&usable, refresh)?;
             statuses = match check {
                 true => waited_for(upstreams.check(), usable.len()).await,
                 false => upstreams.statuses(),
@@ -122,7 +128,7 @@ impl<'a> Row<'a> {
             (Some(ServerState::Up), _) => "up",
             (Some(ServerState::Idle), _) => "idle",
             (Some(ServerState::Starting), _) if self.is_checked => "starting",
-            // Nothing starts it, and nothing of it is in the cache.
+            // Nobody starts it.
             (Some(ServerState::Starting), _) => "not known",
             (Some(ServerState::Down(_)), _) => "down",
             (Some(ServerState::LoginNeeded(_)), _) => "login needed",
@@ -152,9 +158,6 @@ impl<'a> Row<'a> {
         let mut remarks = Vec::new();
         match &status.state {
             ServerState::Down(why) | ServerState::LoginNeeded(why) => remarks.push(one_line(why)),
-            ServerState::Starting if !self.is_checked => {
-                remarks.push("never reached yet; gristmill list reaches it".to_owned());
-            }
             ServerState::Up | ServerState::Idle | ServerState::Starting => {}
         }
         if status.waiting > 0 {
@@ -210,7 +213,9 @@ fn lines(rows: &[Row<'_>], room: Option<usize>) -> Vec<String> {
             let left = left.saturating_sub(begin.len());
             lines.extend(wrapped(text, left).iter().map(|line| format!("{:name_width$}  {begin}{line}", "")));
         };
-        row.remarks().iter().for_each(|remark| more("", remark));
+        // Why a file is not approved was said once for all of it.
+        let remarks = row.status.map_or_else(Vec::new, |_| row.remarks());
+        remarks.iter().for_each(|remark| more("", remark));
         let log = row.status.into_iter().filter(|_| row.is_wrong()).flat_map(|status| &status.log);
         log.for_each(|line| more("| ", &one_line(line)));
     }
@@ -219,7 +224,7 @@ fn lines(rows: &[Row<'_>], room: Option<usize>) -> Vec<String> {
 
 /// Its name, its state, how many tools, and how long they took.
 fn cells(row: &Row<'_>) -> [String; 4] {
-    let known = row.status.filter(|_| row.is_known());
+    let known = row.status.filter(|status| row.is_known() && !(row.is_wrong() && status.tools == 0));
     let took = row.status.and_then(|status| status.took).filter(|_| row.state() == "up");
     [
         row.server.settings.name.clone(),
@@ -246,4 +251,63 @@ pub fn transport(settings: &ServerSettings) -> String {
 
 pub fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::Origin;
+
+    #[test]
+    fn rows_fit_the_terminal_and_words_stay_whole() {
+        let server = |name: &str, args: &[&str]| ConfiguredServer {
+            settings: ServerSettings::program(name, "npx", args),
+            origin: Origin::Default,
+            approval: Approval::Given,
+            variables: Arc::default(),
+        };
+        let status = |state: ServerState, tools: usize| ServerStatus {
+            name: "a".to_owned(),
+            state,
+            facts: None,
+            tools,
+            waiting: 0,
+            unreadable: Vec::new(),
+            took: Some(Duration::from_millis(1234)),
+            log: vec!["it wrote a line about a missing licence key".to_owned()],
+        };
+        let servers = [
+            server("calculator", &["-y", "@example/server-calculator"]),
+            server("a-server-with-a-very-long-name", &["server"]),
+            server("new", &["server"]),
+        ];
+        let statuses = [
+            status(ServerState::Up, 4),
+            status(
+                ServerState::Down("the server ended with exit code 3 soon after it started".to_owned()),
+                0,
+            ),
+            status(ServerState::Starting, 0),
+        ];
+        let rows: Vec<Row<'_>> = servers
+            .iter()
+            .zip(&statuses)
+            .map(|(server, status)| Row { is_checked: false, server, status: Some(status) })
+            .collect();
+        assert_eq!(
+            lines(&rows, Some(72)),
+            [
+                "calculator            up         4 tools  1234 ms  npx -y @example/serv…",
+                "a-server-with-a-ver…  down                         npx server",
+                "                      the server ended with exit code 3 soon after it",
+                "                      started",
+                "                      | it wrote a line about a missing licence key",
+                "new                   not known                    npx server",
+            ]
+        );
+        let lines = lines(&rows, None);
+        assert_eq!(lines[0].rsplit("  ").next(), Some("npx -y @example/server-calculator"));
+    }
 }
