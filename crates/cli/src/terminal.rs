@@ -58,6 +58,16 @@ pub fn tell_beside(text: &str) {
     folded(text, columns(std::io::stderr())).iter().for_each(|line| eprintln!("{line}"));
 }
 
+/// Prints words after a heading, and what does not fit under the first of them.
+pub fn tell_after(heading: &str, words: &str) {
+    let indent = heading.chars().count();
+    let room =
+        columns(std::io::stdout()).map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(20));
+    let mut lines = wrapped(words, room).into_iter();
+    println!("{heading}{}", lines.next().unwrap_or_default());
+    lines.for_each(|line| println!("{:indent$}{line}", ""));
+}
+
 /// Lines of which none is wider than a terminal. What is carried over is set in; what fits stays as
 /// it is.
 pub fn folded(text: &str, columns: Option<usize>) -> Vec<String> {

@@ -14,7 +14,7 @@ use crate::clients::translate::{Context, Translated, translate};
 use crate::config::problem::shown;
 use crate::config::tree::{Node, Value};
 use crate::config::{self, Config, Flags, Surroundings};
-use crate::terminal::{Printable, folded, width, wrapped};
+use crate::terminal::{Printable, tell, tell_after};
 
 /// What is known of a client's file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -169,16 +169,8 @@ pub fn print(findings: &[ClientFinding]) {
             (None, true) => ("ok     ", format!("connected in {}", finding.file)),
             (None, false) => ("-      ", format!("not connected: gristmill connect {}", finding.client)),
         };
-        let width = width();
-        let first = format!("  {mark} {:<14} ", finding.title);
-        let room = width.saturating_sub(first.chars().count()).max(20);
-        let mut lines = wrapped(&Printable::all(&words), room).into_iter();
-        println!("{first}{}", lines.next().unwrap_or_default());
-        let indent = first.chars().count();
-        lines.for_each(|line| println!("{:indent$}{line}", ""));
-        let more = |text: String| {
-            folded(&format!("          {text}"), Some(width)).iter().for_each(|line| println!("{line}"));
-        };
+        tell_after(&format!("  {mark} {:<15} ", finding.title), &Printable::all(&words));
+        let more = |text: String| tell(&format!("          {text}"));
         if let Some(remedy) = finding.remedy.as_ref().filter(|_| finding.problem.is_some()) {
             more(format!("remedy: {remedy}"));
         }
