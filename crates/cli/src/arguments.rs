@@ -14,7 +14,7 @@ use crate::commands::token::Lifetime;
 #[command(name = "gristmill", version, max_term_width = 100)]
 #[command(about = "Runs the programs that language models write, between them and their MCP servers")]
 #[command(
-    after_help = "Exit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's."
+    after_help = "Start with `gristmill connect CLIENT --move-servers`: your client's servers behind Gristmill.\n\nExit codes: 0 ok, 1 the program failed, 2 usage, 3 a limit, 4 our fault or the machine's."
 )]
 pub struct Arguments {
     #[command(subcommand)]
@@ -23,21 +23,23 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a Python program in the sandbox
-    Run(Run),
     /// See it work: a transcript, a CRM and 10,000 tickets, milled down to two lines
     Demo(Demo),
-    /// Show which walls stand on this machine, and what to do about those that do not
-    Doctor(Doctor),
-    /// Prepare the engine ahead of time
-    Setup(Setup),
-    /// Measure the sandbox, the gateway or the search on this machine
-    Bench(Bench),
-    /// Serve an MCP client: over standard input and output, or HTTP
+    /// Take over the servers that your MCP clients have
+    Import(ImportArguments),
+    /// Put Gristmill into a client's list of servers
+    Connect(ConnectArguments),
+    /// Take Gristmill out of a client's list again
+    Disconnect(DisconnectArguments),
+    /// Serve MCP clients: over standard input and output, or HTTP
     Serve(crate::commands::serve::Serve),
+    /// Run a Python program in the sandbox
+    Run(Run),
+    /// Check this machine, the servers and the clients, and say what to do
+    Doctor(Doctor),
     /// Add a server: `add NAME -- COMMAND…`, or `add NAME URL`
     Add(AddArguments),
-    /// Add a server from the JSON that other clients use
+    /// Add a server from the JSON that clients use
     AddJson(AddJsonArguments),
     /// Show every server and how it is
     List(List),
@@ -45,12 +47,6 @@ pub enum Command {
     Get(GetArguments),
     /// Remove a server
     Remove(RemoveArguments),
-    /// Take over the servers that your other MCP clients have
-    Import(ImportArguments),
-    /// Put Gristmill into another client's list of servers
-    Connect(ConnectArguments),
-    /// Take Gristmill out of another client's list again
-    Disconnect(DisconnectArguments),
     /// Log in to a server over HTTP
     Login(Login),
     /// Log out of a server, and forget its tokens
@@ -61,6 +57,10 @@ pub enum Command {
     Token(TokenArguments),
     /// Show and check the configuration
     Config(ConfigArguments),
+    /// Prepare the engine ahead of time
+    Setup(Setup),
+    /// Measure the sandbox, the gateway, the search or serving on this machine
+    Bench(Bench),
     /// Serve an example MCP server over standard input and output
     ExampleServer(ExampleServerArguments),
 }
@@ -468,8 +468,11 @@ pub struct Doctor {
     #[arg(long)]
     pub no_servers: bool,
 
+    #[command(flatten)]
+    pub config: ConfigFile,
+
     /// The address at which `serve --http` would serve
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::serve::http_address)]
     pub http: std::net::SocketAddr,
 }
 

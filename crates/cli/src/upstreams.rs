@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use gristmill_gateway::Folders;
-use gristmill_gateway::domain::ServerSettings;
+use gristmill_gateway::domain::{Limits, ServerSettings};
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
 use gristmill_worker::UPSTREAM_KEEPER_COMMAND;
 
+use crate::arguments::{ConfigFile, LimitArguments};
 use crate::commands::Failure;
 use crate::config::{self, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
 use crate::terminal::tell_beside;
@@ -31,6 +32,21 @@ pub fn read(flags: &Flags) -> Result<Configured, Failure> {
         tell_beside(&format!("warning: {remark}"));
     }
     Ok(Configured { config, surroundings })
+}
+
+/// The configuration, unless no server is wanted, and what programs get by it and by the flags.
+pub fn read_with_limits(
+    no_servers: bool,
+    file: &ConfigFile,
+    flags: &LimitArguments,
+) -> Result<(Option<Configured>, Limits), Failure> {
+    let configured = match no_servers {
+        true => None,
+        false => Some(read(&Flags { config: file.config.clone(), level: flags.level, ..Flags::default() })?),
+    };
+    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
+    let limits = flags.resolve(limits).map_err(Failure::Usage)?;
+    Ok((configured, limits))
 }
 
 impl Configured {

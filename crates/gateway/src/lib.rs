@@ -41,5 +41,5 @@ pub use execute::{
 };
 pub use folders::{FolderError, Folders};
 pub use gristmill_domain as domain;
-pub use gristmill_protocol::{Stream, Wall, WallState, WallStatus};
+pub use gristmill_protocol::{JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key};
 pub use pool::{PoolSettings, WorkerCommand, required_walls};

@@ -1,7 +1,10 @@
-//! Measures JSON text before anyone parses it: bytes, depth and number of values.
+//! Measures JSON text before anyone parses it: bytes, depth and number of values, and whether it has
+//! a key that would be parsed twice.
 //!
 //! The scan is one pass without recursion or allocation, so hostile nesting costs nothing. It
 //! does not validate: a parser comes after it, and can then recurse safely.
+
+use crate::reserved_keys::has_reserved_key;
 
 /// What a JSON text may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub enum JsonCapError {
         /// The cap.
         max: usize,
     },
+    /// A key that the parser keeps for itself.
+    #[error("JSON with a key that begins with `$serde_json::private::`, which is not taken")]
+    ReservedKey,
     /// There are too many values.
     #[error("JSON with more than {max} values")]
     Values {
@@ -77,7 +83,10 @@ impl JsonCaps {
                 return Err(JsonCapError::Values { max: self.values_max });
             }
         }
-        Ok(values)
+        match has_reserved_key(text) {
+            true => Err(JsonCapError::ReservedKey),
+            false => Ok(values),
+        }
     }
 }
 
@@ -104,6 +113,13 @@ mod tests {
     #[test]
     fn brackets_inside_strings_do_not_count() {
         check(r#"["[[[[[[", "\"[[[[", "a\\"]"#, Ok(()));
+    }
+
+    #[test]
+    fn what_would_be_parsed_twice_is_refused() {
+        let caps = JsonCaps { bytes_max: 100, ..CAPS };
+        let text = r#"{"$serde_json::private::RawValue":"[]"}"#;
+        assert_eq!(caps.check(text.as_bytes()), Err(JsonCapError::ReservedKey));
     }
 
     #[test]

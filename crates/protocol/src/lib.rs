@@ -12,6 +12,7 @@ mod caps;
 mod frame;
 mod json_caps;
 mod message;
+mod reserved_keys;
 mod socket;
 
 pub use caps::{
@@ -25,4 +26,5 @@ pub use message::{
     ProgramLimits, RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus,
     WorkerLimit,
 };
+pub use reserved_keys::has_reserved_key;
 pub use socket::{ReceiveError, recv_frame, recv_some, send_frame, send_with_descriptors};

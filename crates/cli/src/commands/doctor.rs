@@ -59,7 +59,12 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
         }
         false => print(&findings),
     }
-    Ok(if findings.ready { exit_codes::OK } else { exit_codes::ours() })
+    let is_misconfigured = findings.servers.as_ref().is_some_and(Servers::is_misconfigured);
+    Ok(match (findings.ready, is_misconfigured) {
+        (false, _) => exit_codes::ours(),
+        (true, true) => exit_codes::usage(),
+        (true, false) => exit_codes::OK,
+    })
 }
 
 async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
@@ -95,7 +100,10 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file_good: artifact.verify()?,
         guest: component_id(),
         trial_ms,
-        servers: if arguments.no_servers { None } else { Some(Servers::look().await) },
+        servers: match arguments.no_servers {
+            true => None,
+            false => Some(Servers::look(arguments.config.config.clone()).await),
+        },
         http: Address::look(arguments.http).await,
         clients: doctor_clients::look(),
     })
@@ -162,10 +170,12 @@ fn print(findings: &Findings) {
     }
     findings.http.print();
     doctor_clients::print(&findings.clients);
+    let but = findings.servers.as_ref().and_then(Servers::trouble);
+    let but = but.map(|trouble| format!(", but {trouble}")).unwrap_or_default();
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
-        (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms"),
-        (None, None) => println!("\nready"),
+        (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms{but}"),
+        (None, None) => println!("\nready{but}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What `gristmill doctor` finds out about the servers, and about the address that it would serve at.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -28,19 +29,43 @@ pub struct Servers {
     problem: Option<String>,
     #[serde(skip)]
     lines: Vec<String>,
+    /// Whether any is down or wants a login.
+    #[serde(skip)]
+    is_wrong: bool,
 }
 
 impl Servers {
     /// Reaches every configured server.
-    pub async fn look() -> Self {
-        let configured = upstreams::read(&Flags::default());
+    pub async fn look(config: Option<PathBuf>) -> Self {
+        let configured = upstreams::read(&Flags { config, ..Flags::default() });
         let listing = match &configured {
             Ok(configured) => Listing::of(configured, true).await.map_err(|failure| words(&failure)),
             Err(failure) => Err(words(failure)),
         };
         match listing {
-            Ok(listing) => Self { servers: listing.json(), problem: None, lines: listing.lines() },
-            Err(problem) => Self { servers: Value::Null, problem: Some(problem), lines: Vec::new() },
+            Ok(listing) => Self {
+                servers: listing.json(),
+                problem: None,
+                lines: listing.lines(),
+                is_wrong: listing.is_wrong(),
+            },
+            Err(problem) => {
+                Self { servers: Value::Null, problem: Some(problem), lines: Vec::new(), is_wrong: true }
+            }
+        }
+    }
+
+    /// Whether the configuration cannot be used.
+    pub fn is_misconfigured(&self) -> bool {
+        self.problem.is_some()
+    }
+
+    /// In a few words, what to look at.
+    pub fn trouble(&self) -> Option<&'static str> {
+        match (self.is_wrong, self.is_misconfigured()) {
+            (false, _) => None,
+            (true, true) => Some("the configuration cannot be used, see above"),
+            (true, false) => Some("not every server is there, see above"),
         }
     }
 

@@ -15,7 +15,6 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
-use crate::config::Flags;
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
 use crate::{engine_progress, exit_codes, upstreams};
@@ -27,16 +26,8 @@ const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
 const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub async fn run(arguments: Run) -> Outcome {
-    let configured = match arguments.no_servers {
-        true => None,
-        false => Some(upstreams::read(&Flags {
-            config: arguments.config.config.clone(),
-            level: arguments.limits.level,
-            ..Flags::default()
-        })?),
-    };
-    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
-    let limits = arguments.limits.resolve(limits).map_err(Failure::Usage)?;
+    let (configured, limits) =
+        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let request = request_from(&arguments).map_err(Failure::Usage)?;
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;

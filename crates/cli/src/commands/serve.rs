@@ -1,5 +1,6 @@
 //! `gristmill serve`: the gateway as an MCP server, over standard input and output or over HTTP.
 
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
 use gristmill_gateway::upstream::{Refresh, Startup};
@@ -19,21 +21,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::config::{Flags, Surroundings};
+use crate::config::Surroundings;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Serve {
     /// Serve over HTTP at this address, such as 127.0.0.1:8770, instead of standard input and output
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = http_address)]
     pub http: Option<SocketAddr>,
 
-    /// How many tools callers are shown: minimal, standard or full
-    #[arg(long, default_value_t = Profile::Standard)]
+    /// How many tools callers are shown
+    #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
     pub profile: Profile,
 
     /// Seconds after which a caller is answered even if its program still runs
-    #[arg(long, value_name = "SECONDS", default_value_t = 50)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub answer_within: u64,
 
     /// A name under which it is reached over HTTP, such as example.com; may repeat
@@ -49,7 +51,7 @@ pub struct Serve {
     pub require_token: bool,
 
     /// Seconds that running programs get to end when the gateway is told to stop
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
     /// Connect no server, whatever is configured
@@ -63,19 +65,30 @@ pub struct Serve {
     pub limits: LimitArguments,
 }
 
+/// An address as people write it: `127.0.0.1:8770`, `localhost:8770`, or a port of this machine.
+pub fn http_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    if let Ok(port) = port.parse() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8770".to_owned())
+}
+
+fn profile_parser() -> impl TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(["minimal", "standard", "full"]).try_map(|text| text.parse::<Profile>())
+}
+
 pub async fn serve(arguments: Serve) -> Outcome {
-    let configured = match arguments.no_servers {
-        true => None,
-        false => Some(upstreams::read(&Flags {
-            config: arguments.config.config.clone(),
-            level: arguments.limits.level,
-            ..Flags::default()
-        })?),
-    };
-    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
-    let limits = arguments.limits.resolve(limits).map_err(Failure::Usage)?;
+    let (configured, limits) =
+        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     let mut builder = Gateway::builder(worker).limits(limits);
+    if arguments.http.is_none() && io::stdin().is_terminal() {
+        eprintln!("speaking MCP on standard input and output, which is for a client to start:");
+        eprintln!(
+            "`gristmill connect CLIENT` puts this command into a client's configuration; Ctrl-C ends it"
+        );
+    }
     let (mut connected, mut lines) = (None, Vec::new());
     if let Some(configured) = &configured {
         let usable = configured.usable();
@@ -83,7 +96,9 @@ pub async fn serve(arguments: Serve) -> Outcome {
             name: server.settings.name.clone(),
             description: server.settings.description.clone(),
         }));
-        if !usable.is_empty() {
+        if usable.is_empty() {
+            eprintln!("note: no servers are connected; `gristmill import` takes those of your clients");
+        } else {
             let upstreams =
                 configured.connect(&usable, Startup { refresh: Refresh::Behind, can_ask: true })?;
             builder = builder.tool_source(Arc::new(upstreams.clone()));
@@ -102,7 +117,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
-    tokio::spawn(stop_on_signal(shutdown.clone()));
+    tokio::spawn(stop_on_signal(shutdown.clone(), executions.clone(), arguments.grace));
     let grace = Duration::from_secs(arguments.grace);
     let served = match arguments.http {
         None => {
@@ -112,7 +127,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
         }
         Some(address) => {
             let (listener, settings) = listen(address, &arguments, data_folder(configured.as_ref())?).await?;
-            front::serve_http(listener, move || server.clone(), settings, shutdown.clone()).await
+            front::serve_http(listener, move || server.for_connection(), settings, shutdown.clone()).await
         }
     };
     // Nobody can ask for what runs any more if the caller has hung up.
@@ -144,7 +159,7 @@ async fn listen(
     settings.tokens = Some(Arc::new(tokens));
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::Usage(anyhow!(
-            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` says who has it"
+            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` looks at it"
         ))
     })?;
     let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
@@ -153,9 +168,11 @@ async fn listen(
     settings.origins_allowed = front::default_origins(address);
     settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
     settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
+    settings.check().map_err(|error| Failure::Usage(error.into()))?;
     eprintln!("listening on http://{address}/mcp");
-    if settings.token_required {
-        eprintln!("every caller needs a token: `gristmill token list` shows them");
+    match settings.token_required {
+        true => eprintln!("every caller needs a token: `gristmill token list` shows them"),
+        false => eprintln!("callers on this machine need no token; --require-token asks for one"),
     }
     Ok((listener, settings))
 }
@@ -175,7 +192,7 @@ fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
 }
 
 /// The first signal asks nicely; the second one does not wait.
-async fn stop_on_signal(shutdown: CancellationToken) {
+async fn stop_on_signal(shutdown: CancellationToken, executions: Executions, grace: u64) {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut terminate), Ok(mut interrupt)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -189,6 +206,10 @@ async fn stop_on_signal(shutdown: CancellationToken) {
         }
         if shutdown.is_cancelled() {
             std::process::exit(130);
+        }
+        match executions.running() {
+            0 => {}
+            count => eprintln!("stopping: {count} running, {grace} s to end; once more to end at once"),
         }
         shutdown.cancel();
     }

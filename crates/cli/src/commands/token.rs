@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
 use gristmill_gateway::access::{AccessTokens, IssuedToken, Scope, TokenError, TokenRecord};
+use gristmill_gateway::domain::utc_text;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
 use crate::arguments::{TokenArguments, TokenCommand};
 use crate::config::Flags;
-use crate::example_servers::calendar::{date_of, time_of};
 use crate::upstreams;
 
 /// How long a token is good.
@@ -110,7 +110,7 @@ fn show_all(records: &[TokenRecord], as_json: bool) {
     for record in records {
         let is_over = record.expires.is_some_and(|at| at <= SystemTime::now());
         let until = if is_over { "expired".to_owned() } else { until(record.expires) };
-        let since = date_of(seconds(record.created) / 86_400);
+        let since = utc_text(record.created)[..10].to_owned();
         println!("{:<width$}  {:<18}  since {since}  {until}", record.name, scopes(&record.scopes));
     }
 }
@@ -119,8 +119,8 @@ fn as_value(record: &TokenRecord) -> Value {
     json!({
         "name": record.name,
         "scopes": record.scopes,
-        "created": time_of(seconds(record.created)),
-        "expires": record.expires.map(|at| time_of(seconds(at))),
+        "created": utc_text(record.created),
+        "expires": record.expires.map(utc_text),
     })
 }
 
@@ -131,14 +131,10 @@ fn scopes(scopes: &BTreeSet<Scope>) -> String {
 
 fn until(expires: Option<SystemTime>) -> String {
     match expires {
-        Some(at) => format!("until {}", date_of(seconds(at) / 86_400)),
+        // To the minute: a token may last for hours.
+        Some(at) => format!("until {} UTC", utc_text(at)[..16].replace('T', " ")),
         None => "until it is revoked".to_owned(),
     }
-}
-
-fn seconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 mod arguments;
 mod calculator;
-pub(crate) mod calendar;
+mod calendar;
 mod companies;
 mod crm;
 mod database;

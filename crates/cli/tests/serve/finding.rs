@@ -12,6 +12,7 @@ cases![
     without_a_query_the_servers_are_listed,
     a_server_or_a_category_narrows_the_search,
     a_limit_leaves_out_and_says_how_to_see_more,
+    what_does_not_fit_is_not_counted_as_shown,
     a_limit_that_is_none_is_refused_with_the_range,
     where_nothing_fits_the_answer_says_what_to_try,
     an_unknown_filter_is_refused_with_the_nearest,
@@ -44,10 +45,14 @@ fn a_search_answers_how_to_call_what_it_found() {
         search(json!({"query": "convert kilometres to miles"})),
         json!({
             "content": [{"type": "text", "text": format!("1 of 1 shown\n{CONVERT}\n{first_sentence}")}],
-            "structuredContent": {"shown": 1, "total": 1, "found": [CONVERT, first_sentence]},
+            "structuredContent": {"shown": 1, "total": 1, "found": [format!("{CONVERT}\n{}", first_sentence.trim())]},
             "isError": false,
         })
     );
+}
+
+fn concat_lines(lines: &[&str]) -> String {
+    lines.join("\n")
 }
 
 fn each_detail_level_shows_more() {
@@ -59,17 +64,19 @@ fn each_detail_level_shows_more() {
     assert_eq!(found("names"), json!(["calculator.convert_units"]));
     assert_eq!(
         found("summary"),
-        json!([CONVERT, "    Converts a value between units of length, mass, temperature, time or data."])
+        json!([format!(
+            "{CONVERT}\nConverts a value between units of length, mass, temperature, time or data."
+        )])
     );
     assert_eq!(
         found("full"),
-        json!([
+        json!([concat_lines(&[
             CONVERT,
-            "    Converts a value between units of length, mass, temperature, time or data. Both units must be of one kind.",
-            "    - value: How many of the unit `from`",
-            "    - from: Name or symbol, such as km, mile, kg, celsius, hour, GiB",
-            "    - to: Name or symbol of the unit wanted",
-        ])
+            "Converts a value between units of length, mass, temperature, time or data. Both units must be of one kind.",
+            "- value: How many of the unit `from`",
+            "- from: Name or symbol, such as km, mile, kg, celsius, hour, GiB",
+            "- to: Name or symbol of the unit wanted",
+        ])])
     );
     let refused = refusal("search_tools", json!({"query": "x", "detail_level": "most"}));
     assert_eq!(
@@ -125,6 +132,16 @@ fn a_limit_leaves_out_and_says_how_to_see_more() {
     assert!(text_of(&answer).ends_with(more), "{answer:#}");
 }
 
+fn what_does_not_fit_is_not_counted_as_shown() {
+    let served = Place::new("does-not-fit").scripted("robot", &["many=400"]).serve(legacy(), &[]);
+    let found = served.structured("search_tools", json!({"server": "robot", "limit": 500}));
+    let lines = found["found"].as_array().expect("lines");
+    let tools = lines.iter().filter(|line| line.as_str().is_some_and(|line| !line.starts_with(' '))).count();
+    assert_eq!((&found["shown"], &found["total"]), (&json!(tools), &json!(423)));
+    assert!(tools < 423, "the answer has a budget of tokens");
+    assert_eq!(found["more"], "More: use detail_level \"names\", or use narrower words or a `server`.");
+}
+
 fn a_limit_that_is_none_is_refused_with_the_range() {
     for limit in [json!(0), json!(-1), json!(10_000_000_000_u64)] {
         let refused = refusal("search_tools", json!({"query": "convert", "limit": limit}));
@@ -160,11 +177,13 @@ fn a_server_that_is_down_is_named() {
     let place =
         Place::new("down").example("calculator").server("never", json!({"command": "/nowhere/at/all"}));
     let served = place.serve(legacy(), &[]);
-    // Whether it has been tried yet depends on the moment.
     let found = served.structured("search_tools", json!({"query": "convert"}));
+    assert_eq!((&found["shown"], &found["more"]), (&json!(1), &json!("Not reached: never.")));
+    // Asked for by name, why; whether it has been tried yet depends on the moment.
+    let found = served.structured("search_tools", json!({"server": "never"}));
     let more = found["more"].as_str().unwrap_or_default();
-    assert!(more == "never is down." || more == "never has not answered yet.", "{found:#}");
-    assert_eq!(found["shown"], 1);
+    let is_told = more.contains("never is down: ") || more.contains("never has not answered yet");
+    assert!(is_told, "{found:#}");
 }
 
 fn without_servers_a_search_says_how_to_connect_some() {
@@ -266,7 +285,7 @@ fn an_unknown_definition_names_the_nearest() {
 fn a_definition_of_nothing_says_what_to_pass() {
     assert_eq!(
         refusal("get_tool_definition", json!({})),
-        "error[GM-2002]: say which definition\nhint: pass `name`, such as \"crm.find_contacts\", or a `server`"
+        "error[GM-2002]: say which definition\nhint: pass `name`, such as \"server.tool\", or a `server`"
     );
 }
 

@@ -129,8 +129,12 @@ pub(super) fn shape(finished: Finished) -> Report {
 fn from_told(told: &str, limits: &Limits) -> Verdict {
     let caps =
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
-    let told: Told<'_> = match caps
-        .check(told.as_bytes())
+    let measured = caps.check(told.as_bytes());
+    if measured == Err(JsonCapError::ReservedKey) {
+        let message = "the result, or an error, has a key that begins with `$serde_json::private::`";
+        return failed(Code::Exception, message.to_owned(), Some("give the key another name"));
+    }
+    let told: Told<'_> = match measured
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str(told).map_err(|error| error.to_string()))
     {
@@ -190,7 +194,9 @@ fn read_result(text: &RawValue, limits: &Limits) -> Result<Value, LimitName> {
     match caps.check(text.get().as_bytes()) {
         Ok(_) => serde_json::from_str(text.get()).map_err(|_| LimitName::ResultDepth),
         Err(JsonCapError::Depth { .. }) => Err(LimitName::ResultDepth),
-        Err(JsonCapError::Bytes { .. } | JsonCapError::Values { .. }) => Err(LimitName::ResultBytes),
+        Err(JsonCapError::Bytes { .. } | JsonCapError::Values { .. } | JsonCapError::ReservedKey) => {
+            Err(LimitName::ResultBytes)
+        }
     }
 }
 

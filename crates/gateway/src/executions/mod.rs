@@ -174,7 +174,9 @@ impl From<SessionError> for Refusal {
         let (code, hint) = match &error {
             SessionError::Busy { .. } => (Code::Busy, "wait for it, or use another session"),
             SessionError::TooMany { .. } => (Code::Busy, "use a session that is open, or none"),
-            SessionError::BadName { .. } => (Code::BadRequest, "use letters, digits, `-`, `_` and `.`"),
+            SessionError::BadName { .. } => {
+                (Code::BadRequest, "without a session a program works on its own")
+            }
             SessionError::NoFolder { .. } => {
                 (Code::Workspace, "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room")
             }

@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use gristmill_domain::catalogue::{ToolDefinition, WaitingKind};
 use gristmill_domain::{CallOutcome, Code, ToolAnswer, format_ms, read_answer};
+use gristmill_protocol::has_reserved_key;
 
 use tokio::sync::SemaphorePermit;
 
 use super::Inner;
 use super::parameter_headers::parameter_headers;
+use super::readables::RESERVED_KEY;
 use super::server::Server;
 use crate::ports::{Asker, ProgressSink, ToolFailure, UpstreamCall, UpstreamFailure};
 
@@ -48,6 +50,10 @@ pub(super) async fn call(
         Sent::Yes(failure) => failure_of(server, definition, failure),
     })?;
     match read_answer(&raw, definition.output_schema.as_ref()) {
+        // Text that is JSON has not been looked into before.
+        Ok(CallOutcome::Value(answer)) if has_reserved_key(answer.json.as_bytes()) => {
+            Err(upstream(Code::BadAnswer, format!("{name}: {RESERVED_KEY}"), is_repeatable(definition)))
+        }
         Ok(CallOutcome::Value(answer)) => Ok(answer),
         Ok(CallOutcome::Said(words)) => Err(ToolFailure::Said(words)),
         Err(error) => Err(upstream(Code::BadAnswer, format!("{name}: {error}"), is_repeatable(definition))),

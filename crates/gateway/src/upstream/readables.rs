@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gristmill_domain::resource_uri::{self, ResourceUriError};
 use gristmill_domain::{Code, format_ms, nearest, one_line};
+use gristmill_protocol::has_reserved_key;
 use serde_json::{Map, Value};
 
 use super::server::Server;
@@ -214,7 +215,13 @@ fn of_request(server: &Server, failure: &UpstreamFailure) -> ResourceFailure {
     ResourceFailure::Upstream { code, message }
 }
 
+/// Why an answer with such a key is not taken.
+pub(super) const RESERVED_KEY: &str = "its answer has a key that begins with `$serde_json::private::`";
+
 fn parsed(server: &Server, raw: &str) -> Result<Value, ResourceFailure> {
+    if has_reserved_key(raw.as_bytes()) {
+        return Err(of_request(server, &UpstreamFailure::BadAnswer(RESERVED_KEY.to_owned())));
+    }
     match serde_json::from_str::<Value>(raw) {
         Ok(value) if value.is_object() => Ok(value),
         Ok(_) | Err(_) => {

@@ -104,8 +104,6 @@ impl Server {
         let outcome = match self.unless_closing(self.connect(inner)).await {
             Ok(upstream) => {
                 attempts.not_before = None;
-                self.write().failure = None;
-                inner.offered(self);
                 Ok(upstream)
             }
             Err(failure) => {
@@ -193,6 +191,9 @@ impl Server {
             }
         };
         self.write().take(upstream.facts().clone(), offer);
+        self.write().failure = None;
+        // Before anyone can see that it is there: with its tools, or not at all.
+        inner.offered(self);
         let current = Current { upstream: Arc::clone(&upstream), since: Instant::now() };
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
         let stay = stay_with(Arc::downgrade(self), Arc::downgrade(inner), Arc::clone(&upstream), changed);

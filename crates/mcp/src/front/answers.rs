@@ -54,6 +54,10 @@ pub(super) fn empty(status: StatusCode) -> Answer {
     answer
 }
 
+/// What a request is missing that belongs to neither era.
+const NO_SESSION: &str = "send `initialize` first, and with every later request the Mcp-Session-Id that it answers; \
+    or, without a handshake, MCP-Protocol-Version: 2026-07-28 and Mcp-Method as headers, and `_meta` in params";
+
 /// Errors that `rmcp` says in plain text, as JSON.
 pub(super) async fn wrap_plain_error(answer: Answer, id: Option<RequestId>) -> Answer {
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
@@ -67,7 +71,11 @@ pub(super) async fn wrap_plain_error(answer: Answer, id: Option<RequestId>) -> A
         Err(_) => parts.status.to_string(),
     };
     let fault = if parts.status == StatusCode::NOT_FOUND { Fault::Session } else { Fault::Elsewhere };
-    let message = if text.is_empty() { parts.status.to_string() } else { text };
+    let message = match text.as_str() {
+        "" => parts.status.to_string(),
+        text if text.contains("Session ID is required") => NO_SESSION.to_owned(),
+        text => text.to_owned(),
+    };
     parts.headers.remove(CONTENT_LENGTH);
     parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let text = Refusal::new(fault, message).with_id(id).to_json();

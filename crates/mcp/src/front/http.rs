@@ -56,6 +56,16 @@ impl HttpSettings {
     }
 }
 
+impl HttpSettings {
+    /// Whether they can be served with.
+    pub fn check(&self) -> Result<(), FrontError> {
+        if self.token_required && self.tokens.is_none() {
+            return Err(FrontError::NoTokens);
+        }
+        Allowed::read(&self.hosts_allowed, &self.origins_allowed).map(drop)
+    }
+}
+
 /// Serves until `shutdown` says so. Then no connection is accepted, idle ones are closed, requests
 /// under way may go on for the grace, and nothing is left when this returns.
 pub async fn serve_http<H, F>(
@@ -115,9 +125,7 @@ where
     H: ServerHandler + Clone,
     F: Fn() -> H + Send + Sync + 'static,
 {
-    if settings.token_required && settings.tokens.is_none() {
-        return Err(FrontError::NoTokens);
-    }
+    settings.check()?;
     let limits = settings.limits;
     let sessions = Sessions::new(limits.sessions, limits.session_idle_time);
     // What the gate has checked is checked again: these lists are the second wall.

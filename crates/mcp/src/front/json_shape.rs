@@ -1,13 +1,10 @@
-//! Looks at JSON text before anyone parses it, in one pass without recursion: how deep it goes, and
-//! whether it uses a key that the parser keeps for itself. It does not validate; a parser comes
-//! after it and can then recurse safely.
+//! Looks at JSON text before anyone parses it: how deep it goes, and whether it uses a key that the
+//! parser keeps for itself. It does not validate; a parser comes after it and can then recurse safely.
+
+use gristmill_gateway::{JsonCapError, JsonCaps};
 
 /// Arrays and objects inside each other. The parser itself stops at the next one.
 pub(super) const DEPTH_MAX: usize = 127;
-
-/// Keys by which `serde_json` hands numbers and raw text through itself. From outside they would be
-/// parsed a second time, out of a string, with a depth of its own.
-const RESERVED: &str = "$serde_json::private::";
 
 /// What a parser must not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,61 +13,18 @@ pub(super) enum ShapeError {
     #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
     Depth,
     /// A key of the parser's own.
-    #[error("keys that begin with `{RESERVED}` are not taken")]
+    #[error("keys that begin with `$serde_json::private::` are not taken")]
     ReservedKey,
 }
 
 /// Passes whatever is safe to parse, valid or not.
 pub(super) fn check(text: &[u8]) -> Result<(), ShapeError> {
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => {
-                let end = end_of_string(text, at + 1);
-                if is_key(text, end) && is_reserved(text.get(at..=end).unwrap_or_default()) {
-                    return Err(ShapeError::ReservedKey);
-                }
-                at = end;
-            }
-            b'[' | b'{' => {
-                depth += 1;
-                if depth > DEPTH_MAX {
-                    return Err(ShapeError::Depth);
-                }
-            }
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        at += 1;
+    let caps = JsonCaps { bytes_max: usize::MAX, depth_max: DEPTH_MAX, values_max: usize::MAX };
+    match caps.check(text) {
+        Err(JsonCapError::Depth { .. }) => Err(ShapeError::Depth),
+        Err(JsonCapError::ReservedKey) => Err(ShapeError::ReservedKey),
+        Ok(_) | Err(JsonCapError::Bytes { .. } | JsonCapError::Values { .. }) => Ok(()),
     }
-    Ok(())
-}
-
-/// Where the closing quote is, or the end of the text.
-fn end_of_string(text: &[u8], from: usize) -> usize {
-    let mut at = from;
-    while let Some(&byte) = text.get(at) {
-        match byte {
-            b'"' => return at,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    text.len()
-}
-
-fn is_key(text: &[u8], end: usize) -> bool {
-    let rest = text.get(end + 1..).unwrap_or_default();
-    rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
-}
-
-/// `quoted` is a string with its quotes.
-fn is_reserved(quoted: &[u8]) -> bool {
-    if !quoted.contains(&b'\\') {
-        return quoted.get(1..).is_some_and(|rest| rest.starts_with(RESERVED.as_bytes()));
-    }
-    serde_json::from_slice::<String>(quoted).is_ok_and(|key| key.starts_with(RESERVED))
 }
 
 #[cfg(test)]

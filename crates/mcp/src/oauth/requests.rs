@@ -4,6 +4,7 @@
 //! Walls: every request of a login, rmcp's included, passes `send`. No redirect is followed here;
 //! rmcp follows those of metadata within their origin, and each step passes `send` again.
 
+use gristmill_gateway::has_reserved_key;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -177,6 +178,10 @@ impl LoginHttp {
                     }
                     body.extend_from_slice(&chunk);
                 }
+            }
+            // No parser is given this: without a body the answer is unreadable, which is said.
+            if has_reserved_key(&body) {
+                body.clear();
             }
             Ok(Answer { status: response.status(), headers: response.headers().clone(), body })
         };

@@ -92,7 +92,7 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
         write_error(&mut text, error, shown);
         structured.insert("error".to_owned(), error_value(error, shown));
         left = left.saturating_sub(gristmill_gateway::tokens::count(&text));
-        let called = calls(&report.tools_called);
+        let called = calls(&report.tools_called, shown);
         if !called.is_empty() {
             let _ = writeln!(text, "Already called, do not repeat blindly:");
             for line in &called {
@@ -214,11 +214,14 @@ fn output_of(report: &Report) -> String {
 /// argument here.
 fn hint_of(error: &ErrorReport) -> Option<String> {
     let hint = error.hint.as_ref()?;
-    let is_about_time = matches!(error.code, Code::WallTime | Code::CpuTime);
-    Some(match is_about_time {
-        true => hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"),
-        false => hint.clone(),
-    })
+    if matches!(error.code, Code::WallTime | Code::CpuTime) {
+        return Some(hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"));
+    }
+    // A caller cannot raise the other limits: that is for whoever runs the gateway.
+    match hint.split_once(", or raise `") {
+        Some((what_to_do, _)) => Some(what_to_do.to_owned()),
+        None => Some(hint.clone()),
+    }
 }
 
 fn error_value(error: &ErrorReport, traceback: Option<&str>) -> Value {
@@ -260,9 +263,11 @@ fn message_of(error: &ErrorReport) -> String {
 }
 
 /// What was called, so that nothing is done twice.
-fn calls(called: &[ToolCalled]) -> Vec<String> {
+fn calls(called: &[ToolCalled], traceback: Option<&str>) -> Vec<String> {
+    let is_told = |why: &str| traceback.is_some_and(|traceback| traceback.contains(why.trim()));
     let outcome = |call: &ToolCalled| match (&call.error, call.ok) {
         (_, true) => "ok".to_owned(),
+        (Some(why), false) if is_told(why) => "failed".to_owned(),
         (Some(why), false) => format!("failed: {}", gristmill_gateway::domain::one_line(why, 160)),
         (None, false) => "failed".to_owned(),
     };

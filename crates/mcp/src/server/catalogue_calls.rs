@@ -1,6 +1,6 @@
 //! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
 
-use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool};
+use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool, fold};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
@@ -16,7 +16,7 @@ const DEFINITIONS_TOKENS_MAX: usize = 8_000;
 /// Names of those that did not fit.
 const LEFT_OUT_MAX: usize = 200;
 /// Servers that are down are named, but not a whole page of them.
-const TROUBLES_MAX: usize = 5;
+const TROUBLES_MAX: usize = 8;
 
 #[derive(Debug, Deserialize)]
 struct SearchArguments {
@@ -87,15 +87,30 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         text.push('\n');
         text.push_str(line);
     }
-    for trouble in troubles(upstreams) {
-        text.push_str(&format!("\nNote: {trouble}"));
+    if let Some(trouble) = trouble(upstreams, search.server.as_deref()) {
+        text.push_str(&format!("\n{trouble}"));
         more.push(trouble);
     }
-    let mut structured = json!({"shown": shown, "total": found.total, "found": lines});
+    let mut structured = json!({"shown": shown, "total": found.total, "found": entries(lines)});
     if !more.is_empty() {
         structured["more"] = json!(more.join(" "));
     }
     Answer { text, structured, is_error: false }
+}
+
+/// One text for each that was found: its lines are indented below its first.
+fn entries(lines: Vec<String>) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in lines {
+        match entries.last_mut() {
+            Some(entry) if line.starts_with(' ') => {
+                entry.push('\n');
+                entry.push_str(line.trim());
+            }
+            Some(_) | None => entries.push(line),
+        }
+    }
+    entries
 }
 
 /// In terms of what this tool takes, which has no offset.
@@ -113,17 +128,41 @@ fn no_servers() -> Answer {
     }
 }
 
-/// Servers whose tools may be missing.
-fn troubles(upstreams: &Upstreams) -> Vec<String> {
-    let trouble = upstreams.statuses().into_iter().filter_map(|status| match status.state {
-        ServerState::Down(_) => Some(format!("{} is down.", status.name)),
-        ServerState::LoginNeeded(_) => {
-            Some(format!("{} needs a login: the user runs `gristmill login {}`.", status.name, status.name))
+/// Servers whose tools may be missing, in one line; why, if one of them was asked for.
+fn trouble(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {
+    let troubled: Vec<(String, String)> = upstreams
+        .statuses()
+        .into_iter()
+        .filter_map(|status| Some((status.name, why(status.state)?)))
+        .collect();
+    if let Some((name, why)) =
+        troubled.iter().find(|(name, _)| asked.is_some_and(|asked| is_named(asked, name)))
+    {
+        return Some(format!("{name} {why}"));
+    }
+    let more = troubled.len().saturating_sub(TROUBLES_MAX);
+    let names: Vec<&str> = troubled.iter().take(TROUBLES_MAX).map(|(name, _)| name.as_str()).collect();
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("Not reached: {}.", names.join(", "))),
+        (false, more) => Some(format!("Not reached: {} and {more} more.", names.join(", "))),
+    }
+}
+
+fn why(state: ServerState) -> Option<String> {
+    match state {
+        ServerState::Down(why) => {
+            Some(format!("is down: {}; the user sees more with `gristmill list`", one_line(&why, 200)))
         }
-        ServerState::Starting => Some(format!("{} has not answered yet.", status.name)),
+        ServerState::LoginNeeded(_) => Some("needs a login: the user runs `gristmill login`".to_owned()),
+        ServerState::Starting => Some("has not answered yet; try again in a moment".to_owned()),
         ServerState::Up | ServerState::Idle => None,
-    });
-    trouble.take(TROUBLES_MAX).collect()
+    }
+}
+
+/// Whether a server is meant, in any spelling of its name.
+fn is_named(written: &str, name: &str) -> bool {
+    fold(written) == fold(name)
 }
 
 #[derive(Debug, Deserialize)]
@@ -178,13 +217,21 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
         };
         let failure = match snapshot.lookup().resolve(&full) {
             Resolved::One(server, tool) => return definitions([(server, tool)].into_iter(), format),
-            Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full, candidates },
-            Resolved::None(nearest) => ToolFailure::Unknown { name: full, nearest },
+            Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full.clone(), candidates },
+            Resolved::None(nearest) => ToolFailure::Unknown { name: full.clone(), nearest },
         };
-        return Answer::refused(Code::UnknownTool, &failure.to_string(), None);
+        let server = full.split_once(['.', '/']).map_or(full.as_str(), |(server, _)| server);
+        let is_server = catalogue.servers.iter().any(|known| is_named(&full, &known.offer.name));
+        let hint = match is_server {
+            true => {
+                Some(format!("it is a server: pass it as `server`, or search_tools with server \"{full}\""))
+            }
+            false => trouble(upstreams, Some(server)).filter(|trouble| !trouble.starts_with("Not reached")),
+        };
+        return Answer::refused(Code::UnknownTool, &failure.to_string(), hint.as_deref());
     }
     if arguments.server.is_none() && arguments.category.is_none() {
-        let hint = "pass `name`, such as \"crm.find_contacts\", or a `server`";
+        let hint = "pass `name`, such as \"server.tool\", or a `server`";
         return Answer::refused(Code::BadRequest, "say which definition", Some(hint));
     }
     let fits = |server: &Server| {

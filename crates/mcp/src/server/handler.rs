@@ -219,7 +219,9 @@ impl GatewayServer {
             None => {
                 let known = self.shown.names().map(|known| (known, known));
                 let names: Vec<&str> = self.shown.names().collect();
-                match nearest(name, known, 1).first() {
+                // Some clients show our tools behind a prefix with two underscores.
+                let plain = name.rsplit_once("__").map_or(name, |(_, plain)| plain);
+                match nearest(plain, known, 1).first() {
                     Some(near) => format!("did you mean {near}? there are {}", names.join(", ")),
                     None => format!("there are {}", names.join(", ")),
                 }

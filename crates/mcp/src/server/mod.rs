@@ -22,6 +22,7 @@ mod running;
 mod tasks;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gristmill_gateway::access::{Caller, Scope};
@@ -59,7 +60,7 @@ pub enum Connection {
     Http,
 }
 
-/// Serves callers. Cheap to clone: one for each connection or request.
+/// Serves callers. Cheap to clone; each connection has one of its own.
 #[derive(Clone)]
 pub struct GatewayServer {
     parts: Arc<ServerParts>,
@@ -68,6 +69,8 @@ pub struct GatewayServer {
     instructions: Arc<str>,
     signer: Arc<StateSigner>,
     connection: Connection,
+    /// Whether this connection hears of changes already.
+    is_told: Arc<AtomicBool>,
 }
 
 impl GatewayServer {
@@ -85,7 +88,13 @@ impl GatewayServer {
             tools: Arc::new(tools),
             signer: Arc::new(signer),
             connection,
+            is_told: Arc::default(),
         })
+    }
+
+    /// The same server, for one more connection.
+    pub fn for_connection(&self) -> Self {
+        Self { is_told: Arc::default(), ..self.clone() }
     }
 
     /// The text that clients are given when they connect.

@@ -1,8 +1,9 @@
 //! What the servers offer beside tools: resources and prompts, under names of ours.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gristmill_gateway::domain::Code;
+use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::upstream::ResourceFailure;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
@@ -94,6 +95,10 @@ impl GatewayServer {
     /// Tells a client of the older protocol when what is offered changes, as long as it is there.
     pub(super) fn tell_changes_to(&self, peer: Peer<RoleServer>) {
         let Some(upstreams) = self.parts.upstreams.clone() else { return };
+        // A client that says twice that it has begun is told once.
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
         tokio::spawn(async move {
             let mut changes = upstreams.offers_changed();
             changes.mark_unchanged();
@@ -186,6 +191,14 @@ fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
 }
 
 fn prompt_error(failure: &ResourceFailure) -> ErrorData {
+    if let ResourceFailure::Unknown { name, nearest } = failure {
+        let hint = match nearest.is_empty() {
+            true => "prompts/list shows what there is".to_owned(),
+            false => format!("did you mean {}?", nearest.join(", ")),
+        };
+        let message = format!("there is no prompt `{}`; {hint}", one_line(name, 80));
+        return ErrorData::invalid_params(message, None);
+    }
     match is_callers(failure) {
         true => ErrorData::invalid_params(failure.to_string(), None),
         false => ErrorData::internal_error(failure.to_string(), None),

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use gristmill_gateway::has_reserved_key;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -34,9 +35,18 @@ pub(crate) struct RpcError {
 }
 
 impl RpcError {
+    /// An answer that cannot be read safely.
+    fn unreadable() -> Self {
+        let message = "its answer has a key that begins with `$serde_json::private::`";
+        Self { code: 0, message: message.to_owned() }
+    }
+
     /// Some servers write errors in their own ways: whatever it is, the request is over.
     fn of(raw: &RawValue) -> Self {
-        let written: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+        let written: Value = match has_reserved_key(raw.get().as_bytes()) {
+            true => Value::Null,
+            false => serde_json::from_str(raw.get()).unwrap_or_default(),
+        };
         let message = match (&written, &written["message"]) {
             (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
             _ => String::new(),
@@ -62,6 +72,10 @@ struct Envelope<'a> {
 /// Reads one message; `None` if it is none.
 pub(crate) fn read(text: &str) -> Option<Incoming<'_>> {
     let envelope: Envelope<'_> = serde_json::from_str(text).ok()?;
+    // Nothing that we use has such keys.
+    if envelope.params.is_some_and(|params| has_reserved_key(params.get().as_bytes())) {
+        return None;
+    }
     match envelope {
         Envelope { id: Some(id), method: Some(method), params, .. } => {
             Some(Incoming::Request { id, method, params })
@@ -74,7 +88,11 @@ pub(crate) fn read(text: &str) -> Option<Incoming<'_>> {
             Some(Incoming::Response { id: our_id(id.get())?, outcome })
         }
         Envelope { id: Some(id), result: Some(result), .. } => {
-            Some(Incoming::Response { id: our_id(id.get())?, outcome: Ok(result) })
+            let outcome = match has_reserved_key(result.get().as_bytes()) {
+                true => Err(NoResult::Error(RpcError::unreadable())),
+                false => Ok(result),
+            };
+            Some(Incoming::Response { id: our_id(id.get())?, outcome })
         }
         Envelope { id: Some(id), .. } => {
             Some(Incoming::Response { id: our_id(id.get())?, outcome: Err(NoResult::Empty) })

@@ -199,6 +199,16 @@ async fn an_answer_that_is_none_is_a_bad_answer() {
         assert_eq!((code, retry_safe), (Code::BadAnswer, false), "{result}");
         assert!(message.starts_with("a.print: the server's answer is not a tool result: "), "{message}");
     }
+    // Text that is JSON is looked into as well: what would be parsed again and again overflows a stack.
+    let nested = |inner: String| {
+        json!({ "$serde_json::private::RawValue": format!("{}{inner}{}", "[".repeat(90), "]".repeat(90)) })
+            .to_string()
+    };
+    let text = (0..6).fold("0".to_owned(), |inner, _| nested(inner));
+    let result = json!({ "content": [{ "type": "text", "text": text }] }).to_string();
+    let (code, message, _) = parts(answered(&world, &result).await.expect_err("refused"));
+    let twice = "a.print: its answer has a key that begins with `$serde_json::private::`";
+    assert_eq!((code, message.as_str()), (Code::BadAnswer, twice));
     let large =
         world.call("a.flood", json!({ "bytes": 20_000, "id": "first" })).await.expect_err("too large");
     let message =

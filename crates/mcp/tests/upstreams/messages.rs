@@ -145,6 +145,13 @@ async fn errors_and_broken_answers_end_their_call_at_once() {
     check(r#"{"id":$ID,"error":{"code":-32603}}"#, refused(-32603, "")).await;
     check(r#"{"id":$ID,"error":{"code":"EACCES","message":"odd"}}"#, refused(0, "odd")).await;
     check(r#"{"id":$ID,"error":"only text"}"#, refused(0, "only text")).await;
+    let twice = "its answer has a key that begins with `$serde_json::private::`";
+    check(
+        r#"{"id":$ID,"result":{"content":[{"\u0024serde_json::private::RawValue":"[]"}]}}"#,
+        refused(0, twice),
+    )
+    .await;
+    check(r#"{"id":$ID,"error":{"message":{"$serde_json::private::RawValue":"[]"}}}"#, refused(0, "")).await;
     let empty = "it answered with neither a result nor an error";
     check(r#"{"id":$ID,"result":null}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
     check(r#"{"jsonrpc":"2.0","id":$ID}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
