@@ -54,8 +54,8 @@ pub struct ConnectArguments {
     #[arg(long, default_value = "gristmill")]
     pub name: String,
 
-    /// The profile of tools that the client gets: minimal, standard or full
-    #[arg(long, conflicts_with = "http")]
+    /// The profile of tools that the client gets
+    #[arg(long, conflicts_with = "http", value_parser = ["minimal", "standard", "full"])]
     pub profile: Option<String>,
 
     /// Connect the client to a running `gristmill serve --http` instead of starting one

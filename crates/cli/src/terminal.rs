@@ -39,8 +39,53 @@ pub fn one_line(text: &str) -> String {
 /// How wide lines may be: the terminal's width, or what suits a file.
 pub fn width() -> usize {
     const ELSEWHERE: usize = 100;
-    let size = rustix::termios::tcgetwinsize(std::io::stdout());
-    size.map_or(ELSEWHERE, |size| usize::from(size.ws_col)).clamp(40, 200)
+    columns(std::io::stdout()).unwrap_or(ELSEWHERE)
+}
+
+/// The width of a terminal; none if it is not one.
+pub fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0).map(|columns| columns.clamp(40, 200))
+}
+
+/// Prints lines, wrapped at words on a terminal.
+pub fn tell(text: &str) {
+    folded(text, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
+}
+
+/// The same beside what is printed.
+pub fn tell_beside(text: &str) {
+    folded(text, columns(std::io::stderr())).iter().for_each(|line| eprintln!("{line}"));
+}
+
+/// Prints words after a heading, and what does not fit under the first of them.
+pub fn tell_after(heading: &str, words: &str) {
+    let indent = heading.chars().count();
+    let room =
+        columns(std::io::stdout()).map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(20));
+    let mut lines = wrapped(words, room).into_iter();
+    println!("{heading}{}", lines.next().unwrap_or_default());
+    lines.for_each(|line| println!("{:indent$}{line}", ""));
+}
+
+/// Lines of which none is wider than a terminal. What is carried over is set in; what fits stays as
+/// it is.
+pub fn folded(text: &str, columns: Option<usize>) -> Vec<String> {
+    const CARRIED_OVER: usize = 2;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let Some(columns) = columns.filter(|columns| line.chars().count() > *columns) else {
+            lines.push(line.to_owned());
+            continue;
+        };
+        let indent = line.chars().take_while(|c| *c == ' ').count().min(columns / 2);
+        let pieces = wrapped(line, columns.saturating_sub(indent + CARRIED_OVER));
+        lines.extend(pieces.iter().enumerate().map(|(index, piece)| {
+            let indent = if index == 0 { indent } else { indent + CARRIED_OVER };
+            format!("{:indent$}{piece}", "")
+        }));
+    }
+    lines
 }
 
 /// A line cut to a width, with `…` for what is missing.
@@ -126,6 +171,18 @@ mod tests {
     fn escapes_are_shown_instead_of_obeyed() {
         let shown = Printable::default().take(b"\x1b]0;title\x07 a\tb\n\xff\xc2\x9b \xe2\x80\xaeevil");
         assert_eq!(shown, "␛]0;title␇ a\tb\n\u{fffd}\u{fffd} \u{fffd}evil");
+    }
+
+    #[test]
+    fn lines_that_are_too_wide_are_broken_between_words() {
+        let check = |text: &str, columns: Option<usize>, expected: &[&str]| {
+            assert_eq!(folded(text, columns), expected, "{text:?}");
+        };
+        check("one two three", None, &["one two three"]);
+        check("one two\n  a  b", Some(8), &["one two", "  a  b"]);
+        check("one two three", Some(9), &["one two", "  three"]);
+        check("  one two three four", Some(12), &["  one two", "    three", "    four"]);
+        check("at /a/path/that/is/long here", Some(12), &["at", "  /a/path/that/is/long", "  here"]);
     }
 
     #[test]

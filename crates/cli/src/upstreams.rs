@@ -14,6 +14,7 @@ use gristmill_worker::UPSTREAM_KEEPER_COMMAND;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::commands::Failure;
 use crate::config::{self, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
+use crate::terminal::tell_beside;
 
 /// A configuration that is in order, and where it was read.
 pub struct Configured {
@@ -28,7 +29,7 @@ pub fn read(flags: &Flags) -> Result<Configured, Failure> {
         .into_result()
         .map_err(|error| Failure::Configuration(error.into()))?;
     for remark in remarks.iter().filter(|remark| remark.severity == Severity::Warning) {
-        eprintln!("warning: {remark}");
+        tell_beside(&format!("warning: {remark}"));
     }
     Ok(Configured { config, surroundings })
 }
@@ -49,14 +50,8 @@ pub fn read_with_limits(
 }
 
 impl Configured {
-    /// The servers that may be used; those that may not are named.
+    /// The servers that may be used. Files of which nothing is used were named when they were read.
     pub fn usable(&self) -> Vec<&ConfiguredServer> {
-        let enabled = self.config.servers.iter().filter(|server| server.settings.enabled);
-        for server in enabled {
-            if let Some(remedy) = server.approval.remedy() {
-                eprintln!("note: the server `{}` is not used: {remedy}", server.settings.name);
-            }
-        }
         self.config.usable_servers().collect()
     }
 

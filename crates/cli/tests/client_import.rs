@@ -144,11 +144,95 @@ fn the_list_says_what_each_would_become() {
     desk.write("config/gristmill/gristmill.toml", "[servers.github]\ncommand = \"mine\"\n");
     check("claude-code", "github", "differs from yours, which stays");
     let ran = desk.run(&["import", "github"]);
-    assert!(ran.stderr.contains("`github` was not taken: differs from yours"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing was taken: `github`: differs from yours"), "{}", ran.stderr);
     desk.ok(&["import", "github", "--replace"]);
     assert!(desk.config().contains("server-github"), "{}", desk.config());
-    let ran = desk.run(&["import", "gihtub"]);
-    assert!(ran.stderr.contains("did you mean `github`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_wrong_name_takes_nothing_and_needs_no_list() {
+    let desk = Desk::full("wrong-name");
+    let ran = desk.run(&["import", "linear", "gihtub"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr,
+        "error: nothing was taken: no client has a server `gihtub` (did you mean `github`?)\n"
+    );
+    assert_eq!(desk.config(), "");
+    let ran = desk.ok(&["import", "linear"]);
+    let listed: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("Claude Code")).collect();
+    assert_eq!(listed, ["Claude Code  ~/.claude.json"], "only what was named is shown: {}", ran.stdout);
+    assert!(!ran.stdout.contains("server-github"), "{}", ran.stdout);
+    let ran = desk.ok(&["import", "linear"]);
+    assert_eq!(ran.stderr, "linear is already there\nnothing was taken\n");
+}
+
+#[test]
+fn the_same_server_of_two_clients_is_taken_once_with_the_secret_that_one_of_them_has() {
+    let desk = Desk::new("twins");
+    desk.write(
+        ".claude.json",
+        r#"{"mcpServers": {
+            "weather": {"command": "weather", "timeout": 5000},
+            "github": {"command": "gh-server", "env": {"TOKEN": "${GH_UNSET}"}},
+            "home": {"command": "db", "env": {"DB_PASSWORD": "CANARYhome"}},
+            "off": {"command": "off", "disabled": true}
+        }}"#,
+    );
+    desk.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "weather": {"command": "weather"},
+            "clouds": {"command": "weather", "timeout": 5000},
+            "github": {"command": "gh-server", "env": {"TOKEN": "ghp_CANARY0123456789abcdefghijABCDEFGHIJ"}},
+            "home": {"command": "db", "env": {"DB_PASSWORD": "CANARYwork"}},
+            "off": {"command": "off"}
+        }}"#,
+    );
+    let check = |client: &str, name: &str, words: &str| {
+        assert_eq!(desk.remarks(&[], client, name), words, "{client} {name}");
+    };
+    check("cursor", "weather", "same as in Claude Code, with other time limits");
+    check("cursor", "clouds", "same as weather in Claude Code");
+    check("cursor", "github", "same as in Claude Code");
+    check(
+        "claude-code",
+        "github",
+        "new; a secret moves to .env: GITHUB_TOKEN; with the secrets of Cursor, which has the same server",
+    );
+    desk.ok(&["import", "--all"]);
+    assert_eq!(
+        desk.config(),
+        "[servers.weather]\ncommand = \"weather\"\nlimits = { call = \"5s\" }\n\n\
+         [servers.github]\ncommand = \"gh-server\"\nenv = { TOKEN = \"${GITHUB_TOKEN}\" }\n\n\
+         [servers.home]\ncommand = \"db\"\nenv = { DB_PASSWORD = \"${DB_PASSWORD}\" }\n\n\
+         [servers.off]\ncommand = \"off\"\nenabled = false\n\n\
+         [servers.home-cursor]\ncommand = \"db\"\nenv = { DB_PASSWORD = \"${HOME_DB_PASSWORD}\" }\n\n\
+         [servers.off-cursor]\ncommand = \"off\"\n"
+    );
+    check("cursor", "github", "already there");
+    check("cursor", "weather", "already there");
+}
+
+#[test]
+fn what_servers_still_lack_is_said_at_the_end() {
+    let desk = Desk::full("lack");
+    desk.write("config/gristmill/.env", "DB_CONNECTION_STRING=here\n");
+    let mut command =
+        desk.home.command(&["import", "perplexity", "python-tools", "local-docs", "zapier", "slow"]);
+    let ran = Ran::of(command.env("PATH", "/nowhere").env("LOG_LEVEL", "debug").output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr,
+        "before they all work:\n  \
+         set in ~/config/gristmill/.env, or in the environment: PERPLEXITY_KEY (perplexity)\n  \
+         install what is not found here: npx (perplexity), python (python-tools)\n\
+         hint: gristmill list shows whether they answer\n\
+         hint: gristmill connect vscode --move-servers puts Gristmill in their place in VS Code\n"
+    );
+    let ran = desk.ok(&["import", "linear", "--json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["missing"], serde_json::json!({ "variables": {}, "programs": {}, "logins": [] }));
 }
 
 #[test]
@@ -174,10 +258,16 @@ fn the_same_name_twice_is_two_names() {
 fn a_project_s_file_gives_nothing_that_was_not_named() {
     let desk = Desk::new("project");
     desk.write("work/.cursor/mcp.json", r#"{"mcpServers": {"a": {"command": "./a.sh"}, "b": {"command": "b", "args": ["${workspaceFolder}"]}}}"#);
-    desk.ok(&["import", "--all"]);
+    let ran = desk.ok(&["import", "--all"]);
     assert_eq!(desk.config(), "");
+    assert_eq!(
+        ran.stderr,
+        "nothing was taken\n\
+         left out, being in a project's file: a, b; if you trust that: gristmill import a b\n"
+    );
     assert!(
-        desk.remarks(&[], "cursor", "a").contains("in a project's file: look at it, then take it by name")
+        desk.remarks(&[], "cursor", "a")
+            .contains("in a project's file: look at it, then take it by its name")
     );
     desk.ok(&["import", "b"]);
     let work = desk.home.work().display().to_string();
@@ -266,4 +356,54 @@ fn what_cannot_be_translated_is_said() {
             "[servers.f]\ncommand = \"f\"\nargs = [\"/tmp\", \"$HOME\"]\n\n[servers.g]\ncommand = \"{home}/bin/g\"\n"
         )
     );
+}
+
+#[test]
+fn a_file_that_we_read_ourselves_is_not_used_before_it_is_approved() {
+    let desk = Desk::new("own-file");
+    desk.write("work/.mcp.json", r#"{"mcpServers": {"db": {"command": "db"}}}"#);
+    let row = desk.row(&[], "claude-code", "db");
+    assert_eq!(row["verdict"], "not_approved", "{row}");
+    assert!(
+        desk.remarks(&[], "claude-code", "db")
+            .contains("once you look at it and run gristmill config approve")
+    );
+    let ran = desk.run(&["import", "db"]);
+    assert!(ran.stderr.contains("nothing was taken: `db`: not used yet"), "{}", ran.stderr);
+    desk.ok(&["config", "approve", "--yes"]);
+    assert_eq!(desk.remarks(&[], "claude-code", "db"), "already there: Gristmill reads this file itself");
+}
+
+#[test]
+fn a_file_that_a_project_s_clients_share_is_not_written() {
+    let desk = Desk::full("shared-file");
+    let shared = r#"{"mcpServers": {"db": {"command": "db"}}}"#;
+    desk.write("work/.mcp.json", shared);
+    let ran = desk.run(&["import", "--project", "filesystem"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("leave --project out, or make a gristmill.toml beside it"), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(desk.home.work().join(".mcp.json")).unwrap(), shared);
+    desk.write("work/gristmill.toml", "");
+    let ran = desk.ok(&["import", "--project", "linear"]);
+    assert!(ran.stdout.contains("name .env in its .gitignore"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("they wait for your approval: gristmill config approve"), "{}", ran.stdout);
+    desk.write("work/.gitignore", "target\n.env\n");
+    let ran = desk.ok(&["import", "--project", "github"]);
+    assert!(!ran.stdout.contains(".gitignore"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_configuration_that_cannot_be_changed_stops_before_anything_is_written() {
+    let desk = Desk::full("broken-target");
+    desk.write("config/gristmill/gristmill.toml", "[servers.a]\ncommand = npx\n");
+    for arguments in [&["import", "--all"][..], &["connect", "cursor", "--move-servers", "--dry-run"]] {
+        let ran = desk.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("gristmill.toml:2: cannot be read: text must stand in quotes"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(desk.env(), "");
 }

@@ -277,7 +277,7 @@ fn our_entry_is_written_as_each_client_wants_it() {
     );
     desk.refused(&["connect", "claude-desktop", "--http", url], "leave --http out");
     desk.refused(&["connect", "cursor", "--http", "ftp://x"], "must be an address");
-    desk.refused(&["connect", "cursor", "--profile", "huge"], "minimal, standard or full");
+    desk.refused(&["connect", "cursor", "--profile", "huge"], "[possible values: minimal, standard, full]");
     desk.refused(&["connect", "windsurf", "--project"], "has no file for projects");
 }
 
@@ -343,7 +343,7 @@ fn a_project_s_file_is_connected_for_itself() {
 fn nothing_changes_unless_someone_says_so() {
     let desk = Desk::full("asking");
     let before = desk.text(".cursor/mcp.json");
-    desk.refused(&["connect", "cursor"], "hint: say so with --yes");
+    desk.refused(&["connect", "cursor"], "hint: nobody can be asked here; --yes makes this change");
     let dry = desk.ok(&["connect", "cursor", "--dry-run", "--move-servers"]);
     assert!(dry.stdout.contains("-\t\t\t\"command\": \"npx\","), "{}", dry.stdout);
     assert_eq!((desk.text(".cursor/mcp.json"), desk.config()), (before, String::new()));
@@ -452,4 +452,93 @@ fn a_damaged_record_stops_nothing_silently() {
     fs::remove_file(desk.at("data/connections.json")).unwrap();
     desk.ok(&["disconnect", "cursor", "--yes"]);
     assert!(!desk.text(".cursor/mcp.json").contains("\"serve\""), "our entry is known without a record");
+}
+
+#[test]
+fn connecting_ends_with_the_servers_that_are_still_in_the_client_s_own_list() {
+    let desk = Desk::full("left");
+    let left = "still in Codex's own list, beside Gristmill: context7, figma\n\
+                hint: gristmill connect codex --move-servers moves them behind Gristmill\n";
+    for ran in [desk.ok(&["connect", "codex", "--yes"]), desk.ok(&["connect", "codex"])] {
+        assert!(ran.stderr.contains(left), "{}", ran.stderr);
+    }
+    let ran = desk.ok(&["connect", "codex", "--yes", "--move-servers"]);
+    assert!(!ran.stderr.contains("still in"), "{}", ran.stderr);
+    let ran = desk.ok(&["connect", "codex", "--yes"]);
+    assert_eq!(ran.stderr, "", "there is nothing left to say");
+    let desk = Desk::new("left-in-project");
+    desk.write("work/.mcp.json", r#"{"mcpServers": {"db": {"command": "db"}}}"#);
+    let ran = desk.ok(&["connect", "claude-code", "--project", "--yes"]);
+    assert!(!ran.stderr.contains("--move-servers"), "they cannot move: {}", ran.stderr);
+}
+
+#[test]
+fn before_servers_move_it_is_said_what_goes_where_and_what_they_lack() {
+    let desk = Desk::full("announced");
+    desk.ok(&["import", "playwright-mcp"]);
+    let mut command = desk.home.command(&["connect", "vscode", "--move-servers", "--dry-run"]);
+    let dry = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    let lacks = "before they all work:\n  \
+                 set in ~/config/gristmill/.env, or in the environment: PERPLEXITY_KEY (perplexity)\n  \
+                 install what is not found here: npx (playwright-mcp, perplexity)\n";
+    assert_eq!(
+        dry.stderr,
+        format!(
+            "note: into ~/config/gristmill/gristmill.toml go: perplexity, local-docs\n\
+             note: already behind Gristmill: io.github.microsoft/playwright-mcp\n\
+             note: perplexity: set PERPLEXITY_KEY: VS Code asks for `perplexity-key` when it starts the server\n\
+             {lacks}nothing was changed\n"
+        )
+    );
+    let mut command = desk.home.command(&["connect", "vscode", "--move-servers", "--yes"]);
+    let ran = Ran::of(command.env("PATH", "/nowhere").output().unwrap());
+    assert_eq!(ran.stderr.matches(lacks).count(), 1, "once, and at the end: {}", ran.stderr);
+    let moved = "behind Gristmill now, and no longer in its own list: \
+                 io.github.microsoft/playwright-mcp, perplexity, local-docs\n";
+    assert!(ran.stdout.contains(moved), "{}", ran.stdout);
+    let dry = desk.ok(&["connect", "windsurf", "--move-servers", "--dry-run"]);
+    let secrets = "note: secrets go into ~/config/gristmill/.env: ZAPIER_URL_TOKEN\n";
+    assert!(dry.stderr.contains(secrets), "{}", dry.stderr);
+}
+
+#[test]
+fn a_copy_of_a_project_s_file_is_not_left_in_the_project() {
+    let desk = Desk::new("project-backup");
+    let before = r#"{"mcpServers": {"db": {"command": "db", "env": {"TOKEN": "CANARY"}}}}"#;
+    desk.write("work/.cursor/mcp.json", before);
+    let ran = desk.ok(&["connect", "cursor", "--project", "--yes"]);
+    assert_eq!(desk.backups("work/.cursor/mcp.json"), Vec::<PathBuf>::new());
+    let told = ran.stdout.lines().find_map(|line| line.strip_prefix("the file as it was: ~/")).unwrap();
+    assert!(told.starts_with("data/backups/"), "{told}");
+    assert_eq!((desk.text(told).as_str(), mode(&desk.at(told))), (before, 0o600));
+    let ran = desk.ok(&["disconnect", "cursor", "--project", "--yes"]);
+    assert!(ran.stdout.contains(&format!("backup: ~/{told}\n")), "{}", ran.stdout);
+    assert_eq!(desk.text("work/.cursor/mcp.json"), before);
+}
+
+#[test]
+fn an_address_gets_its_path_and_a_header_added_to_it_stays_and_goes_with_it() {
+    let desk = Desk::new("address");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let ran = desk.ok(&["connect", "cursor", "--yes", "--http", &format!("http://localhost:{port}/")]);
+    let hint = format!("hint: nothing answers there yet: gristmill serve --http 127.0.0.1:{port}\n");
+    assert!(ran.stderr.ends_with(&hint), "{}", ran.stderr);
+    let url = format!("http://localhost:{port}/mcp");
+    let found: Value = serde_json::from_slice(&desk.read(".cursor/mcp.json")).unwrap();
+    assert_eq!(found, json!({ "mcpServers": { "gristmill": { "url": url } } }));
+    let entry = json!({ "url": url, "headers": { "Authorization": "Bearer CANARY" } });
+    desk.write(".cursor/mcp.json", json!({ "mcpServers": { "gristmill": entry } }).to_string());
+    let ran = desk.ok(&["connect", "cursor", "--http", &url]);
+    assert!(ran.stdout.contains("is connected already"), "{}", ran.stdout);
+    desk.ok(&["disconnect", "cursor", "--yes"]);
+    assert!(!desk.at(".cursor/mcp.json").exists(), "it was made for us, and nothing else is in it");
+}
+
+#[test]
+fn help_names_the_clients_and_is_short() {
+    let ran = Desk::new("help").ok(&["connect", "--help"]);
+    let names = "[possible values: claude-code, claude-desktop, cursor, vscode, codex, gemini, windsurf]";
+    let words: Vec<&str> = ran.stdout.split_whitespace().collect();
+    assert!(words.join(" ").contains(names), "{}", ran.stdout);
+    assert!(ran.stdout.lines().count() < 25, "{}", ran.stdout);
 }

@@ -157,6 +157,9 @@ fn tools_are_known_without_starting_their_server() {
         format!("echo x >> {}; exec {} example-server calculator", marker.display(), gristmill().display());
     home.ok(&["add", "calculator", "--", "sh", "-c", &script]);
     let starts = || std::fs::read_to_string(&marker).unwrap_or_default().lines().count();
+    let ran = home.run(&["list", "--no-check"]);
+    assert!(ran.stdout.starts_with("calculator  not known"), "{}", ran.stdout);
+    assert_eq!((ran.code, starts()), (Some(0), 0), "{}", ran.stderr);
     home.ok(&["tools", "list"]);
     assert_eq!(starts(), 1);
     assert!(home.ok(&["tools", "search", "compute"]).contains("calculator.evaluate"));
@@ -191,7 +194,7 @@ fn a_secret_stays_between_the_gateway_and_its_server() {
     assert!(!everything.contains(SECRET), "the secret was written down");
     assert!(!everything.contains("not for servers"), "a variable reached a server that does not have it");
     let ran = home.run(&["tools", "call", "evaluate", "expression=1"]);
-    assert!(ran.stderr.contains("the environment variable GM_TEST_SECRET is not set"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the variable GM_TEST_SECRET is not set"), "{}", ran.stderr);
 }
 
 /// The text of every file, links not followed.
@@ -235,7 +238,7 @@ fn a_projects_commands_run_only_after_they_were_approved() {
     std::fs::remove_file(&marker).unwrap();
     project("two");
     let ran = home.run(&["tools", "call", "evaluate", "expression=1"]);
-    assert!(ran.stderr.contains("changed since it was approved"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has changed since you approved it"), "{}", ran.stderr);
     assert!(!marker.exists(), "it ran although the file has changed");
 }
 

@@ -13,7 +13,9 @@ use tokio::io::AsyncReadExt;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SecretError {
     /// Not in the environment.
-    #[error("the environment variable {0} is not set; set it, or write `${{{0}:-default}}`")]
+    #[error(
+        "the variable {0} is not set; set it in the environment or in the `.env` beside the configuration, or write `${{{0}:-default}}`"
+    )]
     NoVariable(String),
     /// Not a file that can be read.
     #[error("the secret file {path} cannot be read: {why}")]
@@ -280,7 +282,7 @@ mod tests {
         let refused = resolved(&context, "X", "${GM_NO_SUCH}").await.expect_err("nothing there").to_string();
         assert_eq!(
             refused,
-            "the environment variable GM_NO_SUCH is not set; set it, or write `${GM_NO_SUCH:-default}`"
+            "the variable GM_NO_SUCH is not set; set it in the environment or in the `.env` beside the configuration, or write `${GM_NO_SUCH:-default}`"
         );
         let refused = resolved(&context, "X", "${cmd:false}").await.expect_err("no secret").to_string();
         assert!(refused.contains("`false` ended with exit status: 1"), "{refused}");

@@ -1,9 +1,12 @@
-//! Copies of a client's file as it was before we changed it, beside it.
+//! Copies of a client's file as it was before we changed it: beside it, or in the data folder if it is
+//! a project's.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::places::{Place, Reach};
+use super::records::hash_of;
 use crate::config::atomic_file::{self, WriteError};
 
 const MARK: &str = ".gristmill-backup-";
@@ -11,8 +14,9 @@ const MARK: &str = ".gristmill-backup-";
 const ATTEMPTS_MAX: usize = 100;
 
 /// Writes one, for its owner only. It is whole when this returns.
-pub fn keep(file: &Path, bytes: &[u8], now: SystemTime) -> Result<PathBuf, WriteError> {
+pub fn keep(place: &Place, data_folder: &Path, bytes: &[u8], now: SystemTime) -> Result<PathBuf, WriteError> {
     let stamp = stamp(now);
+    let file = &base(place, data_folder);
     let numbered = (2..ATTEMPTS_MAX).map(|number| format!("{stamp}-{number}"));
     let mut names = std::iter::once(stamp.clone()).chain(numbered).map(|stamp| beside(file, &stamp));
     let free = names.find(|path| path.symlink_metadata().is_err());
@@ -28,7 +32,8 @@ pub fn keep(file: &Path, bytes: &[u8], now: SystemTime) -> Result<PathBuf, Write
 }
 
 /// Those that are there, oldest first.
-pub fn list(file: &Path) -> Vec<PathBuf> {
+pub fn list(place: &Place, data_folder: &Path) -> Vec<PathBuf> {
+    let file = base(place, data_folder);
     let Some((folder, name)) = file.parent().zip(file.file_name()) else { return Vec::new() };
     let mut begins = name.to_os_string();
     begins.push(MARK);
@@ -41,6 +46,20 @@ pub fn list(file: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+/// The path that a backup's name begins with. In a repository a copy with secrets would be committed
+/// sooner or later.
+fn base(place: &Place, data_folder: &Path) -> PathBuf {
+    match place.reach {
+        Reach::User => place.path.clone(),
+        Reach::Project => {
+            let folder =
+                hash_of(place.path.as_os_str().as_encoded_bytes()).chars().take(16).collect::<String>();
+            let name = place.path.file_name().unwrap_or_default();
+            data_folder.join("backups").join(folder).join(name)
+        }
+    }
 }
 
 fn beside(file: &Path, stamp: &str) -> PathBuf {

@@ -122,7 +122,7 @@ pub fn plan(
     let there = file.map_or(&[][..], ClientFile::own_block);
     let is_ours = |name: &str, node: &Node| {
         our_entry::is_ours(node)
-            || known.is_some_and(|known| known.name == name && known.entry == node.to_json())
+            || known.is_some_and(|known| known.name == name && our_entry::is_as_written(node, &known.entry))
     };
     let other = there.iter().find(|entry| entry.key != wanted.name && is_ours(&entry.key, &entry.node));
     if let Some(other) = other {
@@ -211,7 +211,8 @@ impl Plan {
         self.check()?;
         unchanged(&self.place.path, self.before.as_deref())?;
         let path = &self.place.path;
-        let backup = self.before.as_deref().map(|bytes| backup::keep(path, bytes, now)).transpose()?;
+        let keep = |bytes: &[u8]| backup::keep(&self.place, records.folder(), bytes, now);
+        let backup = self.before.as_deref().map(keep).transpose()?;
         self.record.backup.clone_from(&backup);
         records.put(self.record)?;
         atomic_file::write(path, &self.after)?;

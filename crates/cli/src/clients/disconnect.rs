@@ -53,7 +53,7 @@ pub fn plan(
     let there = file.own_block();
     let is_ours = |name: &str, node: &Node| {
         our_entry::is_ours(node)
-            || known.is_some_and(|known| known.name == name && known.entry == node.to_json())
+            || known.is_some_and(|known| known.name == name && our_entry::is_as_written(node, &known.entry))
     };
     let ours = there.iter().filter(|entry| is_ours(&entry.key, &entry.node));
     let names: Vec<String> = ours.map(|entry| entry.key.clone()).collect();
@@ -126,7 +126,7 @@ impl Plan {
             return Err(ConnectError::ReadOnly(path.clone()));
         }
         unchanged(path, Some(&self.before))?;
-        let backup = backup::keep(path, &self.before, now)?;
+        let backup = backup::keep(&self.place, records.folder(), &self.before, now)?;
         match &self.after {
             Some(after) => atomic_file::write(path, after)?,
             None => std::fs::remove_file(path)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A client whose files we know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Client {
     /// Anthropic's agent for the terminal.
     ClaudeCode,
@@ -75,6 +75,17 @@ impl Client {
     /// The client of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == name)
+    }
+}
+
+/// By their names alone: words about each would make a page of every command's help.
+impl clap::ValueEnum for Client {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.name()))
     }
 }
 

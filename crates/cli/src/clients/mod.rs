@@ -15,6 +15,8 @@ pub mod secret_shapes;
 pub mod secret_values;
 pub mod variables;
 
+pub mod same_server;
+pub mod still_missing;
 pub mod survey;
 pub mod take_servers;
 

@@ -7,6 +7,9 @@ use super::places;
 use crate::config::Surroundings;
 use crate::config::tree::{Node, Value};
 
+/// What clients call an address.
+const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
 /// How the client is to reach us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -76,8 +79,7 @@ pub enum Arguments {
 
 /// The entry that takes the place of one that is there: what others added to it stays.
 pub fn updated(current: &Node, wanted: &Node, arguments: Arguments) -> Node {
-    let is_started = |entry: &Node| command(entry).is_some();
-    if !is_started(current) || !is_started(wanted) {
+    if command(current).is_some() != command(wanted).is_some() {
         return wanted.clone();
     }
     let mut entries: Vec<(String, Node)> =
@@ -103,6 +105,13 @@ fn serves(args: &Node) -> bool {
     }
 }
 
+/// An address of ours as it must be written: one without a path gets the one that we serve at.
+pub fn whole_address(url: &str) -> String {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    let has_path = after.trim_end_matches('/').contains(['/', '?', '#']);
+    if after.is_empty() || has_path { url.to_owned() } else { format!("{}/mcp", url.trim_end_matches('/')) }
+}
+
 fn is_address(url: &str) -> bool {
     let after = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     after.is_some_and(|after| !after.is_empty() && !after.starts_with('/'))
@@ -121,6 +130,14 @@ pub fn is_ours(entry: &Node) -> bool {
         Some(_) | None => None,
     };
     is_named && first != Some("example-server")
+}
+
+/// Whether an entry is the one that we wrote: at the same address, if it is one, whatever was added to
+/// it, such as a header with a token.
+pub fn is_as_written(entry: &Node, written: &serde_json::Value) -> bool {
+    let json = entry.to_json();
+    let is_same = |key: &&str| written.get(*key).is_some() && json.get(*key) == written.get(*key);
+    json == *written || ADDRESSES.iter().any(is_same)
 }
 
 /// The program that an entry starts.

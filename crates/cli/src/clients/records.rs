@@ -115,6 +115,11 @@ impl Records {
         }
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
     /// What is known about a file.
     pub fn of(&self, file: &Path) -> Option<&Connection> {
         self.connections.iter().find(|connection| connection.file == file)
@@ -139,8 +144,7 @@ impl Records {
     fn change(&mut self, change: impl FnOnce(&mut Vec<Connection>)) -> Result<(), RecordsError> {
         let lock = atomic_file::lock(&self.path);
         let _lock = lock.map_err(|source| RecordsError::Lock { path: self.path.clone(), source })?;
-        let folder = self.path.parent().unwrap_or(Path::new("/"));
-        let mut connections = Self::load(folder)?.connections;
+        let mut connections = Self::load(self.folder())?.connections;
         change(&mut connections);
         let stored = Stored { version: VERSION, connections };
         let mut text =

@@ -7,18 +7,21 @@ use gristmill_gateway::domain::ServerSettings;
 use super::client_file::{ClientFile, FileError, Listed};
 use super::known::Client;
 use super::places::{self, Reach};
+use super::same_server::is_same;
 use super::secret_values;
+use super::still_missing;
 use super::translate::{self, Context, Translated};
 use super::variables::Naming;
 use crate::commands::list::transport;
-use crate::config::Surroundings;
 use crate::config::document::Document;
 use crate::config::env_file::{self, Variables};
 use crate::config::load::env_path;
 use crate::config::locations;
 use crate::config::problem::shown;
 use crate::config::read_file::{FileText, ReadError};
+use crate::config::resolved::ReadFile;
 use crate::config::server_entry::is_name;
+use crate::config::{self, Approval, Flags, Surroundings};
 
 /// The file that servers are taken into, as it is now.
 #[derive(Debug)]
@@ -31,8 +34,10 @@ pub struct Target {
     servers: Vec<ServerSettings>,
     /// What its `.env` has.
     variables: Variables,
+    /// Variables of the user's own `.env`, which a project's servers see, too.
+    inherited: Variables,
     /// Files that we read ourselves, among them perhaps a project's `.mcp.json`.
-    own_files: Vec<PathBuf>,
+    own_files: Vec<ReadFile>,
 }
 
 /// The target cannot be read.
@@ -51,17 +56,24 @@ impl Target {
         };
         let document = read(path)?.map(|file| Document::read(&file, surroundings.home().as_deref()));
         let servers = document.map_or_else(Vec::new, |document| document.servers);
-        let env = env_path(path);
-        let variables = match read(&env)? {
-            Some(file) => {
-                let text = file.text().map_err(|source| TargetError { path: env.clone(), source })?;
-                env_file::parse(text, &env).0
-            }
+        let env_beside = |path: &Path| {
+            let env = env_path(path);
+            let Some(file) = read(&env)? else { return Ok(Variables::default()) };
+            let text = file.text().map_err(|source| TargetError { path: env.clone(), source })?;
+            Ok(env_file::parse(text, &env).0)
+        };
+        let inherited = match locations::user_file(surroundings).filter(|_| is_project) {
+            Some(user) => env_beside(&user)?,
             None => Variables::default(),
         };
-        let servers = servers.into_iter().map(|(server, _)| server).collect();
-        let own_files = locations::find(surroundings, None).found.into_iter().map(|location| location.path);
-        Ok(Self { path: path.to_owned(), is_project, servers, variables, own_files: own_files.collect() })
+        Ok(Self {
+            path: path.to_owned(),
+            is_project,
+            servers: servers.into_iter().map(|(server, _)| server).collect(),
+            variables: env_beside(path)?,
+            inherited,
+            own_files: config::load(surroundings, &Flags::default()).config.files,
+        })
     }
 
     /// What its `.env` has.
@@ -69,7 +81,13 @@ impl Target {
         &self.variables
     }
 
-    fn server(&self, name: &str) -> Option<&ServerSettings> {
+    /// Whether it can look up this variable.
+    pub fn has_variable(&self, name: &str) -> bool {
+        self.variables.get(name).or_else(|| self.inherited.get(name)).is_some()
+    }
+
+    /// The server that it has under this name.
+    pub fn server(&self, name: &str) -> Option<&ServerSettings> {
         self.servers.iter().find(|server| server.name == name)
     }
 }
@@ -83,8 +101,17 @@ pub enum Verdict {
     AlreadyThere,
     /// There is another one of its name here.
     Differs,
+    /// We read its file ourselves, once that is approved.
+    OwnFile(Approval),
     /// Another client has the same.
-    SameAs(Client),
+    SameAs {
+        /// Which.
+        client: Client,
+        /// What it is called there.
+        name: String,
+        /// Whether that one has other limits.
+        has_other_limits: bool,
+    },
     /// It is this very program.
     Ourselves,
     /// It cannot be taken.
@@ -124,7 +151,11 @@ impl Found {
         match self.verdict {
             Verdict::New => true,
             Verdict::Differs => replace,
-            Verdict::AlreadyThere | Verdict::SameAs(_) | Verdict::Ourselves | Verdict::Refused(_) => false,
+            Verdict::AlreadyThere
+            | Verdict::OwnFile(_)
+            | Verdict::SameAs { .. }
+            | Verdict::Ourselves
+            | Verdict::Refused(_) => false,
         }
     }
 
@@ -213,7 +244,7 @@ impl Survey {
 
     #[expect(clippy::too_many_arguments, reason = "each is one thing that the verdict depends on")]
     fn judge(
-        &self,
+        &mut self,
         found: &mut Found,
         file: &ClientFile,
         listed: Listed<'_>,
@@ -244,10 +275,75 @@ impl Survey {
             }
             PlainValues::Keep => as_written,
         };
+        if self.is_here(found, &settings, target, naming) || self.is_elsewhere(found, &settings, naming) {
+            return;
+        }
         self.name(found, settings, target);
     }
 
-    /// Finds its name here, and whether it is there already.
+    /// Whether our own files have it already.
+    fn is_here(
+        &self,
+        found: &mut Found,
+        settings: &ServerSettings,
+        target: &Target,
+        naming: &Naming<'_>,
+    ) -> bool {
+        if let Some(own) = target.own_files.iter().find(|own| own.path == found.file) {
+            found.verdict = Verdict::OwnFile(own.approval);
+            return true;
+        }
+        let suffixed = format!("{}-{}", settings.name, found.client.name());
+        let same = [settings.name.clone(), suffixed].into_iter().find(|name| {
+            let there = target.server(name);
+            there.is_some_and(|there| does_as_well(there, settings, naming))
+        });
+        let is_here = same.is_some();
+        if let Some(name) = same {
+            (found.becomes, found.verdict) = (name, Verdict::AlreadyThere);
+        }
+        is_here
+    }
+
+    /// Whether another client has it, too. That one then gets the values that it only refers to.
+    fn is_elsewhere(&mut self, found: &mut Found, settings: &ServerSettings, naming: &Naming<'_>) -> bool {
+        let is_twin = |other: &&mut Found| {
+            let Some(theirs) = &other.settings else { return false };
+            // What is in a project's file is taken only by name: it must not stand for the user's own.
+            let is_trusted = other.reach == Reach::User || found.reach == Reach::Project;
+            is_trusted
+                && match other.name == found.name {
+                    true => does_as_well(theirs, settings, naming),
+                    // Under another name only what is the same in every word; and who has one server
+                    // twice has a reason.
+                    false => {
+                        other.client != found.client
+                            && theirs.transport == settings.transport
+                            && theirs.enabled == settings.enabled
+                    }
+                }
+        };
+        let Some(twin) = self.found.iter_mut().find(is_twin) else { return false };
+        found.becomes.clone_from(&twin.becomes);
+        let Some(theirs) = &mut twin.settings else { return false };
+        found.verdict = Verdict::SameAs {
+            client: twin.client,
+            name: twin.name.clone(),
+            has_other_limits: theirs.limits != settings.limits,
+        };
+        let is_own = |variable: &String| twin.variables.contains(variable);
+        let lacks = still_missing::variables_of(theirs)
+            .iter()
+            .any(|variable| !is_own(variable) && !naming.is_set(variable));
+        if lacks && found.reach == Reach::User && !found.variables.is_empty() {
+            theirs.transport = settings.transport.clone();
+            twin.variables.clone_from(&found.variables);
+            twin.remarks.push(format!("with the secrets of {}, which has the same server", found.client));
+        }
+        true
+    }
+
+    /// Finds its name here.
     fn name(&self, found: &mut Found, mut settings: ServerSettings, target: &Target) {
         let name = settings.name.clone();
         let suffixed = format!("{name}-{}", found.client.name());
@@ -255,27 +351,6 @@ impl Survey {
             let others = self.found.iter().filter(|other| other.settings.is_some());
             others.into_iter().find(|other| other.becomes == wanted)
         };
-        let same_here = |wanted: &str| target.server(wanted).is_some_and(|there| same(there, &settings));
-        if target.own_files.contains(&found.file) {
-            found.remarks.push("Gristmill reads this file itself, once you approve it".to_owned());
-            (found.becomes, found.verdict) = (name, Verdict::AlreadyThere);
-            return;
-        }
-        if same_here(&name) {
-            (found.becomes, found.verdict) = (name, Verdict::AlreadyThere);
-            return;
-        }
-        if same_here(&suffixed) {
-            (found.becomes, found.verdict) = (suffixed, Verdict::AlreadyThere);
-            return;
-        }
-        let twin = self.found.iter().find(|other| {
-            other.name == found.name && other.settings.as_ref().is_some_and(|other| same(other, &settings))
-        });
-        if let Some(twin) = twin {
-            (found.becomes, found.verdict) = (twin.becomes.clone(), Verdict::SameAs(twin.client));
-            return;
-        }
         let mut becomes = name.clone();
         if earlier(&name).is_some() {
             let numbered = (2..100).map(|number| format!("{suffixed}-{number}"));
@@ -297,8 +372,8 @@ impl Survey {
     }
 }
 
-/// The same server, whatever it is called.
-fn same(one: &ServerSettings, other: &ServerSettings) -> bool {
-    ServerSettings { name: String::new(), ..one.clone() }
-        == ServerSettings { name: String::new(), ..other.clone() }
+/// Whether one that we have does what the other would do. One that is switched off does not do what
+/// one does that is not.
+fn does_as_well(have: &ServerSettings, other: &ServerSettings, naming: &Naming<'_>) -> bool {
+    (have.enabled || !other.enabled) && is_same(have, other, |name| naming.known(name))
 }

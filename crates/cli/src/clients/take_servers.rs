@@ -8,7 +8,6 @@ use super::survey::{Found, Target};
 use super::variables::Naming;
 use crate::commands::add::renew_approval;
 use crate::commands::list::counted;
-use crate::config::Surroundings;
 use crate::config::approvals::ApprovalsError;
 use crate::config::atomic_file::{self, WriteError};
 use crate::config::edit::{Change, Done, EditError, Edited, edit};
@@ -16,6 +15,8 @@ use crate::config::edit_env;
 use crate::config::load::env_path;
 use crate::config::problem::shown;
 use crate::config::read_file::{FileText, ReadError};
+use crate::config::resolved::ReadFile;
+use crate::config::{self, Approval, Flags, Surroundings};
 
 /// What was done.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,9 +27,11 @@ pub struct Taken {
     pub variables: Vec<String>,
     /// That file, if it was changed.
     pub env_file: Option<PathBuf>,
-    /// Whether the configuration must be approved before it is used: servers that a project's file
-    /// had were never looked at in full.
+    /// Whether the configuration must be approved before it is used: it is a project's, and has
+    /// something in it that nobody looked at in full.
     pub needs_approval: bool,
+    /// Whether a repository may take the secrets along.
+    pub may_be_committed: bool,
 }
 
 /// It stopped. Servers that were taken before stay.
@@ -64,7 +67,7 @@ pub fn take(
     surroundings: &Surroundings,
 ) -> Result<Taken, TakeError> {
     let is_trusted = picked.iter().all(|found| found.reach == Reach::User);
-    let mut taken = Taken { needs_approval: target.is_project && !is_trusted, ..Taken::default() };
+    let mut taken = Taken::default();
     let names: Vec<String> = picked.iter().flat_map(|found| found.variables.clone()).collect();
     let missing = naming.missing(&names);
     let mut env_change = None;
@@ -87,7 +90,19 @@ pub fn take(
     if let (Some(env), Some(change), true) = (&taken.env_file, &env_change, is_trusted) {
         renew_approval(surroundings, &target.path, env, change)?;
     }
+    taken.may_be_committed =
+        target.is_project && taken.env_file.as_ref().is_some_and(|env| !is_left_out_of_git(env));
+    let files = config::load(surroundings, &Flags::default()).config.files;
+    let is_waiting = |file: &ReadFile| file.path == target.path && file.approval != Approval::Given;
+    taken.needs_approval = files.iter().any(is_waiting);
     Ok(taken)
+}
+
+/// Whether the `.gitignore` beside a `.env` names it.
+fn is_left_out_of_git(env: &Path) -> bool {
+    let Ok(Some(file)) = FileText::read_if_there(&env.with_file_name(".gitignore")) else { return false };
+    let text = String::from_utf8_lossy(&file.bytes);
+    text.lines().any(|line| matches!(line.trim(), ".env" | "/.env" | ".env*" | "*.env" | "/.env*"))
 }
 
 fn write_env(path: &Path, missing: &[(&str, &str)]) -> Result<Edited, TakeError> {
@@ -118,7 +133,10 @@ impl Taken {
             lines.push(format!("took {count} into {}: {}", short(target, home), names.join(", ")));
         }
         if let Some(env) = &self.env_file {
-            lines.push(format!("moved to {}: {}", short(env, home), self.variables.join(", ")));
+            lines.push(format!("secrets are in {}: {}", short(env, home), self.variables.join(", ")));
+        }
+        if self.may_be_committed {
+            lines.push("that file is in a project: name .env in its .gitignore".to_owned());
         }
         if self.needs_approval && !self.servers.is_empty() {
             lines.push("they wait for your approval: gristmill config approve".to_owned());

@@ -72,6 +72,17 @@ impl<'a> Naming<'a> {
             .collect()
     }
 
+    /// What a variable holds, or would hold once everything is taken.
+    pub fn known(&self, name: &str) -> Option<String> {
+        let set = self.surroundings.variable(name).and_then(|value| value.to_str());
+        set.or_else(|| self.value(name)).map(str::to_owned)
+    }
+
+    /// Whether a variable is there now.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.surroundings.variable(name).is_some() || self.there.get(name).is_some()
+    }
+
     fn value(&self, name: &str) -> Option<&str> {
         self.given.get(name).map(String::as_str).or_else(|| self.there.get(name))
     }

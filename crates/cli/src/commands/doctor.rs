@@ -12,6 +12,7 @@ use super::doctor_clients::{self, ClientFinding};
 use super::doctor_servers::{Address, Servers};
 use super::{Failure, Outcome};
 use crate::arguments::Doctor;
+use crate::terminal::{tell, tell_after};
 use crate::{engine_progress, exit_codes};
 
 #[derive(Serialize)]
@@ -153,9 +154,9 @@ fn print(findings: &Findings) {
             (false, true) => "MISSING",
             (false, false) => "weak   ",
         };
-        println!("  {mark} {:<18} {}", wall.name, wall.detail);
+        tell_after(&format!("  {mark} {:<18} ", wall.name), &wall.detail);
         if let Some(remedy) = wall.remedy {
-            println!("          remedy: {remedy}");
+            tell(&format!("          remedy: {remedy}"));
         }
     }
     println!("\nplaces:");

@@ -14,7 +14,7 @@ use crate::clients::translate::{Context, Translated, translate};
 use crate::config::problem::shown;
 use crate::config::tree::{Node, Value};
 use crate::config::{self, Config, Flags, Surroundings};
-use crate::terminal::Printable;
+use crate::terminal::{Printable, tell, tell_after};
 
 /// What is known of a client's file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -105,7 +105,7 @@ fn finding(
     let servers = file.servers();
     let ours = servers.iter().find(|listed| {
         let is_known = known.is_some_and(|known| {
-            known.name == listed.entry.key && known.entry == listed.entry.node.to_json()
+            known.name == listed.entry.key && our_entry::is_as_written(&listed.entry.node, &known.entry)
         });
         our_entry::is_ours(&listed.entry.node) || is_known
     });
@@ -169,13 +169,14 @@ pub fn print(findings: &[ClientFinding]) {
             (None, true) => ("ok     ", format!("connected in {}", finding.file)),
             (None, false) => ("-      ", format!("not connected: gristmill connect {}", finding.client)),
         };
-        println!("  {mark} {:<18} {}", finding.title, Printable::all(&words));
+        tell_after(&format!("  {mark} {:<15} ", finding.title), &Printable::all(&words));
+        let more = |text: String| tell(&format!("          {text}"));
         if let Some(remedy) = finding.remedy.as_ref().filter(|_| finding.problem.is_some()) {
-            println!("          remedy: {remedy}");
+            more(format!("remedy: {remedy}"));
         }
         if !finding.also_behind_us.is_empty() {
-            println!("          both here and behind Gristmill: {}", finding.also_behind_us.join(", "));
-            println!("          remedy: gristmill connect {} --move-servers", finding.client);
+            more(format!("both here and behind Gristmill: {}", finding.also_behind_us.join(", ")));
+            more(format!("remedy: gristmill connect {} --move-servers", finding.client));
         }
     }
 }

@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use serde_json::{Value as Json, json};
 
 use super::add::{Scope, file_of};
+use super::import_answer::Answer;
 use super::list::counted;
 use super::servers::scope;
 use super::{Failure, Outcome};
@@ -15,19 +16,24 @@ use crate::client_arguments::ImportArguments;
 use crate::clients::Client;
 use crate::clients::client_file::short;
 use crate::clients::places::Reach;
+use crate::clients::still_missing::{Missing, missing};
 use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict, survey};
 use crate::clients::take_servers::{Taken, take};
 use crate::clients::variables::Naming;
-use crate::config::Surroundings;
+use crate::config::edit;
 use crate::config::load::env_path;
+use crate::config::locations::SHARED_NAME;
 use crate::config::problem::{closest, shown};
+use crate::config::{Approval, Surroundings};
 use crate::exit_codes;
-use crate::terminal::{Printable, ask, cut, width, wrapped};
+use crate::terminal::{Printable, ask, cut, tell, tell_beside, width, wrapped};
 
 pub fn import(arguments: ImportArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
     let scope = scope(arguments.scope.clone());
     let path = file_of(&surroundings, &scope).map_err(|error| Failure::Usage(error.into()))?;
+    refuse_shared_file(&path, &scope)?;
+    edit::check(&path).map_err(|error| Failure::Usage(error.into()))?;
     let target = Target::read(&path, scope == Scope::Project, &surroundings);
     let target = target.map_err(|error| Failure::Usage(error.into()))?;
     let clients = if arguments.from.is_empty() { Client::ALL.to_vec() } else { arguments.from.clone() };
@@ -36,21 +42,68 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     let survey = survey(&clients, &surroundings, &target, plain, &mut naming);
     let home = surroundings.home();
     let listing = Listing { survey: &survey, home: home.as_deref(), replace: arguments.replace };
+    // What is named needs no list of everything, and a wrong name least of all.
+    let named = match arguments.names.is_empty() {
+        true => None,
+        false => Some(listing.by_name(&arguments.names)?),
+    };
     if !arguments.json {
-        listing.print();
+        listing.print(named.as_deref());
     }
-    let picked = listing.pick(&arguments)?;
+    let picked = match named {
+        Some(named) => Some(named),
+        None => listing.pick(&arguments),
+    };
     let taken = match &picked {
         Some(picked) if !arguments.dry_run => {
             take(picked, &target, &naming, &surroundings).map_err(|error| Failure::Usage(error.into()))?
         }
         Some(_) | None => Taken::default(),
     };
+    let missing = missing_of(picked.as_deref().unwrap_or_default(), &target, &surroundings);
     match arguments.json {
-        true => println!("{:#}", listing.json(picked.as_deref(), &taken, &target.path)),
-        false => listing.tell(picked.as_deref(), &taken, &target.path, arguments.dry_run),
+        true => println!("{:#}", listing.json(picked.as_deref(), &taken, &missing, &target.path)),
+        false => {
+            listing.tell(picked.as_deref(), &taken, &target.path, arguments.dry_run);
+            tell_missing(&missing, &target.path, home.as_deref());
+            listing.tell_next(picked.as_deref().unwrap_or_default(), &arguments);
+        }
     }
     Ok(if survey.broken.is_empty() { ExitCode::SUCCESS } else { exit_codes::usage() })
+}
+
+/// A project's `.mcp.json` belongs to its other clients as well: they would start what is put there.
+fn refuse_shared_file(path: &Path, scope: &Scope) -> Result<(), Failure> {
+    if *scope != Scope::Project || path.file_name().is_none_or(|name| name != SHARED_NAME) {
+        return Ok(());
+    }
+    Err(Failure::Usage(anyhow!(
+        "this project's file is {}, which its clients read as well, so they would start the servers, too; \
+         leave --project out, or make a gristmill.toml beside it, which Gristmill then reads instead",
+        shown(&path.display().to_string())
+    )))
+}
+
+/// What these servers lack, apart from what is taken with them.
+pub fn missing_of(picked: &[&Found], target: &Target, surroundings: &Surroundings) -> Missing {
+    let is_set = |name: &str| {
+        let is_taken = picked.iter().any(|found| found.variables.iter().any(|variable| variable == name));
+        is_taken || target.has_variable(name) || surroundings.variable(name).is_some()
+    };
+    let servers = picked.iter().filter_map(|found| {
+        let there = || target.server(&found.becomes);
+        found.settings.as_ref().or_else(there)
+    });
+    missing(servers, is_set, surroundings)
+}
+
+/// Says it.
+pub fn tell_missing(missing: &Missing, target: &Path, home: Option<&Path>) {
+    let lines = missing.lines(&short(&env_path(target), home));
+    if !lines.is_empty() {
+        tell_beside("before they all work:");
+    }
+    lines.iter().for_each(|line| tell_beside(&format!("  {line}")));
 }
 
 struct Listing<'a> {
@@ -65,9 +118,10 @@ impl<'a> Listing<'a> {
         self.survey.found.iter().filter(|found| found.can_be_taken(self.replace)).collect()
     }
 
-    fn print(&self) {
+    /// All of them, or only these.
+    fn print(&self, only: Option<&[&Found]>) {
         for (client, error) in &self.survey.broken {
-            eprintln!("error: {client}: {}", Printable::all(&error.to_string()));
+            tell_beside(&format!("error: {client}: {}", Printable::all(&error.to_string())));
         }
         if self.survey.found.is_empty() {
             let files = self.survey.files.len();
@@ -80,7 +134,9 @@ impl<'a> Listing<'a> {
         let indent = name_width + 7;
         let room = width().saturating_sub(indent).max(20);
         let mut heading = None;
-        for found in &self.survey.found {
+        let is_shown =
+            |found: &&Found| only.is_none_or(|only| only.iter().any(|one| std::ptr::eq(*one, *found)));
+        for found in self.survey.found.iter().filter(is_shown) {
             if heading != Some((found.client, &found.file)) {
                 heading = Some((found.client, &found.file));
                 println!("{}  {}", found.client, short(&found.file, self.home));
@@ -103,7 +159,17 @@ impl<'a> Listing<'a> {
             Verdict::AlreadyThere => "already there".to_owned(),
             Verdict::Differs if self.replace => "takes the place of yours".to_owned(),
             Verdict::Differs => "differs from yours, which stays; --replace takes this one".to_owned(),
-            Verdict::SameAs(client) => format!("same as in {client}"),
+            Verdict::OwnFile(Approval::Given) => "already there: Gristmill reads this file itself".to_owned(),
+            Verdict::OwnFile(Approval::Missing | Approval::Outdated) => {
+                "not used yet: Gristmill reads this file itself, once you look at it and run \
+                 gristmill config approve"
+                    .to_owned()
+            }
+            Verdict::SameAs { client, name, has_other_limits } => {
+                let name = if *name == found.name { String::new() } else { format!("{} ", shown(name)) };
+                let limits = if *has_other_limits { ", with other time limits" } else { "" };
+                format!("same as {name}in {client}{limits}")
+            }
             Verdict::Ourselves => "is Gristmill itself: skipped".to_owned(),
             Verdict::Refused(why) => format!("cannot be taken: {why}"),
         }];
@@ -111,7 +177,7 @@ impl<'a> Listing<'a> {
             remarks[0].push_str(&format!("; for {}", short(Path::new(project), self.home)));
         }
         if found.can_be_taken(self.replace) && found.reach == Reach::Project {
-            remarks.push("in a project's file: look at it, then take it by name".to_owned());
+            remarks.push("in a project's file: look at it, then take it by its name or number".to_owned());
         }
         if found.can_be_taken(self.replace) && !found.variables.is_empty() {
             let (verb, what) =
@@ -125,36 +191,29 @@ impl<'a> Listing<'a> {
     }
 
     /// What the user wants; none if nobody said.
-    fn pick(&self, arguments: &ImportArguments) -> Result<Option<Vec<&'a Found>>, Failure> {
+    fn pick(&self, arguments: &ImportArguments) -> Option<Vec<&'a Found>> {
         let numbered = self.numbered();
+        let all = || numbered.iter().copied().filter(|found| found.is_among_all(self.replace)).collect();
         if arguments.all {
-            return Ok(Some(numbered.into_iter().filter(|found| found.is_among_all(self.replace)).collect()));
-        }
-        if !arguments.names.is_empty() {
-            return self.by_name(&arguments.names).map(Some);
+            return Some(all());
         }
         let can_ask = std::io::stdin().is_terminal() && !arguments.json && !arguments.dry_run;
         if numbered.is_empty() || !can_ask {
-            return Ok(None);
+            return None;
         }
-        let answer = ask("\nwhich? numbers such as `1 3`, all, none:").unwrap_or_default();
-        match answer.to_ascii_lowercase().as_str() {
-            "" | "none" | "n" | "no" => Ok(Some(Vec::new())),
-            "all" | "a" => Ok(Some(numbered.into_iter().filter(|f| f.is_among_all(self.replace)).collect())),
-            answer => {
-                let words = answer.split([',', ' ']).filter(|word| !word.is_empty());
-                let chosen = words.map(|word| {
-                    let number: Option<usize> = word.parse().ok();
-                    number.and_then(|number| numbered.get(number.checked_sub(1)?)).copied()
-                });
-                let chosen: Option<Vec<&Found>> = chosen.collect();
-                let chosen = chosen.ok_or_else(|| {
-                    let count = numbered.len();
-                    Failure::Usage(anyhow!(
-                        "answer with numbers from 1 to {count}, `all` or `none`; nothing was taken"
-                    ))
-                })?;
-                Ok(Some(once_each(chosen)))
+        let mut question = "\nwhich? numbers such as `1 3-5`, all, none:".to_owned();
+        loop {
+            // Nobody there any more is none.
+            let answer = ask(&question).unwrap_or_default();
+            match Answer::of(&answer, numbered.len()) {
+                Some(Answer::None) => return Some(Vec::new()),
+                Some(Answer::All) => return Some(all()),
+                Some(Answer::Numbers(numbers)) => {
+                    return Some(
+                        numbers.iter().filter_map(|number| numbered.get(*number - 1)).copied().collect(),
+                    );
+                }
+                None => question = format!("numbers from 1 to {}, all, or none:", numbered.len()),
             }
         }
     }
@@ -169,10 +228,14 @@ impl<'a> Listing<'a> {
             match (exact.or(any), named.first()) {
                 (Some(found), _) => picked.push(*found),
                 // What is there already needs no taking.
-                (None, Some(found)) if found.verdict == Verdict::AlreadyThere => {}
+                (None, Some(found))
+                    if matches!(found.verdict, Verdict::AlreadyThere | Verdict::OwnFile(Approval::Given)) =>
+                {
+                    eprintln!("{} is already there", shown(name));
+                }
                 (None, Some(found)) => {
                     let why = self.remarks(found).swap_remove(0);
-                    return Err(Failure::Usage(anyhow!("`{}` was not taken: {why}", shown(name))));
+                    return Err(Failure::Usage(anyhow!("nothing was taken: `{}`: {why}", shown(name))));
                 }
                 (None, None) => {
                     let known: Vec<&str> =
@@ -180,7 +243,10 @@ impl<'a> Listing<'a> {
                     let near =
                         closest(name, &known).map(|near| format!(" (did you mean `{}`?)", shown(&near)));
                     let near = near.unwrap_or_default();
-                    return Err(Failure::Usage(anyhow!("no client has a server `{}`{near}", shown(name))));
+                    return Err(Failure::Usage(anyhow!(
+                        "nothing was taken: no client has a server `{}`{near}",
+                        shown(name)
+                    )));
                 }
             }
         }
@@ -202,18 +268,38 @@ impl<'a> Listing<'a> {
             Some(picked) if is_dry => {
                 let names: Vec<String> = picked.iter().map(|found| shown(&found.becomes)).collect();
                 let target = short(target, self.home);
-                println!("would take {} into {target}: {}", counted(names.len(), "server"), names.join(", "));
+                let count = counted(names.len(), "server");
+                tell(&format!("would take {count} into {target}: {}", names.join(", ")));
             }
-            Some(_) => {
-                for line in taken.lines(target, self.home) {
-                    println!("{line}");
-                }
-                eprintln!("hint: gristmill list shows whether they answer");
-            }
+            Some(_) => taken.lines(target, self.home).iter().for_each(|line| tell(line)),
         }
     }
 
-    fn json(&self, picked: Option<&[&Found]>, taken: &Taken, target: &Path) -> Json {
+    /// What `all` left out, and what comes after this.
+    fn tell_next(&self, picked: &[&Found], arguments: &ImportArguments) {
+        let is_picked = |found: &Found| picked.iter().any(|one| std::ptr::eq(*one, found));
+        let (own, of_projects): (Vec<&Found>, Vec<&Found>) =
+            self.numbered().into_iter().partition(|found| found.reach == Reach::User);
+        let left: Vec<String> =
+            of_projects.into_iter().filter(|found| !is_picked(found)).map(named).collect();
+        let is_all = arguments.all || (!picked.is_empty() && own.iter().all(|found| is_picked(found)));
+        if is_all && arguments.names.is_empty() && !left.is_empty() {
+            tell_beside(&format!(
+                "left out, being in a project's file: {}; if you trust that: gristmill import {}",
+                left.join(", "),
+                left.join(" ")
+            ));
+        }
+        let Some(first) = picked.first().filter(|_| !arguments.dry_run) else { return };
+        tell_beside("hint: gristmill list shows whether they answer");
+        tell_beside(&format!(
+            "hint: gristmill connect {} --move-servers puts Gristmill in their place in {}",
+            first.client.name(),
+            first.client
+        ));
+    }
+
+    fn json(&self, picked: Option<&[&Found]>, taken: &Taken, missing: &Missing, target: &Path) -> Json {
         let is_picked =
             |found: &Found| picked.is_some_and(|all| all.iter().any(|one| std::ptr::eq(*one, found)));
         let row = |found: &Found| {
@@ -229,7 +315,9 @@ impl<'a> Listing<'a> {
                     Verdict::New => "new",
                     Verdict::AlreadyThere => "already_there",
                     Verdict::Differs => "differs",
-                    Verdict::SameAs(_) => "same",
+                    Verdict::OwnFile(Approval::Given) => "already_there",
+                    Verdict::OwnFile(Approval::Missing | Approval::Outdated) => "not_approved",
+                    Verdict::SameAs { .. } => "same",
                     Verdict::Ourselves => "gristmill",
                     Verdict::Refused(_) => "refused",
                 },
@@ -247,8 +335,17 @@ impl<'a> Listing<'a> {
             }).collect::<Vec<_>>(),
             "taken": taken.servers,
             "moved_variables": taken.variables,
+            "missing": {
+                "variables": missing.variables,
+                "programs": missing.programs,
+                "logins": missing.logins,
+            },
         })
     }
+}
+
+fn named(found: &Found) -> String {
+    shown(&found.becomes)
 }
 
 fn once_each(picked: Vec<&Found>) -> Vec<&Found> {

@@ -17,6 +17,7 @@ pub mod doctor_servers;
 pub mod example_server;
 pub mod get;
 pub mod import;
+pub mod import_answer;
 pub mod list;
 pub mod login;
 pub mod remove;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 use gristmill_gateway::domain::Code;
 
 use crate::exit_codes;
+use crate::terminal::tell_beside;
 
 /// A command that could not do its work, said on stderr.
 pub enum Failure {
@@ -53,7 +55,7 @@ impl Failure {
             }
             Failure::Ours(error) => (error, String::new(), exit_codes::ours()),
         };
-        eprintln!("error{kind}: {error:#}");
+        tell_beside(&format!("error{kind}: {error:#}"));
         code
     }
 }

@@ -128,6 +128,14 @@ pub struct Place<'a> {
 /// Why a format's editor gives up.
 pub type Unsafe = &'static str;
 
+/// Whether a file can be changed, as far as that can be known beforehand; one that is not there can.
+pub fn check(path: &Path) -> Result<(), EditError> {
+    let unreadable = |source| EditError::Read { path: path.to_owned(), source };
+    let Some(file) = FileText::read_if_there(path).map_err(unreadable)? else { return Ok(()) };
+    let format = Format::of(path).ok_or(unreadable(ReadError::UnknownFormat))?;
+    parse(format, file.text().map_err(unreadable)?, path).map(drop)
+}
+
 /// Changes a file, or leaves it alone.
 pub fn edit(path: &Path, change: Change<'_>, home: Option<&Path>) -> Result<Edited, EditError> {
     let old =

@@ -337,10 +337,11 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separator = match (&self.place.file, &self.place.key) {
-            (None, None) => "",
-            (Some(_), None) => ": ",
-            (_, Some(_)) => " ",
+        let separator = match (&self.place.file, self.place.line, &self.place.key) {
+            (None, _, None) => "",
+            (Some(_), Some(_), None) => ": ",
+            // The name of the file or the key begins the sentence.
+            (Some(_), None, None) | (_, _, Some(_)) => " ",
         };
         write!(f, "{}{separator}{}", self.place, harmless(&self.what.to_string(), 1_000))
     }

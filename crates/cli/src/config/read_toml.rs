@@ -9,13 +9,24 @@ use super::tree::{Bounds, Entry, Lines, Node, Value};
 pub fn parse(text: &str, bounds: Bounds) -> Result<Node, SyntaxError> {
     let lines = Lines::of(text);
     let document = Document::parse(text).map_err(|error| SyntaxError::Text {
-        message: error.message().to_owned(),
+        message: match error.span() {
+            // The parser takes `npx` for the beginning of a number.
+            Some(span) if is_bare_word(text, span.start) => "text must stand in quotes".to_owned(),
+            Some(_) | None => error.message().to_owned(),
+        },
         line: error.span().map(|span| lines.line(span.start)),
         column: error.span().map(|span| lines.column(span.start) + 1),
     })?;
     let mut reader = Reader { lines, bounds };
     let value = reader.table(document.as_table(), 0)?;
     Ok(Node { line: 1, value })
+}
+
+/// Whether a word stands there, without quotes, where a value is needed.
+fn is_bare_word(text: &str, at: usize) -> bool {
+    let (Some(before), Some(word)) = (text.get(..at), text.get(at..)) else { return false };
+    before.trim_end_matches([' ', '\t']).ends_with(['=', '[', ','])
+        && word.starts_with(|c: char| c.is_alphabetic() || matches!(c, '/' | '~' | '$' | '@'))
 }
 
 struct Reader {

@@ -48,10 +48,12 @@ pub use tree_store::remove_trees;
 /// How long programs and searches wait for servers of which nothing is known yet.
 const FIRST_LOOK_WAIT: Duration = Duration::from_secs(10);
 
-/// When servers are reached whose tools are known already.
+/// When servers are reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refresh {
-    /// When a call needs one.
+    /// Not by itself, not even one of which nothing is known.
+    Never,
+    /// When a call needs one; at once, if nothing is known of it.
     #[default]
     WhenUsed,
     /// At once, all of them, while nobody waits.
@@ -61,7 +63,7 @@ pub enum Refresh {
 /// How upstreams are started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Startup {
-    /// When servers are reached that are known already.
+    /// When servers are reached.
     pub refresh: Refresh,
     /// Whether servers are told that they may ask questions. Without it they are told that nobody is
     /// there to answer.
@@ -137,7 +139,12 @@ impl Upstreams {
         inner.review_what_is_kept();
         inner.renew();
         for server in &inner.servers {
-            if refresh == Refresh::Behind || !server.is_known() {
+            let is_reached = match refresh {
+                Refresh::Never => false,
+                Refresh::WhenUsed => !server.is_known(),
+                Refresh::Behind => true,
+            };
+            if is_reached {
                 let (inner, server) = (Arc::clone(&inner), Arc::clone(server));
                 tokio::spawn(async move {
                     if server.live(&inner).await.is_err() {
@@ -168,7 +175,10 @@ impl Upstreams {
 
     async fn check_server(&self, server: &Arc<Server>) -> ServerStatus {
         let began = std::time::Instant::now();
-        let _ = server.live(&self.inner).await;
+        if server.live(&self.inner).await.is_ok() {
+            // Someone else may have reached it just now, and still be looking at its tools.
+            server.first_look().await;
+        }
         ServerStatus { took: Some(began.elapsed()), ..server.status() }
     }
 

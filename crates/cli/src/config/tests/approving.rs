@@ -30,7 +30,7 @@ fn nothing_of_an_unapproved_file_is_used_and_all_of_it_is_listed() {
     assert_eq!(
         world.said(&loaded),
         [
-            "Warning home/project/gristmill.toml: is a project's file that you have not approved: nothing of it is used. Look at it, then run `gristmill config approve`",
+            "Warning home/project/gristmill.toml is a project's file that you have not approved: nothing of it is used. Look at it, then run `gristmill config approve`",
             "Warning home/project/gristmill.toml:7: `mine` waits for approval; until then the server of the same name in home/.config/gristmill/gristmill.toml is used",
         ]
     );
@@ -62,7 +62,7 @@ fn a_changed_env_file_waits_for_approval_too() {
     let world = world.file("home/project/.env", "BIN=evil\n");
     assert_eq!(bin(&world), None);
     let said = world.said(&world.load());
-    assert!(said[0].starts_with("Warning home/project/.env: has changed since you approved it"), "{said:?}");
+    assert!(said[0].starts_with("Warning home/project/.env has changed since you approved it"), "{said:?}");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn check_tells_everything_worst_first() {
     assert!(lines[0].starts_with(&format!("error: /{USER}:1: `servers.a` says neither")));
     assert!(lines[1].starts_with(&format!("error: /{USER}:2: `servers.a.comand` unknown key")));
     assert!(
-        lines[2].starts_with(&format!("warning: /{PROJECT}: is a project's file that you have not approved"))
+        lines[2].starts_with(&format!("warning: /{PROJECT} is a project's file that you have not approved"))
     );
     assert!(lines[3].starts_with(&format!("note: /{USER}:5: `servers.b.trust`")));
     assert_eq!(lines[4], "2 files read, 2 servers, 1 usable; 2 errors, 1 warning");

@@ -216,13 +216,19 @@ fn a_text_that_is_not_its_format_says_where() {
         assert!(said[0].starts_with(expected), "{}", said[0]);
     };
     check("gristmill.toml", "level = 'x'\n[servers\n", "Error gristmill.toml:2: cannot be read: ");
+    check(
+        "gristmill.toml",
+        "[servers.a]\ncommand = npx\n",
+        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+    );
+    check(
+        "gristmill.toml",
+        "[servers.a]\nargs = ['x', /srv]\n",
+        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+    );
     check("gristmill.yaml", "level: x\nservers: [\n", "Error gristmill.yaml:");
     check("gristmill.json", "{\n\"level\": }", "Error gristmill.json:2: cannot be read: ");
-    check(
-        "gristmill.ini",
-        "",
-        "Error gristmill.ini: has no known extension; use .toml, .yaml, .yml or .json",
-    );
+    check("gristmill.ini", "", "Error gristmill.ini has no known extension; use .toml, .yaml, .yml or .json");
     check("gristmill.yaml", "a: &x 1\nb: *x\n", "Error gristmill.yaml:2: cannot be read: aliases");
     check("gristmill.yaml", "a: 1\n---\nb: 2\n", "Error gristmill.yaml:2: cannot be read: it holds a second");
     check("gristmill.yaml", "- a\n- b\n", "Error gristmill.yaml:1: must be a table, not a list");

@@ -123,8 +123,8 @@ fn of_several_files_in_a_folder_the_first_is_read_and_the_others_are_named() {
     assert_eq!(
         world.said(&world.load()),
         [
-            "Warning home/project/gristmill.json: is not read, because home/project/gristmill.toml is there",
-            "Warning home/project/.mcp.json: is not read, because home/project/gristmill.toml is there",
+            "Warning home/project/gristmill.json is not read, because home/project/gristmill.toml is there",
+            "Warning home/project/.mcp.json is not read, because home/project/gristmill.toml is there",
         ]
     );
 }
@@ -145,7 +145,7 @@ fn a_named_file_is_the_only_one_and_trusted() {
     let loaded = world.load_with(&flags);
     assert_eq!(
         world.said(&loaded),
-        ["Error home/project/missing.toml: cannot be read: No such file or directory (os error 2)"]
+        ["Error home/project/missing.toml cannot be read: No such file or directory (os error 2)"]
     );
     assert!(loaded.into_result().is_err());
 }
@@ -252,7 +252,7 @@ fn a_file_that_others_can_write_is_warned_of() {
     assert_eq!(
         world.said(&world.load()),
         [
-            "Warning home/.config/gristmill/gristmill.toml: can be changed by other users of this machine; run `chmod go-w` on it"
+            "Warning home/.config/gristmill/gristmill.toml can be changed by other users of this machine; run `chmod go-w` on it"
         ]
     );
     assert_eq!(world.load().config.files[0].approval, Approval::Given);
