@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::catalogue::{Catalogue, Server, first_sentence};
+use crate::catalogue::{Catalogue, Server, first_sentence, import_name};
 use crate::stubs::{self, one_line};
 
 /// One file of the tree.
@@ -23,7 +23,7 @@ pub struct TreeFile {
 pub type States = BTreeMap<String, String>;
 
 /// Raised whenever the same catalogue gives other files than before.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
 const VERSION_CHARS_MAX: usize = 100;
@@ -148,11 +148,12 @@ pub fn index(catalogue: &Catalogue, states: &States) -> String {
     made
 }
 
-/// What it has; tools are named even if there are none.
+/// How it is imported where that is not plain, and what it has; tools are named even if there are none.
 fn counts(server: &Server) -> String {
     let offer = &server.offer;
     let resources = offer.resources.len() + offer.resource_templates.len();
-    let mut counts = vec![counted(server.tools.len(), "tool")];
+    let mut counts: Vec<String> = import_name(&server.folder).into_iter().collect();
+    counts.push(counted(server.tools.len(), "tool"));
     counts.extend((resources > 0).then(|| counted(resources, "resource")));
     counts.extend((!offer.prompts.is_empty()).then(|| counted(offer.prompts.len(), "prompt")));
     counts.join(", ")

@@ -99,6 +99,29 @@ fn the_exact_name_comes_first_in_any_spelling() {
 }
 
 #[test]
+fn words_that_say_nothing_do_not_change_the_order() {
+    let index = index(vec![offer(
+        "github",
+        None,
+        &[
+            json!({
+                "name": "create_issue_comment",
+                "title": "Create issue",
+                "description": "Create issue, create issue. Create issue.",
+                "inputSchema": {"type": "object", "properties": {"create": {}, "issue": {}}},
+            }),
+            tool("create_issue", ""),
+            tool("list_issues", "List issues."),
+        ],
+    )]);
+    let plain = names(&index, &Query::new("create issue"));
+    assert_eq!(plain[0], "github.create_issue");
+    for text in ["create an issue", "Please create the issue.", "I want to create an issue!"] {
+        assert_eq!(names(&index, &Query::new(text)), plain, "{text}");
+    }
+}
+
+#[test]
 fn other_words_for_the_same_thing_find_the_tool() {
     let office = office();
     for (text, expected) in [
@@ -252,7 +275,7 @@ fn an_answer_is_rendered_in_three_details() {
 fn servers_are_rendered_with_their_counts() {
     let answer = office().search(&Query { limit: 2, ..Query::default() }, &signature).expect("an answer");
     let expected = "2 of 3 servers shown\ndrive (1 tool): The drive server.\n\
-                    git-hub (4 tools, code): The git-hub server.\nMore: offset 2; or search with words.\n";
+                    git-hub (servers.git_hub, 4 tools, code): The git-hub server.\nMore: offset 2; or search with words.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
 }
 

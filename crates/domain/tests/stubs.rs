@@ -267,6 +267,14 @@ fn the_index_names_every_server_and_its_state() {
     );
 }
 
+#[test]
+fn the_index_says_how_a_server_is_imported_whose_name_python_does_not_take() {
+    let offers =
+        ["git-hub", "mail"].map(|name| ServerOffer { name: name.to_owned(), ..ServerOffer::default() });
+    let index = tree::index(&Catalogue::new(offers.to_vec()), &States::new());
+    assert!(index.ends_with("\n\n- git-hub (servers.git_hub, 0 tools)\n- mail (0 tools)\n"), "{index}");
+}
+
 fn resource() -> Resource {
     Resource::from_text(r#"{"uri":"file:///a","name":"a","mimeType":"text/plain"}"#).expect("a resource")
 }

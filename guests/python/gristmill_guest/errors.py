@@ -3,7 +3,7 @@
 import re
 import sys
 
-from gristmill_guest import loop, missing, namespace, result, tools, tracebacks
+from gristmill_guest import catalogue, loop, missing, namespace, result, tool_imports, tools, tracebacks
 
 # Names that programs use without importing them.
 COMMON_IMPORTS = {
@@ -114,11 +114,15 @@ def hint_for(error, kind):
     if isinstance(error, BaseExceptionGroup):
         return "catch it with: except* ToolError as group" if kind == "tool" else None
     if kind == "tool":
-        return _TOOL_HINTS.get(error.code if type(error.code) is str else None, _TOOL_HINT)
+        return _tool_hint(error, message)
     if isinstance(error, loop.Deadlock):
         return "look for a Queue.get, Event.wait or Future that no other task ever completes"
     if kind == "syntax":
         return _syntax_hint(error, message)
+    if kind == "missing_module" and type(error.name) is str:
+        forgotten = _forgotten_import(error.name.split(".", 1)[0])
+        if forgotten and not error.name.startswith("servers."):
+            return forgotten
     if isinstance(error, ImportError) and kind == "exception":
         suggestion = _names_in(error.name)
         if suggestion:
@@ -136,6 +140,8 @@ def hint_for(error, kind):
     if isinstance(error, RuntimeError) and "no running event loop" in message:
         return "write await in front of something at top level, or use asyncio.run(main())"
     if isinstance(error, TypeError):
+        if message.startswith("callMCPTool() takes"):
+            return 'pass the arguments of the tool by name: await callMCPTool("server.tool", name=value)'
         awaited = _NOT_AWAITABLE.match(message)
         if awaited is not None:
             return _await_hint(awaited.group(1))
@@ -147,6 +153,14 @@ def hint_for(error, kind):
 _TOOL_HINT = "catch it with: except ToolError as error"
 # Mistakes of the program itself: there is nothing to catch.
 _TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "correct the argument"}
+
+
+def _tool_hint(error, message):
+    code = error.code if type(error.code) is str else None
+    if code == "GM-1401" and not ("did you mean" in message or " may be " in message or "its tools:" in message):
+        # No names are above.
+        return None if catalogue.servers() else tool_imports.NO_SERVERS
+    return _TOOL_HINTS.get(code, _TOOL_HINT)
 
 
 def _syntax_hint(error, message):
@@ -165,7 +179,8 @@ def _syntax_hint(error, message):
         return "remove the line: there is no shell in the sandbox"
     if line.startswith("%"):
         return "remove the notebook magic (the line that starts with %)"
-    return None
+    importable = tool_imports.as_written(line)
+    return f"write: {importable}" if importable else None
 
 
 def _name_hint(error):
@@ -176,6 +191,9 @@ def _name_hint(error):
         return f"write: from {COMMON_IMPORTS[name]} import {name}"
     if name == "datetime":
         return "write: from datetime import datetime (or: import datetime, for datetime.datetime)"
+    forgotten = _forgotten_import(name)
+    if forgotten:
+        return forgotten
     module = MODULE_ALIASES.get(name, name)
     if module in missing.ADVICE and (name in MODULE_ALIASES or module not in sys.stdlib_module_names):
         return f"{module} is not in the sandbox: {missing.ADVICE[module]}"
@@ -183,6 +201,11 @@ def _name_hint(error):
     if suggestion is None and _TOOL_NAME.fullmatch(name):
         return f'if it is a tool, write: await callMCPTool("{name}", {{...}})'
     return suggestion
+
+
+def _forgotten_import(name):
+    # Of a module of the library that one is meant, whatever servers are called.
+    return None if name in sys.stdlib_module_names else tool_imports.for_name(name)
 
 
 def _await_hint(type_name):
@@ -239,6 +262,8 @@ def _names_in(module_name):
     """What `from servers.x import ...` could have named."""
     if type(module_name) is not str or not module_name.startswith(("servers", "skills")):
         return None
+    if module_name == "servers" and not catalogue.servers():
+        return tool_imports.NO_SERVERS
     module = sys.modules.get(module_name)
     names = getattr(module, "__all__", None)
     # Not through getattr, which a tree's module answers with an error of its own.

@@ -3,6 +3,8 @@
 import difflib
 import sys
 
+from gristmill_guest import tool_imports
+
 _NETWORK = "there is no network in the sandbox; call a tool with callMCPTool"
 _TABLES = "use csv, sqlite3, statistics, collections and itertools for tables and numbers"
 _PROCESSES = "there are no processes in the sandbox; use asyncio.gather for parallel tool calls"
@@ -96,6 +98,9 @@ class ExplainingFinder:
     def message(self, fullname):
         top, _, rest = fullname.partition(".")
         text = f"No module named '{fullname}'"
+        # Only without a tree does the search for the module come here.
+        if top == "servers":
+            return f"{text}: {tool_imports.NO_SERVERS}"
         advice = ADVICE.get(fullname) or ADVICE.get(top)
         if top in sys.stdlib_module_names and (not rest or top not in self._known or fullname in ADVICE):
             return f"{text}: it is not part of this build" + (f"; {advice}" if advice else "")

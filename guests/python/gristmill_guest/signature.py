@@ -19,18 +19,34 @@ def of(text, tool, extension):
     return found or text
 
 
+def parameters(text, tool):
+    """The names of a Python stub's parameters, each with whether it is required; None where it has no function."""
+    functions = _functions(text, names.identifier(tool))
+    if not functions:
+        return None
+    arguments = functions[0].args
+    return [
+        (argument.arg, default is None)
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+
+
 def _python(text, name):
+    lines = _LINE_END.split(text)
+    return "\n".join(_head(node, lines) for node in _functions(text, name))
+
+
+def _functions(text, name):
+    """The functions of that name, else all."""
     try:
         # What is wrong with a stub is no news to the program.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return []
     functions = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    functions = [node for node in functions if node.name == name] or functions
-    lines = _LINE_END.split(text)
-    return "\n".join(_head(node, lines) for node in functions)
+    return [node for node in functions if node.name == name] or functions
 
 
 def _head(node, lines):

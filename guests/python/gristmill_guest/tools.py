@@ -52,14 +52,18 @@ class ToolCall(collections.abc.Coroutine):
     _helper = "callMCPTool"
     _gap = ", ..."
 
-    def __init__(self, name, arguments, line):
+    # The function that the program called instead of the helper.
+    _function = None
+
+    def __init__(self, name, arguments, line, function=None):
+        self._function = function
         self._prepare(name, line, {"name": name, "arguments": arguments, "line": line})
 
     def _prepare(self, name, line, request):
         self.tool = name
         self.line = line
         # asyncio shows these in the repr of a task.
-        self.__name__ = self._helper
+        self.__name__ = self._function or self._helper
         self.__qualname__ = self.written()
         self._payload = encoding.to_json(request)
         self._future = None
@@ -139,6 +143,8 @@ class ToolCall(collections.abc.Coroutine):
 
     def written(self, gap=""):
         """As a program writes it."""
+        if self._function is not None:
+            return f"{self._function}(...)"
         return f'{self._helper}("{self.tool}"{gap})'
 
     def _misused(self, *_args):
@@ -170,13 +176,28 @@ def callMCPTool(name, arguments=None, /, **kwargs):
         raise TypeError(f"callMCPTool takes the tool's name as a string, not {type(name).__name__}")
     if not name.strip():
         raise TypeError("callMCPTool needs the tool's name")
+    if arguments is not None and not isinstance(arguments, collections.abc.Mapping):
+        raise TypeError(
+            f"the arguments of a tool are a dict, not {type(arguments).__name__}: "
+            f'pass them by name, such as callMCPTool("{name[:100]}", name=value)'
+        )
+    return call(str(name), arguments, kwargs)
+
+
+def call(name, arguments, kwargs, function=None):
+    """The call of a tool by `function` of the program, else by callMCPTool."""
     if arguments is None:
         arguments = kwargs
-    elif not isinstance(arguments, collections.abc.Mapping):
-        raise TypeError(f"the arguments of a tool are a dict, not {type(arguments).__name__}")
     elif kwargs:
         arguments = {**arguments, **kwargs}
-    return ToolCall(str(name), encoding.plain_arguments(arguments), program_line())
+    return ToolCall(name, encoding.plain_arguments(arguments), program_line(), function)
+
+
+def are_arguments(positional):
+    """Whether what was passed without a name can be the arguments of a tool: nothing, None or one mapping."""
+    if not positional:
+        return True
+    return len(positional) == 1 and (positional[0] is None or isinstance(positional[0], collections.abc.Mapping))
 
 
 def program_line():

@@ -12,7 +12,7 @@ import os
 import sys
 import types
 
-from gristmill_guest import catalogue, namespace, tools
+from gristmill_guest import catalogue, namespace, signature, tool_imports, tools
 from gristmill_guest.names import identifier, matching
 
 SKILLS = "/skills"
@@ -93,6 +93,8 @@ def _server_members(names):
 def _refuse(fullname, parts, known):
     if len(parts) != 2 and (len(parts) != 3 or parts[0] == "skills"):
         return None
+    if parts[0] == "servers" and not catalogue.servers():
+        raise ModuleNotFoundError(f"No module named '{fullname}': {tool_imports.NO_SERVERS}", name=fullname)
     known = [identifier(name) for name in known]
     close = difflib.get_close_matches(parts[-1], known, 1)
     if close:
@@ -113,8 +115,8 @@ def _beside(server):
 class _ToolModule(types.ModuleType):
     """The module of one tool. It stands under the name of the tool's function, so it is called like it."""
 
-    def __call__(self, arguments=None, /, **kwargs):
-        return self.__dict__["__call__"](arguments, **kwargs)
+    def __call__(self, /, *arguments, **kwargs):
+        return self.__dict__["__call__"](*arguments, **kwargs)
 
 
 class _TreeLoader:
@@ -151,7 +153,7 @@ def _fill_server(module, server):
 
     def resolve(name):
         tool = catalogue.tool_called(server, name)
-        return tool and caller(server, tool)
+        return tool and caller(server, tool, name)
 
     module.__dict__["__beside__"] = lambda: _beside(server)
     _resolve_lazily(module, resolve, module.__all__, lambda: _beside(server))
@@ -190,13 +192,38 @@ def _import_member(package, name, known):
     return sys.modules[f"{package.__name__}.{name}"]
 
 
-def caller(server, tool):
-    """A function that calls one tool, with keywords or with one dict."""
+def caller(server, tool, written=None):
+    """A function that calls one tool, with keywords or with one dict. `written` is its name in the program."""
+    written = written or identifier(tool)
 
-    def call(arguments=None, /, **kwargs):
-        return tools.callMCPTool(f"{server}.{tool}", arguments, **kwargs)
+    def call(*arguments, **kwargs):
+        if not tools.are_arguments(arguments):
+            raise TypeError(_by_name(server, tool, written))
+        return tools.call(f"{server}.{tool}", arguments[0] if arguments else None, kwargs, written)
 
     call.__name__ = call.__qualname__ = identifier(tool)
     call.__module__ = f"servers.{identifier(server)}"
     call.__doc__ = f'Calls the tool {server}.{tool}; read_file("servers/{server}/{tool}.py") shows its arguments.'
     return call
+
+
+PARAMETERS_TOLD_MAX = 12
+
+
+def _by_name(server, tool, written):
+    """What to write instead of arguments without names."""
+    try:
+        parameters = signature.parameters(catalogue.stub(server, tool, "py"), tool)
+    except OSError:
+        parameters = None
+    if parameters is None:
+        return f"pass the arguments by name, such as {written}(name=value)"
+    if not parameters:
+        return f"{written} takes no arguments"
+    # What has to be there comes first, in the order that the stub has.
+    parameters.sort(key=lambda parameter: not parameter[1])
+    needed = [name for name, required in parameters if required] or [parameters[0][0]]
+    example = ", ".join(f"{name}=\u2026" for name in needed[:PARAMETERS_TOLD_MAX])
+    told = [f"{name} (required)" if required else name for name, required in parameters]
+    left = "" if len(told) <= PARAMETERS_TOLD_MAX else ", \u2026"
+    return f"pass the arguments by name: {written}({example}); it takes {', '.join(told[:PARAMETERS_TOLD_MAX])}{left}"

@@ -61,6 +61,10 @@ class Hints(unittest.TestCase):
             ("await None", "this is not async: remove await"),
             ("await [1]", errors._await_hint("list")),
             (
+                'callMCPTool("t", 1, 2)',
+                'pass the arguments of the tool by name: await callMCPTool("server.tool", name=value)',
+            ),
+            (
                 "asyncio.create_task(asyncio.sleep(0))",
                 "write await in front of something at top level, or use asyncio.run(main())",
             ),
@@ -74,7 +78,8 @@ class Hints(unittest.TestCase):
             ("GM-1402", "correct the argument"),
             (-32000, "catch it with: except ToolError as error"),
         ):
-            self.assertEqual(errors.hint_for(tools.ToolError("no", code=code), "tool"), hint)
+            error = tools.ToolError("there is no tool `a`; did you mean b?", code=code)
+            self.assertEqual(errors.hint_for(error, "tool"), hint)
 
 
 class Tracebacks(unittest.TestCase):

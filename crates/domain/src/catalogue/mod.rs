@@ -14,7 +14,7 @@ pub(crate) use definition::first_sentence;
 pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
 pub use definition_diff::{Change, diff};
 pub use lookup::{Lookup, Resolved};
-pub use names::{fold, identifier, parameter_identifier};
+pub use names::{fold, identifier, import_name, parameter_identifier};
 pub use resources::{About, Prompt, PromptArgument, Resource, ResourceTemplate};
 pub use review::{
     Approval, Approve, NotOffered, PINS_FORMAT, Pin, Pins, Review, ServerPins, Waiting, WaitingKind, approve,

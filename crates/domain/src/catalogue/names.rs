@@ -125,6 +125,13 @@ pub fn identifier(name: &str) -> String {
     made
 }
 
+/// How a program writes the module of a server's folder, such as `servers.git_hub`, if not by the
+/// folder's own name.
+pub fn import_name(folder: &str) -> Option<String> {
+    let module = identifier(folder);
+    (module != folder).then(|| format!("servers.{module}"))
+}
+
 /// A parameter's name as an identifier; what is sent is always the original.
 pub fn parameter_identifier(name: &str) -> String {
     identifier(name)

@@ -2,6 +2,7 @@
 
 use super::index::Index;
 use super::postings::ToolId;
+use super::words::is_filler;
 use crate::catalogue::{Server, fold};
 
 impl Index {
@@ -22,6 +23,20 @@ impl Index {
             named.extend(ids.into_iter().flatten().filter(|id| is_called(self.tool(**id).0, &server)));
         }
         named
+    }
+
+    /// The same with words around it that say nothing: `create an issue` is `create issue`.
+    pub(super) fn named_in_words(&self, text: &str) -> Vec<ToolId> {
+        let named = self.named_by(text);
+        if !named.is_empty() {
+            return named;
+        }
+        let telling: Vec<&str> = text
+            .split_whitespace()
+            .map(|word| word.trim_end_matches(['?', '!', '.', ',']))
+            .filter(|word| !is_filler(&word.to_ascii_lowercase()))
+            .collect();
+        self.named_by(&telling.join(" "))
     }
 
     /// The tools that one word of the text names, if it is written as only a name is.

@@ -51,7 +51,7 @@ impl Index {
         for id in self.mentioned_in(text) {
             scores[id as usize] += best;
         }
-        for id in self.named_by(text) {
+        for id in self.named_in_words(text) {
             exact[id as usize] = true;
         }
         let ranked = (0..).zip(scores).zip(exact).map(|((tool, score), exact)| Ranked { tool, score, exact });

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::answer::{Answer, Hit, ServerLine};
 use super::query::Detail;
+use crate::catalogue::import_name;
 
 /// The answer as text of at most `budget_tokens`, as `count` counts them. The first line says how
 /// many of how many are shown, the last how to see more. The first line is there whatever the budget.
@@ -127,7 +128,8 @@ fn server_block(line: &ServerLine) -> String {
     let tools = if line.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", line.tools) };
     let category = line.category.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
     let colon = if line.summary.is_empty() { "" } else { ": " };
-    format!("{} ({tools}{category}){colon}{}\n", line.server, line.summary)
+    let module = import_name(&line.server).map(|name| format!("{name}, ")).unwrap_or_default();
+    format!("{} ({module}{tools}{category}){colon}{}\n", line.server, line.summary)
 }
 
 /// Less of the first hit, where even that one is too long: better its name than nothing.

@@ -178,6 +178,11 @@ pub(super) fn is_stop_word(word: &str) -> bool {
     letter || STOP_WORDS.binary_search(&word).is_ok() || QUESTION_WORDS.binary_search(&word).is_ok()
 }
 
+/// Whether leaving the word out changes nothing about what is wanted; a question word may.
+pub(super) fn is_filler(word: &str) -> bool {
+    word == "i" || STOP_WORDS.binary_search(&word).is_ok()
+}
+
 /// The runs of letters and digits in a text, as they stand there.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty() && run.len() <= WORD_BYTES_MAX)
