@@ -407,3 +407,35 @@ fn a_configuration_that_cannot_be_changed_stops_before_anything_is_written() {
     }
     assert_eq!(desk.env(), "");
 }
+
+#[test]
+fn what_would_be_carried_out_here_and_is_only_text_there_is_not_taken() {
+    let desk = Desk::new("foreign-references");
+    desk.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {
+            "runs": {"url": "http://127.0.0.1:9/mcp", "headers": {"X-B": "${cmd:touch made}"}},
+            "reads": {"command": "x", "env": {"A": "a ${file:/etc/passwd}"}},
+            "asks": {"command": "x", "args": ["${keyring:login}"]},
+            "hides": {"command": "x", "env": {"A": "${B:-${cmd:touch made}}"}},
+            "plain": {"command": "x", "env": {"A": "$${cmd:echo}"}}
+        }}"#,
+    );
+    let ran = desk.run(&["import", "--all"]);
+    for kind in ["${cmd:…}", "${file:…}", "${keyring:…}"] {
+        assert!(
+            ran.stdout.contains(kind) || ran.stderr.contains(kind),
+            "{kind}\n{}{}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
+    let config = desk.config();
+    for name in ["runs", "reads", "asks"] {
+        assert!(!config.contains(name), "{config}");
+    }
+    // What is taken of the others stays text.
+    assert!(!config.contains("\"${cmd:") && !config.contains("= \"${file:"), "{config}");
+    desk.run(&["list", "--no-check"]);
+    assert!(!desk.home.path().join("made").exists());
+}

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use gristmill_gateway::domain::{ServerSettings, Transport};
+use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
 
 use super::client_file::{ClientFile, Listed};
 use super::known::Client;
@@ -71,6 +71,14 @@ pub fn translate(file: &ClientFile, listed: Listed<'_>, context: Context<'_>) ->
     let Some(mut settings) = settings else { return Translated::Refused { why: errors(&problems) } };
     if is_ourselves(&settings) {
         return Translated::Ourselves;
+    }
+    if let Some(reference) = foreign_reference(&settings.transport) {
+        return Translated::Refused {
+            why: format!(
+                "has {reference} in it, which is only text to {client}, and would be carried out here; \
+                 if you mean it, add the server with gristmill add"
+            ),
+        };
     }
     let is_of_project = listed.project.is_some() || file.place.reach == Reach::Project;
     if let Transport::Stdio { cwd: cwd @ None, .. } = &mut settings.transport
@@ -191,6 +199,26 @@ fn remarks(problems: &[Problem]) -> Vec<String> {
         remarks.push(format!("left out: {}", plain.join(", ")));
     }
     remarks
+}
+
+/// A reference that no client knows: what is harmless text there must not read a file or run a
+/// command here.
+fn foreign_reference(transport: &Transport) -> Option<&'static str> {
+    let texts: Vec<&SecretText> = match transport {
+        Transport::Stdio { command, args, env, .. } => {
+            std::iter::once(command).chain(args).chain(env.values()).collect()
+        }
+        Transport::Http { url, headers, oauth } => {
+            let login = oauth.client_id.iter().chain(&oauth.client_secret);
+            std::iter::once(url).chain(headers.values()).chain(login).collect()
+        }
+    };
+    texts.into_iter().flat_map(SecretText::parts).find_map(|part| match part {
+        Part::Plain(_) | Part::Reference(Reference::Environment { .. }) => None,
+        Part::Reference(Reference::File(_)) => Some("${file:…}"),
+        Part::Reference(Reference::Keyring(_)) => Some("${keyring:…}"),
+        Part::Reference(Reference::Command(_)) => Some("${cmd:…}"),
+    })
 }
 
 fn env_files(entries: &[Entry]) -> impl Iterator<Item = Entry> {
