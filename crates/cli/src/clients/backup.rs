@@ -3,7 +3,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
+
+use gristmill_gateway::domain::utc_text;
 
 use super::places::{Place, Reach};
 use super::records::hash_of;
@@ -70,23 +72,7 @@ fn beside(file: &Path, stamp: &str) -> PathBuf {
 
 /// `20261115T100342Z`
 pub fn stamp(now: SystemTime) -> String {
-    let seconds = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (year, month, day) = date(seconds / 86_400);
-    let clock = seconds % 86_400;
-    format!("{year:04}{month:02}{day:02}T{:02}{:02}{:02}Z", clock / 3600, clock / 60 % 60, clock % 60)
-}
-
-/// The Gregorian date of a day since 1970, by eras of 400 years that begin in March.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, day)
+    utc_text(now).replace(['-', ':'], "")
 }
 
 #[cfg(test)]
@@ -98,7 +84,7 @@ mod tests {
     #[test]
     fn times_are_written_in_utc() {
         let check = |seconds: u64, expected: &str| {
-            assert_eq!(stamp(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+            assert_eq!(stamp(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)), expected);
         };
         check(0, "19700101T000000Z");
         check(951_782_400, "20000229T000000Z");
