@@ -148,6 +148,43 @@ fn a_call_without_await_is_reported_with_its_line() {
 }
 
 #[test]
+fn a_mistake_with_a_tool_is_answered_with_what_to_write() {
+    let listed = "pass the arguments by name: get_customer(customer_id=…); it takes customer_id (required)";
+    for (code, message, hint) in [
+        (
+            "await list_orders()",
+            "name 'list_orders' is not defined",
+            "for the tool, write: from servers.shop import list_orders",
+        ),
+        (
+            "await shop.list_orders()",
+            "name 'shop' is not defined",
+            "for the server, write: from servers import shop (or: from servers.shop import tool)",
+        ),
+        (
+            "import shop",
+            "No module named 'shop'",
+            "for the server, write: from servers import shop (or: from servers.shop import tool)",
+        ),
+        (
+            "from servers.my-shop import list_orders",
+            "invalid syntax",
+            "write: from servers.my_shop import list_orders",
+        ),
+        ("from servers.shop import get_customer\nawait get_customer('c1')", listed, ""),
+        (
+            "from servers.shop import get_customer\nget_customer(customer_id='c1')['name']",
+            "this is a tool call that was not awaited: write (await get_customer(...))",
+            "",
+        ),
+    ] {
+        let error = error_of(code);
+        assert!(error.message.starts_with(message), "{code}: {}", error.message);
+        assert_eq!(error.hint.unwrap_or_default(), hint, "{code}");
+    }
+}
+
+#[test]
 fn a_tools_error_is_a_tool_error() {
     assert_eq!(
         result_of(

@@ -7,7 +7,9 @@ import re
 
 from gristmill_guest import catalogue, names
 
-NO_SERVERS = "no servers are connected to this gateway; the user connects them with `gristmill import` or `gristmill add`"
+NO_SERVERS = (
+    "no servers are connected to this gateway; the user connects them with `gristmill import` or `gristmill add`"
+)
 
 NAME_CHARS_MAX = 100
 SERVERS_MAX = 500

@@ -18,6 +18,7 @@ cases![
     an_unknown_filter_is_refused_with_the_nearest,
     a_server_that_is_down_is_named,
     without_servers_a_search_says_how_to_connect_some,
+    without_servers_a_program_hears_that_there_are_none,
     a_definition_comes_in_each_language,
     the_definitions_of_a_server_or_a_category_come_together,
     a_server_narrows_a_bare_name,
@@ -199,6 +200,17 @@ fn without_servers_a_search_says_how_to_connect_some() {
     );
     let refused = served.call("get_tool_definition", json!({"name": "x"}));
     assert!(text_of(&refused).starts_with("error[GM-1401]: no servers are connected\nhint: "), "{refused}");
+}
+
+fn without_servers_a_program_hears_that_there_are_none() {
+    let served = Place::new("none-in-programs").serve(legacy(), &[]);
+    let error = |code: &str| served.structured("execute_code", json!({"code": code}))["error"].clone();
+    let words = "no servers are connected to this gateway; \
+        the user connects them with `gristmill import` or `gristmill add`";
+    let imported = error("from servers.crm import find");
+    assert_eq!(imported["message"], format!("No module named 'servers': {words}"), "{imported:#}");
+    let called = error("await callMCPTool('crm.find')");
+    assert_eq!((&called["code"], &called["hint"]), (&json!("GM-1401"), &json!(words)), "{called:#}");
 }
 
 fn definition(arguments: Value) -> Value {
