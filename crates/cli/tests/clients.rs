@@ -502,6 +502,28 @@ fn before_servers_move_it_is_said_what_goes_where_and_what_they_lack() {
 }
 
 #[test]
+fn a_server_that_has_its_secret_does_not_give_way_to_one_that_lacks_it() {
+    let desk = Desk::new("lacks");
+    desk.write(
+        "config/gristmill/gristmill.toml",
+        "[servers.github]\ncommand = \"gh\"\nenv = { TOKEN = \"${GH_UNSET}\" }\n",
+    );
+    let before = r#"{"mcpServers": {"github": {"command": "gh", "env": {"TOKEN": "CANARY0123456789"}}}}"#;
+    desk.write(".cursor/mcp.json", before);
+    let ran = desk.ok(&["connect", "cursor", "--move-servers", "--yes"]);
+    assert!(
+        ran.stderr.contains("note: github stays in the client: you have another server"),
+        "{}",
+        ran.stderr
+    );
+    assert!(desk.text(".cursor/mcp.json").contains("CANARY0123456789"));
+    desk.ok(&["disconnect", "cursor", "--yes"]);
+    desk.write("config/gristmill/.env", "GH_UNSET=CANARY0123456789\n");
+    let ran = desk.ok(&["connect", "cursor", "--move-servers", "--yes"]);
+    assert!(ran.stderr.contains("note: already behind Gristmill: github\n"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_copy_of_a_project_s_file_is_not_left_in_the_project() {
     let desk = Desk::new("project-backup");
     let before = r#"{"mcpServers": {"db": {"command": "db", "env": {"TOKEN": "CANARY"}}}}"#;

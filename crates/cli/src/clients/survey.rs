@@ -296,7 +296,11 @@ impl Survey {
         let suffixed = format!("{}-{}", settings.name, found.client.name());
         let same = [settings.name.clone(), suffixed].into_iter().find(|name| {
             let there = target.server(name);
-            there.is_some_and(|there| does_as_well(there, settings, naming))
+            there.is_some_and(|there| {
+                // One without its secret does not work in place of one that has it.
+                let lacks = || still_missing::variables_of(there).iter().any(|name| !naming.is_set(name));
+                does_as_well(there, settings, naming) && (found.variables.is_empty() || !lacks())
+            })
         });
         let is_here = same.is_some();
         if let Some(name) = same {
