@@ -284,7 +284,8 @@ class EveryClient:
 
     def test_a_resource_that_is_not_there_is_an_error_that_names_it(self):
         seen = self.seen["no resource"]
-        self.assertEqual(seen.get("code"), -32602, seen)
+        # The older era has a code of its own for it.
+        self.assertEqual(seen.get("code"), -32002 if self.era == "legacy" else -32602, seen)
         self.assertIn("demo://resource/nothing", seen["raised"])
 
     def test_prompts_of_servers_are_listed_and_filled_in(self):
