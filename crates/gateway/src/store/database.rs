@@ -1,0 +1,81 @@
+//! Opening the file: whose it is, which version, how it is written.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::StoreError;
+use super::{FILE_NAME, migrations};
+
+/// How long another process may hold it. Each of our own jobs takes milliseconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What stands in the file's head: `Gris`.
+pub(super) const APPLICATION_ID: i64 = 0x4772_6973;
+
+/// What the write-ahead log may keep of the disk when nobody needs it.
+const LOG_BYTES_KEPT: i64 = 16 << 20;
+
+pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
+    let failed = |error: io::Error| StoreError::Folder { folder: folder.to_owned(), why: error.to_string() };
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let file = folder.join(FILE_NAME);
+    // The file first, for its mode; SQLite gives the files beside it the same.
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW
+        | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    // A link to the folder is the user's own affair; one in place of the file is not.
+    let place = folder.canonicalize().map_err(failed)?.join(FILE_NAME);
+    let told = |error: StoreError| match error {
+        StoreError::Damaged(why) => StoreError::NotOurs { file: file.clone(), why },
+        StoreError::ReadOnly => StoreError::Folder { folder: folder.to_owned(), why: error.to_string() },
+        StoreError::Other(why) => StoreError::Folder { folder: folder.to_owned(), why },
+        error => error,
+    };
+    let connection = Connection::open_with_flags(&place, flags).map_err(|error| told(error.into()))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| told(error.into()))?;
+    check_owner(&connection, &file).map_err(told)?;
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0))
+        .map_err(|error| told(error.into()))?;
+    if mode != "wal" {
+        let why = "its file system cannot hold a database with a write-ahead log".to_owned();
+        return Err(StoreError::Folder { folder: folder.to_owned(), why });
+    }
+    set_up(&connection).map_err(told)?;
+    let mut connection = connection;
+    migrations::bring_up_to_date(&mut connection, &file).map_err(told)?;
+    Ok(connection)
+}
+
+pub(super) fn open_in_memory() -> Result<Connection, StoreError> {
+    let mut connection = Connection::open_in_memory()?;
+    set_up(&connection)?;
+    migrations::bring_up_to_date(&mut connection, Path::new(":memory:"))?;
+    Ok(connection)
+}
+
+/// Before anything is written: a file of somebody else, or of a later version, is left as it is.
+fn check_owner(connection: &Connection, file: &Path) -> Result<(), StoreError> {
+    let application: i64 = connection.query_row("PRAGMA application_id", (), |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    if application != APPLICATION_ID && tables > 0 {
+        let why = "it is a database of another program".to_owned();
+        return Err(StoreError::NotOurs { file: file.to_owned(), why });
+    }
+    migrations::check_known(connection, file)
+}
+
+fn set_up(connection: &Connection) -> Result<(), StoreError> {
+    // Normal: what a killed process has written is in the kernel's hands. Only a machine that loses
+    // power may lose the last writes, and never more than those.
+    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;")?;
+    connection.query_row(&format!("PRAGMA journal_size_limit = {LOG_BYTES_KEPT}"), (), |_| Ok(()))?;
+    Ok(())
+}

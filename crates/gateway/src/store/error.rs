@@ -1,0 +1,67 @@
+//! What goes wrong with the database, and what still works.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+
+/// The database could not be used. What was written before is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing was opened.
+    #[error("the data folder {} cannot be used: {why}; set GRISTMILL_DATA_DIR to a folder of yours that can be written", .folder.display())]
+    Folder {
+        /// Which.
+        folder: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// Nothing was opened or changed.
+    #[error("{} was written by a newer gristmill (its version is {found}, this one knows {known}); use that gristmill, or set GRISTMILL_DATA_DIR to another folder", .file.display())]
+    Newer {
+        /// Which.
+        file: PathBuf,
+        /// Its version.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// Nothing was opened or changed.
+    #[error("{} is not gristmill's database: {why}; move it away, or bring back a backup (`gristmill db backup` makes them)", .file.display())]
+    NotOurs {
+        /// Which.
+        file: PathBuf,
+        /// What was found instead.
+        why: String,
+    },
+    /// Nothing was written. Reading works.
+    #[error("the database cannot be written: it, its folder or the disk is read-only")]
+    ReadOnly,
+    /// Nothing was written. What was there stays, and reading works.
+    #[error("the disk is full; free some space and try again")]
+    Full,
+    /// Nothing was written. Another process has the database for longer than anyone should.
+    #[error("another process holds the database; try again in a moment")]
+    Busy,
+    /// Parts of it can no longer be read.
+    #[error("the database is damaged ({0}); `gristmill doctor` looks at it, and a backup can take its place")]
+    Damaged(String),
+    /// Something else; nothing was written.
+    #[error("the database: {0}")]
+    Other(String),
+    /// The gateway is ending.
+    #[error("the database is closed")]
+    Closed,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let text = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+            Some(ErrorCode::DiskFull) => StoreError::Full,
+            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(text),
+            Some(_) | None => StoreError::Other(text),
+        }
+    }
+}

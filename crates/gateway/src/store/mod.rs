@@ -1,0 +1,141 @@
+//! The database: one SQLite file in the data folder, for everything that is remembered beside files.
+//!
+//! It is opened once. All work on it goes through one thread, job by job, so that nobody waits for a
+//! lock of ours, and each job is one transaction or none. Several gateways may use the same file:
+//! SQLite keeps them apart, and each waits a bounded time for the other.
+//!
+//! Walls: no other module names SQL or rusqlite; what leaves here are records.
+
+mod database;
+mod error;
+mod migrations;
+mod upkeep;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+pub use error::StoreError;
+pub use upkeep::{BackupError, Health};
+
+/// The file's name in the data folder.
+pub const FILE_NAME: &str = "gristmill.db";
+
+/// Jobs that wait for the thread. Beyond this whoever asks waits.
+const JOBS_MAX: usize = 1024;
+
+type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// See the module. Cheap to clone; the file is closed with the last clone.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folder: Option<PathBuf>,
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// The database of a data folder; both are made if they are not there. Blocks on the disk.
+    pub fn open(data_folder: &Path) -> Result<Self, StoreError> {
+        let connection = database::open(data_folder)?;
+        Ok(Self::around(connection, Some(data_folder.to_owned())))
+    }
+
+    /// One that is forgotten with the process.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        Ok(Self::around(database::open_in_memory()?, None))
+    }
+
+    fn around(connection: Connection, folder: Option<PathBuf>) -> Self {
+        let (jobs, waiting) = mpsc::channel(JOBS_MAX);
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || work(connection, waiting))
+            .ok();
+        // Without a thread the channel is closed, and every job says so.
+        Self { inner: Arc::new(Inner { folder, jobs: Mutex::new(Some(jobs)), thread: Mutex::new(thread) }) }
+    }
+
+    /// The data folder that it is in; `None` for one in memory.
+    pub fn folder(&self) -> Option<&Path> {
+        self.inner.folder.as_deref()
+    }
+
+    /// Does one job on the database. Once begun it is done to its end, whether the caller still
+    /// waits or not.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (done, outcome) = oneshot::channel();
+        let jobs = self.lock_jobs().clone().ok_or(StoreError::Closed)?;
+        let job: Job = Box::new(move |connection| {
+            // Nobody waits any more: the work is done all the same.
+            let _ = done.send(job(connection));
+        });
+        jobs.send(job).await.map_err(|_| StoreError::Closed)?;
+        outcome.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// The same, as one transaction that is taken back if the job fails.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.run(|connection| {
+            // At once a writer: one that begins as a reader could find itself overtaken.
+            let behaviour = rusqlite::TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(behaviour)?;
+            let outcome = job(&transaction)?;
+            transaction.commit()?;
+            Ok(outcome)
+        })
+        .await
+    }
+
+    /// Finishes what was asked for and closes the file. Later jobs are refused.
+    pub async fn close(&self) {
+        let thread = self.inner.end();
+        if let Some(thread) = thread {
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+
+    fn lock_jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {
+        self.inner.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn end(&self) -> Option<JoinHandle<()>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Jobs that were asked for are done before the process may end.
+        if let Some(thread) = self.end() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(mut connection: Connection, mut waiting: mpsc::Receiver<Job>) {
+    while let Some(job) = waiting.blocking_recv() {
+        job(&mut connection);
+    }
+    // Else the next to open it begins with a statistic that is never brought up to date.
+    let _ = connection.execute_batch("PRAGMA optimize");
+}
+
+#[cfg(test)]
+mod tests;
