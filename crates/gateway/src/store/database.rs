@@ -63,8 +63,11 @@ pub(super) fn open_in_memory() -> Result<Connection, StoreError> {
 
 /// Before anything is written: a file of somebody else, or of a later version, is left as it is.
 fn check_owner(connection: &Connection, file: &Path) -> Result<(), StoreError> {
-    let application: i64 = connection.query_row("PRAGMA application_id", (), |row| row.get(0))?;
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    // Both at one moment: another gateway may be making the tables just now.
+    let moment = connection.unchecked_transaction()?;
+    let application: i64 = moment.query_row("PRAGMA application_id", (), |row| row.get(0))?;
+    let tables: i64 = moment.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+    drop(moment);
     if application != APPLICATION_ID && tables > 0 {
         let why = "it is a database of another program".to_owned();
         return Err(StoreError::NotOurs { file: file.to_owned(), why });
