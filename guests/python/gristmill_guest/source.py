@@ -6,6 +6,7 @@ kind. What can be read only one way is repaired, with a note; what cannot is a
 """
 
 import ast
+import dis
 import inspect
 import re
 import textwrap
@@ -137,6 +138,17 @@ def _compile_keeping_last(text, filename):
         ast.copy_location(target, last)
         tree.body[-1] = assign
     return compile(tree, filename, "exec", _FLAGS, dont_inherit=True)
+
+
+def assigns(compiled, name):
+    """Whether the program itself, not a function in it, has a statement that assigns the variable."""
+    codes = compiled.codes if compiled.last is None else [*compiled.codes, compiled.last]
+    return any(
+        step.opname in ("STORE_NAME", "STORE_GLOBAL") and step.argval == name
+        for code in codes
+        if name in code.co_names
+        for step in dis.get_instructions(code)
+    )
 
 
 def show_line(error, text):
