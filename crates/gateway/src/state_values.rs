@@ -76,13 +76,10 @@ impl StateInMemory {
 
     fn put(&self, key: &str, value: String) -> Result<(), StateFailure> {
         let mut kept = self.lock();
-        let others = kept.iter().filter(|(other, _)| *other != key).fold(
-            Others::default(),
-            |sum, (other, value)| Others {
-                count: sum.count + 1,
-                bytes: sum.bytes + other.len() + value.len(),
-            },
-        );
+        let others =
+            kept.iter().filter(|(other, _)| *other != key).fold(Others::default(), |sum, (other, value)| {
+                Others { count: sum.count + 1, bytes: sum.bytes + other.len() + value.len() }
+            });
         check_room(key, &value, others)?;
         kept.insert(key.to_owned(), value);
         Ok(())
@@ -139,6 +136,9 @@ mod tests {
             state.put(&number.to_string(), "x".repeat(VALUE_BYTES_MAX)).unwrap();
         }
         assert!(refused("16", "x".repeat(VALUE_BYTES_MAX)).contains("at most 16777216 bytes"));
-        assert_eq!((state.values().len(), state.values()[999].clone()), (1000, ("a".to_owned(), "2".to_owned())));
+        assert_eq!(
+            (state.values().len(), state.values()[999].clone()),
+            (1000, ("a".to_owned(), "2".to_owned()))
+        );
     }
 }

@@ -165,8 +165,7 @@ fn confine(
     prepared.confine_to(&mounts).map_err(|error| error.to_string())?;
     let limits = &program.limits;
     jail::limit_cpu(limits.cpu_ms, program.stay).map_err(|error| error.to_string())?;
-    let quota =
-        Quota::new(quota_limits(limits), limits.workspace_bytes_used, limits.workspace_files_used);
+    let quota = Quota::new(quota_limits(limits), limits.workspace_bytes_used, limits.workspace_files_used);
     let host = python.host();
     host.wasi.folders.mount(mounts, quota);
     host.memory.set(limits.memory_bytes);

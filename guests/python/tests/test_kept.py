@@ -38,7 +38,8 @@ class Variables(World):
             points, seen = [Point(1)], collections.Counter("aab")
             """
         )
-        self.check("[twice(points[0].x), seen['a'], collections.__name__, isinstance(points[0], Point)]", [2, 2, "collections", True])
+        code = "[twice(points[0].x), seen['a'], collections.__name__, isinstance(points[0], Point)]"
+        self.check(code, [2, 2, "collections", True])
         self.check("import pickle\npickle.loads(pickle.dumps(points[0])).x", 1)
         self.check("import __main__\n__main__.points is points and __name__", "__main__")
 
@@ -67,7 +68,7 @@ class Variables(World):
 
     def test_random_numbers_go_on(self):
         self.run_program("import random\nrandom.seed(1)\nrandom.random()")
-        self.check("state_then = random.getstate()\nrandom.seed(1)\nrandom.random()\nrandom.getstate() == state_then", True)
+        self.check("then = random.getstate()\nrandom.seed(1)\nrandom.random()\nrandom.getstate() == then", True)
 
     def test_a_program_that_does_not_keep_its_variables_is_told_nothing_of_them(self):
         from tests.fake_host import run
@@ -131,7 +132,8 @@ class LooseEnds(World):
             """
         )
         self.assertIn("later was still running at the end", outcome["notes"][0])
-        self.check("await asyncio.sleep(5)\n[task.cancelled(), done, asyncio.get_running_loop() is loop]", [True, [], False])
+        code = "await asyncio.sleep(5)\n[task.cancelled(), done, asyncio.get_running_loop() is loop]"
+        self.check(code, [True, [], False])
 
     def test_calls_that_were_not_answered_say_so_and_the_others_keep_their_answer(self):
         self.run_program(

@@ -26,7 +26,8 @@ class State(World):
     def test_it_is_a_mapping_that_outlives_the_program(self):
         self.check("state['a'] = {'n': [1, None]}\nstate.setdefault('b', 2)\nstate.update(c='x')\nlen(state)", 3)
         self.assertEqual(self.host.values, {"a": {"n": [1, None]}, "b": 2, "c": "x"})
-        self.check("[list(state), state.get('a'), state.get('z', 7), 'b' in state, 5 in state]", [["a", "b", "c"], {"n": [1, None]}, 7, True, False])
+        code = "[list(state), state.get('a'), state.get('z', 7), 'b' in state, 5 in state]"
+        self.check(code, [["a", "b", "c"], {"n": [1, None]}, 7, True, False])
         self.check("state.pop('a')\ndel state['b']\nstate", {"c": "x"})
         self.check("repr(state)", "state({'c': 'x'})")
         self.check("state.clear()\nlist(state.items())", [])
@@ -42,7 +43,7 @@ class State(World):
     def test_what_is_not_json_is_refused_with_its_place(self):
         for value, message in (
             ("{1}", "state['a'] is a set, which JSON cannot carry; pass list(...) of it"),
-            ("[1, {'b': object()}]", "state['a'][1].b is a object, which JSON cannot carry; convert it to text, a number, a list or a dict"),
+            ("[1, {'b': b'x'}]", "state['a'][1].b is a bytes, which JSON cannot carry; decode it to text first"),
             ("float('nan')", "state['a'] is nan, which JSON cannot carry"),
             ("{1: 2}", "state['a'] has the key 1 of type int; keys must be strings"),
         ):
@@ -75,7 +76,8 @@ class State(World):
     def test_a_context_variable_may_hide_it_and_the_program_can_import_it(self):
         self.addCleanup(sys.modules.pop, "gristmill")
         namespace.make_importable()
-        self.check("from gristmill import state as kept\nkept['a'] = state\nreset", 7, context={"state": "given", "reset": 7})
+        code = "from gristmill import state as kept\nkept['a'] = state\nreset"
+        self.check(code, 7, context={"state": "given", "reset": 7})
         self.assertEqual(self.host.values, {"a": "given"})
 
     def test_a_program_that_keeps_its_variables_has_it_too(self):

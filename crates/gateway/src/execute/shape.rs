@@ -261,9 +261,7 @@ fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
 
 fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
     match exit {
-        Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => {
-            from_limit(LimitName::CpuTime, limits)
-        }
+        Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(LimitName::CpuTime, limits),
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
             Code::WorkerMisbehaved,
             "the worker made a system call that is not on its list, and was ended by the kernel".to_owned(),

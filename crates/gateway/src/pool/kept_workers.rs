@@ -161,7 +161,8 @@ impl KeptWorkers {
         let slot = state.kept.remove(session);
         let mut lost = state.take_loss(session);
         // A second program of one session at the same time has its own interpreter, which ends with it.
-        let room = match (self.shared.settings.count > 0 && !state.closed, state.in_use.contains_key(session)) {
+        let room = match (self.shared.settings.count > 0 && !state.closed, state.in_use.contains_key(session))
+        {
             (false, _) => Room::NoneKept,
             (true, true) => Room::Busy,
             (true, false) => Room::Yes,
@@ -248,7 +249,6 @@ impl Lease {
     pub fn keep(self, kept: Interpreter) -> Result<(), Lost> {
         self.shared.keep(&self.session, kept)
     }
-
 }
 
 impl Drop for Lease {
@@ -373,3 +373,7 @@ async fn watch(shared: Weak<Shared>, session: String, number: u64, line: Arc<Lin
         shared.lose(&session, number, why);
     }
 }
+
+#[cfg(test)]
+#[path = "kept_workers_tests.rs"]
+mod tests;
