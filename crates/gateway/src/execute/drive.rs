@@ -110,7 +110,7 @@ pub(super) async fn drive(
     asked: Instant,
 ) -> (Finished, Option<Left>) {
     let Ready { prepared, interpreter, found } = ready;
-    let Interpreter { mut worker, belongings } = interpreter;
+    let Interpreter { mut worker, belongings, .. } = interpreter;
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let state = StateCalls::new(prepared.state);
@@ -147,7 +147,7 @@ pub(super) async fn drive(
     };
     let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
     let limits = prepared.limits;
-    let interpreter = Interpreter { worker, belongings };
+    let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
         true => Some(interpreter),
         false => {

@@ -27,11 +27,13 @@ pub struct KeepSettings {
     pub count: usize,
     /// How long one may be idle.
     pub idle: Duration,
+    /// The memory of all of them together; one alone may have more.
+    pub memory_bytes: u64,
 }
 
 impl Default for KeepSettings {
     fn default() -> Self {
-        Self { count: 16, idle: Duration::from_secs(30 * 60) }
+        Self { count: 16, idle: Duration::from_secs(30 * 60), memory_bytes: 2 << 30 }
     }
 }
 
@@ -42,6 +44,8 @@ pub struct Interpreter {
     pub worker: Worker,
     /// What its programs are given.
     pub belongings: Belongings,
+    /// The engine's memory, as the process told last.
+    pub memory_bytes: u64,
 }
 
 /// What an interpreter is given with its first program, and has for its whole life.
@@ -297,10 +301,11 @@ impl Shared {
             watch(Arc::downgrade(self), session.to_owned(), number, kept.worker.line(), self.settings.idle);
         let watch = self.runtime.spawn(watching).abort_handle();
         let replaced = state.kept.insert(session.to_owned(), Slot { kept, number, watch });
-        let evicted = state.evict(self.settings.count);
+        let evicted = state.evict(self.settings);
         drop(state);
-        self.end(replaced);
-        self.end(evicted);
+        for slot in replaced.into_iter().chain(evicted) {
+            self.end(Some(slot));
+        }
         Ok(())
     }
 
@@ -336,14 +341,21 @@ impl Shared {
 }
 
 impl State {
-    /// Makes room; gives what was used longest ago.
-    fn evict(&mut self, count_max: usize) -> Option<Slot> {
-        if self.kept.len() <= count_max {
-            return None;
+    /// Makes room; gives those that were used longest ago.
+    fn evict(&mut self, settings: KeepSettings) -> Vec<Slot> {
+        let mut evicted = Vec::new();
+        while self.is_over(settings) {
+            let oldest = self.kept.iter().min_by_key(|(_, slot)| slot.number);
+            let Some(oldest) = oldest.map(|(session, _)| session.clone()) else { break };
+            self.remember_loss(&oldest, Lost::MadeRoom);
+            evicted.extend(self.kept.remove(&oldest));
         }
-        let oldest = self.kept.iter().min_by_key(|(_, slot)| slot.number)?.0.clone();
-        self.remember_loss(&oldest, Lost::MadeRoom);
-        self.kept.remove(&oldest)
+        evicted
+    }
+
+    fn is_over(&self, settings: KeepSettings) -> bool {
+        let bytes = self.kept.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.kept.memory_bytes));
+        self.kept.len() > settings.count || (self.kept.len() > 1 && bytes > settings.memory_bytes)
     }
 
     fn remember_loss(&mut self, session: &str, why: Lost) {
