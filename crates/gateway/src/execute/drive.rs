@@ -4,6 +4,7 @@
 //! one arm of a closed match; everything it can make us hold has a bound.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,8 +119,8 @@ pub(super) async fn drive(
     let started = Instant::now();
     let ending = {
         // One that is there already has its folders.
-        let folders = if found { &[] } else { belongings.folders.as_slice() };
-        let folders: Vec<_> = folders.iter().map(std::os::fd::AsFd::as_fd).collect();
+        let folders: &[OwnedFd] = if found { &[] } else { &belongings.folders };
+        let folders: Vec<_> = folders.iter().map(AsFd::as_fd).collect();
         let run = async {
             match worker.send(&prepared.frame, &folders).await {
                 Ok(()) => drive.listen(&mut worker).await,

@@ -178,10 +178,9 @@ impl KeptWorkers {
         let mut kept = None;
         if let Some(slot) = slot {
             slot.watch.abort();
-            match slot.kept.worker.silence() {
-                Silence::Kept => kept = Some(slot.kept),
-                Silence::Broken => lost = Some(Lost::Spoke),
-                Silence::Gone => lost = Some(Lost::Gone),
+            match silent(&slot.kept) {
+                Ok(()) => kept = Some(slot.kept),
+                Err(why) => lost = Some(self.shared.refuse(slot.kept, why)),
             }
         }
         Lease { shared: Arc::clone(&self.shared), session: session.to_owned(), kept, lost, room }
@@ -250,8 +249,13 @@ impl Lease {
     }
 
     /// Keeps an interpreter for the session's next program; or says why not.
-    pub fn keep(self, kept: Interpreter) -> Result<(), Lost> {
-        self.shared.keep(&self.session, kept)
+    pub fn keep(mut self, kept: Interpreter) -> Result<(), Lost> {
+        self.hand_back(kept)
+    }
+
+    fn hand_back(&mut self, kept: Interpreter) -> Result<(), Lost> {
+        let leaves = std::mem::replace(&mut self.room, Room::Busy) == Room::Yes;
+        self.shared.keep(&self.session, kept, leaves)
     }
 }
 
@@ -260,7 +264,7 @@ impl Drop for Lease {
         let mut lost = self.lost.take();
         if let Some(kept) = self.kept.take() {
             // Nothing ran.
-            lost = self.shared.keep(&self.session, kept).err();
+            lost = self.hand_back(kept).err();
         }
         let mut state = self.shared.lock();
         if self.room == Room::Yes {
@@ -278,22 +282,22 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter) -> Result<(), Lost> {
-        match kept.worker.silence() {
-            Silence::Kept => {}
-            Silence::Broken => return Err(self.refuse(kept, Lost::Spoke)),
-            Silence::Gone => return Err(self.refuse(kept, Lost::Gone)),
-        }
+    /// `leaves`: the session's program is the one that leaves it, and no longer in use from here on.
+    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter, leaves: bool) -> Result<(), Lost> {
+        let silent = silent(&kept);
         kept.worker.forget_buffer();
         let mut state = self.lock();
-        if let Some(Some(why)) = state.in_use.get(session) {
-            let why = Lost::Forgotten(why.clone());
+        // Under the same lock: the next program must find either this or the interpreter.
+        let forgotten = if leaves { state.in_use.remove(session).flatten() } else { None };
+        let refusal = match (silent, forgotten) {
+            (Err(why), _) => Some(why),
+            (Ok(()), Some(why)) => Some(Lost::Forgotten(why)),
+            (Ok(()), None) if state.closed => Some(Lost::Gone),
+            (Ok(()), None) => None,
+        };
+        if let Some(why) = refusal {
             drop(state);
             return Err(self.refuse(kept, why));
-        }
-        if state.closed {
-            drop(state);
-            return Err(self.refuse(kept, Lost::Gone));
         }
         let number = state.next_number;
         state.next_number += 1;
@@ -369,6 +373,15 @@ impl State {
     fn take_loss(&mut self, session: &str) -> Option<Lost> {
         let at = self.losses.iter().position(|(other, _)| other == session)?;
         self.losses.remove(at).map(|(_, why)| why)
+    }
+}
+
+/// Whether an interpreter that has nothing to say says nothing.
+fn silent(kept: &Interpreter) -> Result<(), Lost> {
+    match kept.worker.silence() {
+        Silence::Kept => Ok(()),
+        Silence::Broken => Err(Lost::Spoke),
+        Silence::Gone => Err(Lost::Gone),
     }
 }
 
