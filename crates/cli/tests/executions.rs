@@ -74,6 +74,7 @@ fn start(whose: &str, code: &str) -> Start {
         owner: owner(whose),
         request: ExecuteRequest::python(code),
         session: None,
+        keep_variables: false,
         answers: Answers { forms: true, urls: false },
     }
 }

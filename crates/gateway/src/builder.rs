@@ -10,7 +10,8 @@ use tokio::sync::Semaphore;
 use crate::execute::{self, ExecuteRequest, Execution};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
-    Pool, PoolSettings, Scratch, ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
+    Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
+    ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
 };
 use crate::ports::{FixedTools, NoTools, ToolSource, Tools};
 use gristmill_protocol::WallStatus;
@@ -44,6 +45,7 @@ pub(crate) struct Core {
     pub places: Arc<Semaphore>,
     pub queued: AtomicUsize,
     pub runtime: tokio::runtime::Handle,
+    pub kept: KeptWorkers,
     scratch: Arc<ScratchFolders>,
 }
 
@@ -52,8 +54,22 @@ impl Core {
         self.scratch.take()
     }
 
-    /// Removes used folders and makes new ones for the executions to come, where nobody waits for it.
-    pub(crate) fn replace_scratch(&self, used: Scratch) {
+    /// Ends an interpreter, lets go of its folders, and makes ready what the executions to come need,
+    /// where nobody waits for it.
+    pub(crate) fn end(&self, interpreter: Interpreter) {
+        let Interpreter { worker, belongings, .. } = interpreter;
+        // The folders go after it: it could write into them.
+        drop(worker);
+        let Belongings { scratch, .. } = belongings;
+        self.refill_behind(Some(scratch));
+    }
+
+    /// Makes ready what the executions to come need: an interpreter and a folder were taken.
+    pub(crate) fn refill(&self) {
+        self.refill_behind(None);
+    }
+
+    fn refill_behind(&self, used: Option<Scratch>) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
         let pool = Arc::clone(&self.pool);
         self.runtime.spawn_blocking(move || {
@@ -66,6 +82,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        self.kept.close();
         self.scratch.remove();
     }
 }
@@ -85,6 +102,7 @@ impl Gateway {
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
             folders: None,
             pool: PoolSettings::default(),
+            keep: KeepSettings::default(),
             concurrent_executions: None,
             queued_executions: 256,
             queue_timeout: Duration::from_secs(30),
@@ -121,6 +139,17 @@ impl Gateway {
         &self.core.pool
     }
 
+    /// Ends the interpreter that a session has, if it has one: at once, or as soon as its program has
+    /// ended. The session's next program is told why.
+    pub fn forget_variables(&self, session: &str, why: &str) {
+        self.core.kept.forget(session, why);
+    }
+
+    /// The interpreters that wait for further programs of their sessions.
+    pub fn kept_interpreters(&self) -> KeptInterpreters {
+        self.core.kept.now()
+    }
+
     pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
         &self.core.runtime
     }
@@ -132,6 +161,7 @@ impl Gateway {
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
     pub async fn shutdown(self) {
         self.core.places.close();
+        self.core.kept.close();
         tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
@@ -144,6 +174,7 @@ pub struct GatewayBuilder {
     tools: Arc<dyn ToolSource>,
     folders: Option<Folders>,
     pool: PoolSettings,
+    keep: KeepSettings,
     concurrent_executions: Option<usize>,
     queued_executions: usize,
     queue_timeout: Duration,
@@ -176,6 +207,13 @@ impl GatewayBuilder {
     /// How many workers wait, and how long a checkout may take.
     pub fn pool(mut self, settings: PoolSettings) -> Self {
         self.pool = settings;
+        self
+    }
+
+    /// How many idle interpreters stay for further programs of their sessions, for how long, and how
+    /// much memory they may have together. Default: 16, 30 minutes, 2 GB.
+    pub fn kept_interpreters(mut self, settings: KeepSettings) -> Self {
+        self.keep = settings;
         self
     }
 
@@ -215,14 +253,16 @@ impl GatewayBuilder {
             required,
             self.pool,
         );
+        let runtime = tokio::runtime::Handle::current();
         let core = Core {
+            kept: KeptWorkers::new(self.keep, runtime.clone()),
             pool: Arc::new(pool),
             tools: self.tools,
             limits: self.limits,
             settings,
             places: Arc::new(Semaphore::new(concurrent_executions)),
             queued: AtomicUsize::new(0),
-            runtime: tokio::runtime::Handle::current(),
+            runtime,
             scratch,
         };
         core.scratch.make_ahead(core.settings.waiting_workers);

@@ -221,6 +221,12 @@ pub trait StateValues: Send + Sync + 'static {
     fn clear(&self) -> BoxFuture<'_, Result<(), StateFailure>>;
 }
 
+impl std::fmt::Debug for dyn StateValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StateValues")
+    }
+}
+
 /// A value that could not be kept or read. The others are untouched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

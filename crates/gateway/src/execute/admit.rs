@@ -1,12 +1,14 @@
 //! Admit: is the request possible, and is there a place for it?
 
+use std::sync::Arc;
+
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{ExecuteRequest, Refusal, WorkspaceChoice};
+use super::{ExecuteRequest, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
-use crate::ports::Asker;
+use crate::ports::{Asker, StateValues};
 
 /// A request that may run.
 pub(super) struct Admitted {
@@ -16,6 +18,8 @@ pub(super) struct Admitted {
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
     pub asker: Asker,
+    pub state: Arc<dyn StateValues>,
+    pub variables: Variables,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -49,8 +53,8 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
         )
     })?;
     let place = core.take_place().await?;
-    let ExecuteRequest { code, workspace, asker, .. } = request;
-    Ok(Admitted { code, context, limits, workspace, asker, place })
+    let ExecuteRequest { code, workspace, asker, state, variables, .. } = request;
+    Ok(Admitted { code, context, limits, workspace, asker, state, variables, place })
 }
 
 impl Core {

@@ -2,8 +2,8 @@
 //! none can be left out:
 //!
 //! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) →
-//! [`checkout`] (a waiting worker) → [`drive`] (one loop over the worker's messages) → [`shape`]
-//! (the report).
+//! [`checkout`] (a waiting worker, or the one that the session has) → [`drive`] (one loop over the
+//! worker's messages) → [`shape`] (the report) → [`variables`] (whether the interpreter stays).
 
 mod admit;
 mod asking;
@@ -12,7 +12,9 @@ mod prepare;
 mod report;
 mod request;
 mod shape;
+mod state_call;
 mod tool_call;
+mod variables;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,12 +23,12 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{ErrorReport, LimitHit, Report, ToolCalled};
-pub use request::{ExecuteRequest, WorkspaceChoice};
+pub use report::{ErrorReport, LimitHit, Report, ToolCalled, VariablesReport};
+pub use request::{ExecuteRequest, Variables, WorkspaceChoice};
 
 use crate::builder::Core;
-use crate::pool::{CheckoutError, Worker};
-use prepare::Prepared;
+use crate::pool::{CheckoutError, Interpreter, Lease};
+use prepare::{Home, Prepared};
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
 const EVENTS_MAX: usize = 4096;
@@ -123,8 +125,12 @@ async fn run(
         Ok(ready) => ready,
         Err(refusal) => return refusal.report(asked),
     };
-    let finished = drive::drive(core, ready, events, cancelled, asked).await;
-    shape::shape(finished)
+    let (finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let mut shaped = shape::shape(finished);
+    if let Some(left) = left {
+        variables::settle(core, left, &mut shaped);
+    }
+    shaped.report
 }
 
 /// Everything before the first instruction. Nothing has run if this fails.
@@ -134,7 +140,17 @@ async fn bring_to_start(core: &Core, request: ExecuteRequest) -> Result<Ready, R
     checkout(core, prepared).await
 }
 
-async fn checkout(core: &Core, prepared: Prepared) -> Result<Ready, Refusal> {
+async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal> {
+    let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
+        Home::New(belongings) => belongings,
+        Home::Kept => {
+            let interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(|| {
+                let message = "the session's interpreter is gone; nothing ran";
+                Refusal::new(Code::WorkerLost, message, "run the program again")
+            })?;
+            return Ok(Ready { prepared, interpreter, found: true });
+        }
+    };
     let worker = core.pool.checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
@@ -147,13 +163,15 @@ async fn checkout(core: &Core, prepared: Prepared) -> Result<Ready, Refusal> {
             "try again; `gristmill doctor` shows what the workers are doing",
         ),
     })?;
-    Ok(Ready { prepared, worker })
+    Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })
 }
 
-/// A program, its folders and a worker that waits for them.
+/// A program, and an interpreter that waits for it.
 pub(crate) struct Ready {
     prepared: Prepared,
-    worker: Worker,
+    interpreter: Interpreter,
+    /// Whether an earlier program left it.
+    found: bool,
 }
 
 /// Nothing ran, and why.

@@ -33,6 +33,31 @@ pub struct Report {
     pub memory_peak_bytes: u64,
     /// What it computed.
     pub cpu_time_ms: f64,
+    /// What became of its variables, if it was asked to keep them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variables: Option<VariablesReport>,
+}
+
+/// Variables from one program of a session to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VariablesReport {
+    /// Whether this program found those of the one before.
+    pub found: bool,
+    /// Whether the next one will find this one's.
+    pub kept: bool,
+    /// Why variables that had been there are gone, if they are.
+    pub lost: Option<String>,
+}
+
+impl VariablesReport {
+    /// What a caller must know: only where something was lost that had been there.
+    pub fn note(&self) -> Option<String> {
+        let lost = self.lost.as_ref()?;
+        Some(match self.found {
+            true => format!("the session's variables are gone: {lost}; the next program begins with none"),
+            false => format!("the session's variables were gone: {lost}; this program began with none"),
+        })
+    }
 }
 
 /// Why a program failed.
@@ -125,6 +150,7 @@ impl Report {
             notes: Vec::new(),
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
+            variables: None,
         }
     }
 

@@ -1,14 +1,16 @@
 //! What a caller asks for.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gristmill_domain::Limits;
 use serde_json::{Map, Value};
 
-use crate::ports::Asker;
+use crate::ports::{Asker, StateValues};
+use crate::state_values::StateInMemory;
 
 /// One program to run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ExecuteRequest {
     /// Its text.
     pub code: String,
@@ -20,6 +22,23 @@ pub struct ExecuteRequest {
     pub workspace: WorkspaceChoice,
     /// Who answers the questions of servers. Meanwhile the program's wall time stands still.
     pub asker: Asker,
+    /// What it finds as `state`.
+    pub state: Arc<dyn StateValues>,
+    /// Whether it goes on with the variables of an earlier program.
+    pub variables: Variables,
+}
+
+/// What becomes of a program's variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Variables {
+    /// They end with the program, whose process ends too.
+    #[default]
+    Forget,
+    /// The program goes on in the interpreter that this session has, and leaves it to the next one.
+    Keep {
+        /// The session's id: no two sessions may have the same.
+        session: String,
+    },
 }
 
 /// Where `/workspace` is.
@@ -33,7 +52,8 @@ pub enum WorkspaceChoice {
 }
 
 impl ExecuteRequest {
-    /// A Python program with no context, the gateway's limits, a throw-away workspace and nobody to ask.
+    /// A Python program with no context, the gateway's limits, a throw-away workspace, nobody to ask,
+    /// and state and variables that end with it.
     pub fn python(code: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -41,6 +61,8 @@ impl ExecuteRequest {
             limits: None,
             workspace: WorkspaceChoice::ThrowAway,
             asker: Asker::none(),
+            state: Arc::new(StateInMemory::default()),
+            variables: Variables::Forget,
         }
     }
 }

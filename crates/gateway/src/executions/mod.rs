@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use gristmill_domain::Code;
 
 use crate::builder::Gateway;
-use crate::execute::{ExecuteRequest, Refusal, Report};
+use crate::execute::{ExecuteRequest, Refusal, Report, Variables};
 use crate::ports::{Asker, QuestionKind};
 use crate::session::{SessionError, Sessions};
 use entry::Entry;
@@ -67,6 +67,8 @@ pub struct Start {
     pub request: ExecuteRequest,
     /// The session whose workspace it works in; without one its files are thrown away.
     pub session: Option<String>,
+    /// Whether it goes on with the variables of the session's programs, and leaves its own to the next.
+    pub keep_variables: bool,
     /// What can be asked back.
     pub answers: Answers,
 }
@@ -99,7 +101,7 @@ impl Executions {
     /// The error is its report: nothing ran.
     pub fn start(&self, start: Start) -> Result<Follower, Box<Report>> {
         let asked = Instant::now();
-        let Start { owner, mut request, session, answers } = start;
+        let Start { owner, mut request, session, keep_variables, answers } = start;
         let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
         let theirs = self.shelf().all().filter(|entry| entry.owner == owner && !entry.has_ended()).count();
         if theirs >= RUNNING_OF_ONE_MAX {
@@ -111,8 +113,18 @@ impl Executions {
         }
         let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
         let held = match session {
+            None if keep_variables => {
+                return Err(refuse(Refusal::new(
+                    Code::BadRequest,
+                    "variables are kept for a session, and there is none",
+                    "name a `session`",
+                )));
+            }
             None => None,
             Some(name) => {
+                if keep_variables {
+                    request.variables = Variables::Keep { session: format!("{}\0{name}", owner.0) };
+                }
                 let held = self.inner.sessions.enter(&owner, &name).map_err(|error| refuse(error.into()))?;
                 request.workspace = held.workspace();
                 Some(held)

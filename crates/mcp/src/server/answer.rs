@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Progress};
-use gristmill_gateway::{ErrorReport, Report, ToolCalled};
+use gristmill_gateway::{ErrorReport, Report, ToolCalled, VariablesReport};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -133,6 +133,7 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
     }
     let hits = report.limits_hit.iter().filter(|_| report.error.is_none());
     notes.extend(hits.map(|hit| format!("a limit was reached and the program went on: {}", hit.message)));
+    notes.extend(report.variables.as_ref().and_then(VariablesReport::note));
     notes.extend(report.notes.iter().cloned());
     if report.error.is_none() && report.result.is_none() && output.is_empty() {
         notes.push("the program printed nothing and set no `result`".to_owned());

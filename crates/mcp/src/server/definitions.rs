@@ -173,6 +173,8 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     properties["context"] = json!({"type": "object", "description": "Variables of the program."});
     properties["max_output_tokens"] = json!({"type": "integer"});
     if profile != Profile::Minimal {
+        properties["keep_variables"] =
+            json!({"type": "boolean", "description": "Go on with the session's variables."});
         properties["background"] =
             json!({"type": "boolean", "description": "Answer an id at once, for get_execution."});
     }

@@ -23,6 +23,8 @@ pub(super) struct ExecuteArguments {
     max_output_tokens: Option<serde_json::Number>,
     #[serde(default)]
     background: bool,
+    #[serde(default)]
+    keep_variables: bool,
 }
 
 /// What is to be done.
@@ -30,6 +32,7 @@ pub(super) struct ExecuteArguments {
 pub(super) struct Wanted {
     pub request: ExecuteRequest,
     pub session: Option<String>,
+    pub keep_variables: bool,
     pub budget: usize,
     pub background: bool,
 }
@@ -62,7 +65,13 @@ impl ExecuteArguments {
             limits: Some(limits),
             ..ExecuteRequest::python(self.code)
         };
-        Ok(Wanted { request, session: self.session, budget, background: self.background })
+        Ok(Wanted {
+            request,
+            session: self.session,
+            keep_variables: self.keep_variables,
+            budget,
+            background: self.background,
+        })
     }
 }
 

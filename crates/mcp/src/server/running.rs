@@ -107,6 +107,7 @@ impl GatewayServer {
             owner: call.requester.owner.clone(),
             request: wanted.request,
             session: wanted.session,
+            keep_variables: wanted.keep_variables,
             answers: call.requester.answers,
         };
         self.parts.executions.start(start).map_err(|report| answer::of_report(&report, wanted.budget, None))
