@@ -52,6 +52,16 @@ impl Core {
         self.scratch.take()
     }
 
+    /// Makes new folders for the executions to come, where nobody waits for it.
+    pub(crate) fn refill(&self) {
+        let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
+        let pool = Arc::clone(&self.pool);
+        self.runtime.spawn_blocking(move || {
+            pool.refill();
+            scratch.make_ahead(count);
+        });
+    }
+
     /// Removes used folders and makes new ones for the executions to come, where nobody waits for it.
     pub(crate) fn replace_scratch(&self, used: Scratch) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
@@ -125,8 +135,9 @@ impl Gateway {
         &self.core.runtime
     }
 
-    pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
-        self.core.take_scratch()
+    /// This gateway's scratch space, which goes with it.
+    pub(crate) fn scratch_folder(&self) -> &std::path::Path {
+        self.core.scratch.folder()
     }
 
     /// Ends every worker and removes every throw-away folder, and waits until that is done.

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
+use super::prepare::Prepared;
 use super::report::ToolCalled;
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::{Event, Ready};
@@ -131,12 +132,19 @@ pub(super) async fn drive(
         ending => ending,
     };
     let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
-    let limits = prepared.limits;
     drop(worker);
     // The folders go only now: the worker that could write into them is gone.
-    drop(prepared.folders);
-    core.replace_scratch(prepared.scratch);
-    drop(prepared.place);
+    let leftovers = prepared.leftovers.clone().filter(|_| prepared.has_leftovers());
+    let Prepared { limits, folders, scratch, place, .. } = prepared;
+    drop(folders);
+    match leftovers {
+        Some(leftovers) => {
+            leftovers.put(scratch);
+            core.refill();
+        }
+        None => core.replace_scratch(scratch),
+    }
+    drop(place);
     Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took: asked.elapsed() }
 }
 

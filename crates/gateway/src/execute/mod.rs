@@ -21,8 +21,10 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{ErrorReport, LimitHit, Report, ToolCalled};
-pub use request::{ExecuteRequest, WorkspaceChoice};
+pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled};
+pub use request::{ExecuteRequest, Leftovers, WorkspaceChoice};
+
+pub(crate) use prepare::measure;
 
 use crate::builder::Core;
 use crate::pool::{CheckoutError, Worker};
@@ -169,7 +171,7 @@ impl Refusal {
         Self { code, message: message.into(), hint: Some(hint.into()) }
     }
 
-    fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self {
             code: Code::Cancelled,
             message: "cancelled before it began; nothing ran".to_owned(),

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Refusal, WorkspaceChoice};
+use super::{Leftovers, Refusal, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::Scratch;
 use crate::ports::{Asker, Tools};
@@ -27,7 +27,22 @@ pub(super) struct Prepared {
     pub asker: Asker,
     /// Removed when the execution ends.
     pub scratch: Scratch,
+    /// Who takes the throw-away workspace if anything is left in it.
+    pub leftovers: Option<Leftovers>,
     pub place: OwnedSemaphorePermit,
+}
+
+impl Prepared {
+    /// Whether the program has left something in its throw-away workspace that somebody wants.
+    pub fn has_leftovers(&self) -> bool {
+        self.leftovers.is_some() && is_used(&self.scratch.workspace)
+    }
+}
+
+/// Whether there is anything in a folder.
+fn is_used(folder: &OwnedFd) -> bool {
+    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return false };
+    entries.flatten().any(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
 }
 
 pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared, Refusal> {
@@ -40,9 +55,15 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     };
     let scratch = core.take_scratch().map_err(failed)?;
     let tmp = scratch.tmp.try_clone().map_err(failed)?;
-    let (workspace, bytes_used, files_used) = match admitted.workspace {
-        WorkspaceChoice::ThrowAway => (scratch.workspace.try_clone().map_err(failed)?, 0, 0),
-        WorkspaceChoice::Kept(path) => open_kept(path).await?,
+    let (workspace, bytes_used, files_used) = match &admitted.workspace {
+        WorkspaceChoice::ThrowAway | WorkspaceChoice::KeptIfUsed(_) => {
+            (scratch.workspace.try_clone().map_err(failed)?, 0, 0)
+        }
+        WorkspaceChoice::Kept(path) => open_kept(path.clone()).await?,
+    };
+    let leftovers = match admitted.workspace {
+        WorkspaceChoice::KeptIfUsed(leftovers) => Some(leftovers),
+        WorkspaceChoice::ThrowAway | WorkspaceChoice::Kept(_) => None,
     };
     let mount = |name: &str, access| Mount { name: name.to_owned(), access };
     let mut mounts = vec![mount("workspace", MountAccess::ReadWrite), mount("tmp", MountAccess::ReadWrite)];
@@ -70,7 +91,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
     let Admitted { limits, asker, place, .. } = admitted;
-    Ok(Prepared { frame, folders, limits, tools, asker, scratch, place })
+    Ok(Prepared { frame, folders, limits, tools, asker, scratch, leftovers, place })
 }
 
 async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
@@ -100,7 +121,7 @@ const DEPTH_MAX: usize = 256;
 
 /// Bytes and entries below a folder, links not followed. By descriptor: a path can be too long to
 /// be named, and what cannot be named must still count.
-fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
+pub(crate) fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
     if depth > DEPTH_MAX {
         return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
     }

@@ -33,6 +33,20 @@ pub struct Report {
     pub memory_peak_bytes: u64,
     /// What it computed.
     pub cpu_time_ms: f64,
+    /// The session that it worked in, or that was made of what it left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionReport>,
+}
+
+/// The session of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionReport {
+    /// Its handle: with it, other programs find the same files.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Whether it was made for this program.
+    pub is_new: bool,
 }
 
 /// Why a program failed.
@@ -125,6 +139,7 @@ impl Report {
             notes: Vec::new(),
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
+            session: None,
         }
     }
 

@@ -123,6 +123,7 @@ pub(super) fn shape(finished: Finished) -> Report {
         notes: verdict.notes,
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
+        session: None,
     }
 }
 

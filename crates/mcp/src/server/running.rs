@@ -106,7 +106,9 @@ impl GatewayServer {
         let start = Start {
             owner: call.requester.owner.clone(),
             request: wanted.request,
-            session: wanted.session,
+            session: self.session_choice(wanted.session),
+            patience: wanted.patience,
+            make_session: false,
             answers: call.requester.answers,
         };
         self.parts.executions.start(start).map_err(|report| answer::of_report(&report, wanted.budget, None))
