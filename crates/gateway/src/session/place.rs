@@ -73,21 +73,32 @@ impl Sessions {
             SessionChoice::Alone => Ok(Place::alone(None, None)),
             SessionChoice::Named(session) => match self.enter_or_create(owner, session, patience).await {
                 Ok(held) => Ok(Place::Held(held)),
-                Err(error) if error.is_ours() && !make => {
-                    let note = format!("the program ran without its session, and nothing is kept: {error}");
-                    Ok(Place::Alone {
-                        leftovers: Leftovers::default(),
-                        state: Arc::default(),
-                        connection: None,
-                        note: Some(note),
-                        is_kept: false,
-                    })
-                }
+                Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
                 Err(error) => Err(error),
             },
             SessionChoice::OfConnection(connection) => {
                 self.place_of_connection(owner, connection, make).await
             }
+        }
+    }
+
+    /// A session that cannot be made would have been empty: its program runs all the same. One that is
+    /// there has files, without which its program would go wrong.
+    async fn place_without(
+        &self,
+        owner: &Owner,
+        session: &str,
+        error: SessionError,
+    ) -> Result<Place, SessionError> {
+        match self.find(&Whose::Of(owner.clone()), session).await {
+            Err(SessionError::Missing { .. }) => Ok(Place::Alone {
+                leftovers: Leftovers::default(),
+                state: Arc::default(),
+                connection: None,
+                note: Some(format!("the session could not be made, so nothing is kept: {error}")),
+                is_kept: false,
+            }),
+            Ok(_) | Err(_) => Err(error),
         }
     }
 

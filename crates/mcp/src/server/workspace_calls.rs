@@ -152,7 +152,7 @@ impl GatewayServer {
         let whose = Whose::Of(owner.clone());
         let (session, made) = match (session, self.connection) {
             (Some(session), _) => {
-                let found = sessions.info(&whose, &session).await;
+                let found = sessions.files(&whose, &session).await;
                 if matches!(found, Err(SessionError::Missing { .. })) {
                     let held = sessions.enter_or_create(owner, &session, Patience::default()).await;
                     held.map_err(|error| no_session(&error))?.leave().await;
