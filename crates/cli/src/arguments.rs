@@ -53,6 +53,10 @@ pub enum Command {
     Logout(Logout),
     /// What the servers offer: list, search, show, call, review
     Tools(Tools),
+    /// What agents have left: list, show, end, reset, export and import sessions
+    Sessions(crate::commands::sessions::SessionsArguments),
+    /// The files of a session: ls, cat, put, get
+    Workspace(crate::commands::workspace::WorkspaceArguments),
     /// Access tokens for clients that reach `gristmill serve --http`
     Token(TokenArguments),
     /// Show and check the configuration
@@ -82,6 +86,10 @@ pub struct Run {
     /// A folder to use as /workspace and keep; without it the workspace is thrown away
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
+
+    /// Work in a session, by its name or handle; a new name becomes one
+    #[arg(long, value_name = "SESSION", conflicts_with = "workspace")]
+    pub session: Option<String>,
 
     /// Define a variable in the program: JSON if it reads as JSON, otherwise text
     #[arg(long = "context", value_name = "NAME=VALUE")]

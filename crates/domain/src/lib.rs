@@ -29,4 +29,4 @@ pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use utc_text::utc_text;
-pub use visible_text::one_line;
+pub use visible_text::{one_line, visible};

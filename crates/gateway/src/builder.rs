@@ -7,7 +7,7 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use tokio::sync::Semaphore;
 
-use crate::execute::{self, ExecuteRequest, Execution};
+use crate::execute::{self, ExecuteRequest, Execution, Leftovers};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
     Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
@@ -55,13 +55,19 @@ impl Core {
     }
 
     /// Ends an interpreter, lets go of its folders, and makes ready what the executions to come need,
-    /// where nobody waits for it.
-    pub(crate) fn end(&self, interpreter: Interpreter) {
+    /// where nobody waits for it. A throw-away workspace that holds anything goes to whoever wants it.
+    pub(crate) fn end(&self, interpreter: Interpreter, leftovers: Option<Leftovers>) {
         let Interpreter { worker, belongings, .. } = interpreter;
         // The folders go after it: it could write into them.
         drop(worker);
         let Belongings { scratch, .. } = belongings;
-        self.refill_behind(Some(scratch));
+        match leftovers {
+            Some(leftovers) if scratch.is_used() => {
+                leftovers.put(scratch);
+                self.refill();
+            }
+            Some(_) | None => self.refill_behind(Some(scratch)),
+        }
     }
 
     /// Makes ready what the executions to come need: an interpreter and a folder were taken.
@@ -154,8 +160,9 @@ impl Gateway {
         &self.core.runtime
     }
 
-    pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
-        self.core.take_scratch()
+    /// This gateway's scratch space, which goes with it.
+    pub(crate) fn scratch_folder(&self) -> &std::path::Path {
+        self.core.scratch.folder()
     }
 
     /// Ends every worker and removes every throw-away folder, and waits until that is done.

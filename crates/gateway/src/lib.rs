@@ -30,16 +30,18 @@ mod pool;
 pub mod ports;
 pub mod private_file;
 mod questions;
-mod session;
+pub mod session;
 pub mod state_values;
 pub mod store;
 pub mod time_limit;
 pub mod tokens;
+mod unguessable;
 pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
-    ErrorReport, Event, ExecuteRequest, Execution, LimitHit, Report, ToolCalled, Variables, VariablesReport,
+    ErrorReport, Event, ExecuteRequest, Execution, Leftovers, LimitHit, Report, SessionReport, ToolCalled,
+    Variables, VariablesReport,
     WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};

@@ -24,9 +24,12 @@ pub mod remove;
 pub mod run;
 pub mod serve;
 pub mod servers;
+pub mod session_archive;
+pub mod sessions;
 pub mod setup;
 pub mod token;
 pub mod tools;
+pub mod workspace;
 
 use std::process::ExitCode;
 

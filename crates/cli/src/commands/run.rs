@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::session::Patience;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
@@ -17,7 +18,7 @@ use super::{Failure, Outcome};
 use crate::arguments::Run;
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes, upstreams};
+use crate::{engine_progress, exit_codes, own_sessions, upstreams};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -28,7 +29,18 @@ const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub async fn run(arguments: Run) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    let mut request = request_from(&arguments).map_err(Failure::Usage)?;
+    let held = match &arguments.session {
+        Some(session) => {
+            let data = upstreams::data_folder(configured.as_ref())?;
+            let sessions = own_sessions::open_with(configured.as_ref(), data, &limits)?;
+            let held = own_sessions::enter(&sessions, session, Patience::default()).await?;
+            request.workspace = WorkspaceChoice::Kept(held.workspace());
+            request.limits = Some(held.limits(&limits));
+            Some(held)
+        }
+        None => None,
+    };
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     // One program is all there will be: no others are kept waiting behind it.
@@ -50,8 +62,13 @@ pub async fn run(arguments: Run) -> Outcome {
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let execution = gateway.execute(request);
-    let (report, unshown) = follow(execution, !arguments.json).await;
+    let (mut report, unshown) = follow(execution, !arguments.json).await;
     gateway.shutdown().await;
+    if let Some(held) = held {
+        report.session = Some(held.report());
+        report.notes.extend(held.note().map(str::to_owned));
+        held.leave_after_program().await;
+    }
     if let Some(problem) = connected.and_then(|upstreams| upstreams.tree_problem()) {
         eprintln!("warning: the tree of tools could not be written, so imports from it fail: {problem}");
     }

@@ -15,6 +15,7 @@ use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, Origin, ReadFile};
+use super::sessions_table::SessionsConfig;
 use super::surroundings::Surroundings;
 
 /// What the command line says.
@@ -49,10 +50,23 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     }
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
+    let mut sessions = SessionsConfig::default();
+    for source in used(&sources) {
+        sessions.lay_over(&source.document.sessions, |line| source.origin(line));
+    }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
-    let config =
-        Config { servers, level, level_origin, limits, limit_origins, data_folder, files, locations };
+    let config = Config {
+        servers,
+        level,
+        level_origin,
+        limits,
+        limit_origins,
+        sessions,
+        data_folder,
+        files,
+        locations,
+    };
     Loaded { config, problems }
 }
 

@@ -25,6 +25,7 @@ pub mod references;
 pub mod server_entry;
 mod server_limits;
 mod server_transport;
+pub mod sessions_table;
 
 pub mod approvals;
 pub mod load;

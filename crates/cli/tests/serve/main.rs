@@ -14,6 +14,7 @@ mod listing;
 mod programs;
 mod questions;
 mod tasks;
+mod workspace;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
 mod scripted_readables;
@@ -52,6 +53,7 @@ fn main() {
         questions::cases(),
         ending::cases(),
         http::cases(),
+        workspace::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

@@ -169,7 +169,7 @@ fn an_unknown_import_names_what_there_is() {
 }
 
 fn an_unknown_argument_names_the_nearest_and_all_others() {
-    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, keep_variables, background";
+    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, keep_variables, background, busy";
     assert_eq!(
         shared().call("execute_code", json!({"code": "1", "tiemout_s": 1})),
         json!({
@@ -270,7 +270,8 @@ fn a_session_runs_one_program_at_a_time() {
     let id = served.begin_call("execute_code", json!({"code": code, "session": "busy"}));
     // The first one is in the session as soon as its call has arrived.
     until_held(1);
-    let refused = served.structured("execute_code", json!({"code": "1", "session": "busy"}));
+    let refused =
+        served.structured("execute_code", json!({"code": "1", "session": "busy", "busy": "refuse"}));
     let error = json!({
         "code": "GM-2001",
         "message": "session `busy` is already running a program",

@@ -152,7 +152,7 @@ pub(super) async fn drive(
     let interpreter = match may_stay {
         true => Some(interpreter),
         false => {
-            core.end(interpreter);
+            core.end(interpreter, prepared.leftovers);
             None
         }
     };

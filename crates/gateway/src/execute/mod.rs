@@ -23,8 +23,10 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{ErrorReport, LimitHit, Report, ToolCalled, VariablesReport};
-pub use request::{ExecuteRequest, Variables, WorkspaceChoice};
+pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
+pub use request::{ExecuteRequest, Leftovers, Variables, WorkspaceChoice};
+
+pub(crate) use prepare::measure;
 
 use crate::builder::Core;
 use crate::pool::{CheckoutError, Interpreter, Lease};
@@ -187,7 +189,7 @@ impl Refusal {
         Self { code, message: message.into(), hint: Some(hint.into()) }
     }
 
-    fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self {
             code: Code::Cancelled,
             message: "cancelled before it began; nothing ran".to_owned(),

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Refusal, Variables, WorkspaceChoice};
+use super::{Leftovers, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::{Belongings, Lease, Lost, Room};
 use crate::ports::{Asker, StateValues};
@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub home: Home,
     /// Its session's interpreter, or the place for one, if its variables are kept.
     pub lease: Option<Lease>,
+    /// Who takes the throw-away workspace if anything is left in it.
+    pub leftovers: Option<Leftovers>,
     pub place: OwnedSemaphorePermit,
 }
 
@@ -54,9 +56,10 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Variables::Forget => None,
         Variables::Keep { session } => Some(core.kept.take(session)),
     };
-    let opened = match admitted.workspace {
-        WorkspaceChoice::ThrowAway => None,
-        WorkspaceChoice::Kept(path) => Some(open_kept(path).await?),
+    let (opened, leftovers) = match admitted.workspace {
+        WorkspaceChoice::ThrowAway => (None, None),
+        WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
+        WorkspaceChoice::Kept(path) => (Some(open_kept(path).await?), None),
     };
     if let Some(lease) = &mut lease
         && lease.kept().is_some_and(|kept| !is_mounted(opened.as_ref(), &kept.belongings))
@@ -83,7 +86,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
     let Admitted { limits, asker, state, place, .. } = admitted;
-    Ok(Prepared { frame, limits, asker, state, home, lease, place })
+    Ok(Prepared { frame, limits, asker, state, home, lease, leftovers, place })
 }
 
 /// Whether an interpreter has this workspace and no other.
@@ -189,7 +192,7 @@ const DEPTH_MAX: usize = 256;
 
 /// Bytes and entries below a folder, links not followed. By descriptor: a path can be too long to
 /// be named, and what cannot be named must still count.
-fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
+pub(crate) fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
     if depth > DEPTH_MAX {
         return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
     }

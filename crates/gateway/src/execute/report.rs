@@ -36,6 +36,9 @@ pub struct Report {
     /// What became of its variables, if it was asked to keep them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variables: Option<VariablesReport>,
+    /// The session that it worked in, or that was made of what it left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionReport>,
 }
 
 /// Variables from one program of a session to the next.
@@ -58,6 +61,17 @@ impl VariablesReport {
             false => format!("the session's variables were gone: {lost}; this program began with none"),
         })
     }
+}
+
+/// The session of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionReport {
+    /// Its handle: with it, other programs find the same files.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Whether it was made for this program.
+    pub is_new: bool,
 }
 
 /// Why a program failed.
@@ -151,6 +165,7 @@ impl Report {
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
             variables: None,
+            session: None,
         }
     }
 

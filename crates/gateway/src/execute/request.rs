@@ -1,11 +1,12 @@
 //! What a caller asks for.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gristmill_domain::Limits;
 use serde_json::{Map, Value};
 
+use crate::pool::Scratch;
 use crate::ports::{Asker, StateValues};
 use crate::state_values::StateInMemory;
 
@@ -49,7 +50,41 @@ pub enum WorkspaceChoice {
     ThrowAway,
     /// A folder that exists and is kept.
     Kept(PathBuf),
+    /// An empty folder that is handed over if the program leaves anything in it.
+    KeptIfUsed(Leftovers),
 }
+
+/// Where a folder is put that a program has left something in. Cheap to clone: all clones are the
+/// same place.
+#[derive(Clone, Default)]
+pub struct Leftovers {
+    folders: Arc<Mutex<Option<Scratch>>>,
+}
+
+impl Leftovers {
+    pub(crate) fn put(&self, scratch: Scratch) {
+        *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = Some(scratch);
+    }
+
+    /// What was left. Whoever takes it and drops it removes it.
+    pub(crate) fn take(&self) -> Option<Scratch> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl std::fmt::Debug for Leftovers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Leftovers")
+    }
+}
+
+impl PartialEq for Leftovers {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.folders, &other.folders)
+    }
+}
+
+impl Eq for Leftovers {}
 
 impl ExecuteRequest {
     /// A Python program with no context, the gateway's limits, a throw-away workspace, nobody to ask,

@@ -135,6 +135,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,
+        session: None,
     };
     Shaped { report, damaged }
 }

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use gristmill_domain::Code;
 
 use crate::builder::Gateway;
-use crate::execute::{ExecuteRequest, Refusal, Report, Variables};
+use crate::execute::{ExecuteRequest, Refusal, Report};
 use crate::ports::{Asker, QuestionKind};
-use crate::session::{SessionError, Sessions};
+use crate::session::{Patience, Place, SessionChoice, Sessions};
 use entry::Entry;
 use questions::Questions;
 use shelf::Shelf;
@@ -36,6 +36,22 @@ const RUNNING_OF_ONE_MAX: usize = 128;
 /// Who may ask about an execution, and whose sessions it may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner(pub String);
+
+impl Owner {
+    /// Whoever uses this machine: the command line, a client over pipes, and callers over HTTP from
+    /// this machine who need no token.
+    pub const LOCAL: &'static str = "local";
+
+    /// See [`Owner::LOCAL`].
+    pub fn local() -> Self {
+        Self(Self::LOCAL.to_owned())
+    }
+
+    /// Whoever calls with a token of this name.
+    pub fn of_token(identity: &str) -> Self {
+        Self(format!("http:{identity}"))
+    }
+}
 
 /// Which questions of servers whoever started an execution can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,9 +81,12 @@ pub struct Start {
     pub owner: Owner,
     /// The program.
     pub request: ExecuteRequest,
-    /// The session whose workspace it works in; without one its files are thrown away.
-    pub session: Option<String>,
-    /// Whether it goes on with the variables of the session's programs, and leaves its own to the next.
+    /// The session that it works in; what it leaves behind without one becomes one.
+    pub session: SessionChoice,
+    /// What to do if that is running another program.
+    pub patience: Patience,
+    /// Whether it goes on with the variables of the session's programs, and leaves its own to the
+    /// next. A session is then there before it begins.
     pub keep_variables: bool,
     /// What can be asked back.
     pub answers: Answers,
@@ -86,9 +105,8 @@ struct Inner {
 }
 
 impl Executions {
-    /// Of this gateway.
-    pub fn new(gateway: Gateway, limits: KeepLimits) -> Self {
-        let sessions = Sessions::new(gateway.clone());
+    /// Of this gateway, with these sessions.
+    pub fn new(gateway: Gateway, sessions: Sessions, limits: KeepLimits) -> Self {
         Self { inner: Arc::new(Inner { gateway, sessions, shelf: Mutex::new(Shelf::new(limits)) }) }
     }
 
@@ -97,13 +115,18 @@ impl Executions {
         &self.inner.gateway
     }
 
-    /// Starts a program. It runs on whether it is followed or not, until it ends or is cancelled.
-    /// The error is its report: nothing ran.
+    /// The sessions that they work in.
+    pub fn sessions(&self) -> &Sessions {
+        &self.inner.sessions
+    }
+
+    /// Starts a program, as soon as its session is free. It runs on whether it is followed or not,
+    /// until it ends or is cancelled. The error is its report: nothing ran.
     pub fn start(&self, start: Start) -> Result<Follower, Box<Report>> {
         let asked = Instant::now();
-        let Start { owner, mut request, session, keep_variables, answers } = start;
         let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
-        let theirs = self.shelf().all().filter(|entry| entry.owner == owner && !entry.has_ended()).count();
+        let is_theirs = |entry: &Arc<Entry>| entry.owner == start.owner && !entry.has_ended();
+        let theirs = self.shelf().all().filter(is_theirs).count();
         if theirs >= RUNNING_OF_ONE_MAX {
             return Err(refuse(Refusal::new(
                 Code::Busy,
@@ -111,36 +134,14 @@ impl Executions {
                 "wait for some of them: get_execution",
             )));
         }
-        let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
-        let held = match session {
-            None if keep_variables => {
-                return Err(refuse(Refusal::new(
-                    Code::BadRequest,
-                    "variables are kept for a session, and there is none",
-                    "name a `session`",
-                )));
-            }
-            None => None,
-            Some(name) => {
-                if keep_variables {
-                    request.variables = Variables::Keep { session: format!("{}\0{name}", owner.0) };
-                }
-                let held = self.inner.sessions.enter(&owner, &name).map_err(|error| refuse(error.into()))?;
-                request.workspace = held.workspace();
-                Some(held)
-            }
-        };
-        if answers.any() {
-            request.asker = Asker::new(Arc::new(Questions::new(&entry, answers)));
-        }
+        let entry = Arc::new(Entry::new(start.owner.clone()).map_err(refuse)?);
         self.shelf().put(Arc::clone(&entry), asked);
-        let execution = self.inner.gateway.execute(request);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
+        let (gateway, sessions) = (self.inner.gateway.clone(), self.inner.sessions.clone());
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
-            let report = entry::follow(&watched, execution).await;
-            // Before anybody hears of the end: the next program of the session may come at once.
-            drop(held);
+            let report = carry_out(&watched, &gateway, &sessions, start, asked).await;
+            drop((gateway, sessions));
             watched.end(report);
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
@@ -192,18 +193,29 @@ impl Executions {
     }
 }
 
-impl From<SessionError> for Refusal {
-    fn from(error: SessionError) -> Self {
-        let (code, hint) = match &error {
-            SessionError::Busy { .. } => (Code::Busy, "wait for it, or use another session"),
-            SessionError::TooMany { .. } => (Code::Busy, "use a session that is open, or none"),
-            SessionError::BadName { .. } => {
-                (Code::BadRequest, "without a session a program works on its own")
-            }
-            SessionError::NoFolder { .. } => {
-                (Code::Workspace, "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room")
-            }
-        };
-        Refusal::new(code, error.to_string(), hint)
+/// One program, from its place in a session to its report.
+async fn carry_out(
+    entry: &Arc<Entry>,
+    gateway: &Gateway,
+    sessions: &Sessions,
+    start: Start,
+    asked: Instant,
+) -> Report {
+    let Start { owner, mut request, session, patience, keep_variables, answers } = start;
+    let found = tokio::select! {
+        biased;
+        () = entry.cancelled() => return Refusal::cancelled().report(asked),
+        found = sessions.place(&owner, &session, patience, keep_variables) => found,
+    };
+    let place: Place = match found {
+        Ok(place) => place,
+        Err(error) => return Refusal::from(error).report(asked),
+    };
+    place.equip(&mut request, gateway.limits(), keep_variables);
+    if answers.any() {
+        request.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
     }
+    let mut report = entry::follow(entry, gateway.execute(request)).await;
+    place.leave(sessions, &owner, &mut report).await;
+    report
 }

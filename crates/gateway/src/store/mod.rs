@@ -9,6 +9,7 @@
 mod database;
 mod error;
 mod migrations;
+mod sessions;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
+pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord};
 pub use upkeep::{BackupError, Health};
 
 /// The file's name in the data folder.

@@ -145,6 +145,12 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
         }
         structured.insert("notes".to_owned(), json!(notes));
     }
+    // A session that was named is known; one that came into being must be told.
+    let made = report.session.as_ref().filter(|session| session.is_new && session.name.is_none());
+    if let Some(session) = made {
+        let _ = writeln!(text, "Session: {}", session.id);
+        structured.insert("session".to_owned(), json!(session.id));
+    }
     if let Some(id) = id {
         structured.insert("id".to_owned(), json!(id.as_str()));
     }

@@ -16,15 +16,21 @@ pub(super) enum OwnTool {
     SearchTools,
     GetToolDefinition,
     GetExecution,
+    WriteWorkspaceFile,
+    ReadWorkspaceFile,
+    ListWorkspaceFiles,
 }
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 5] = [
+    pub const ALL: [OwnTool; 8] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
         OwnTool::GetExecution,
+        OwnTool::WriteWorkspaceFile,
+        OwnTool::ReadWorkspaceFile,
+        OwnTool::ListWorkspaceFiles,
         OwnTool::ExecutePython,
     ];
 
@@ -35,6 +41,9 @@ impl OwnTool {
             OwnTool::SearchTools => "search_tools",
             OwnTool::GetToolDefinition => "get_tool_definition",
             OwnTool::GetExecution => "get_execution",
+            OwnTool::WriteWorkspaceFile => "write_workspace_file",
+            OwnTool::ReadWorkspaceFile => "read_workspace_file",
+            OwnTool::ListWorkspaceFiles => "list_workspace_files",
         }
     }
 
@@ -42,16 +51,37 @@ impl OwnTool {
     pub fn is_in(self, profile: Profile) -> bool {
         match self {
             OwnTool::ExecuteCode | OwnTool::SearchTools => true,
-            OwnTool::GetToolDefinition | OwnTool::GetExecution => profile != Profile::Minimal,
+            OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles => profile != Profile::Minimal,
             OwnTool::ExecutePython => profile == Profile::Full,
         }
     }
 
-    /// Whether it may run programs; the others only look things up.
+    /// Whether it may run programs, or touches what they left; the others only look things up.
     pub fn executes(self) -> bool {
         match self {
-            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
+            OwnTool::ExecuteCode
+            | OwnTool::ExecutePython
+            | OwnTool::GetExecution
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles => true,
             OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+        }
+    }
+
+    /// Whether it answers how a program goes; what the others refuse has no structured form.
+    pub fn answers_for_programs(self) -> bool {
+        match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles => false,
         }
     }
 
@@ -62,6 +92,9 @@ impl OwnTool {
             OwnTool::SearchTools => "Find tools",
             OwnTool::GetToolDefinition => "Show a tool's definition",
             OwnTool::GetExecution => "Follow a running program",
+            OwnTool::WriteWorkspaceFile => "Write a file",
+            OwnTool::ReadWorkspaceFile => "Read a file",
+            OwnTool::ListWorkspaceFiles => "List files",
         }
     }
 
@@ -72,6 +105,9 @@ impl OwnTool {
             OwnTool::SearchTools => include_str!("texts/search_tools.md"),
             OwnTool::GetToolDefinition => include_str!("texts/get_tool_definition.md"),
             OwnTool::GetExecution => include_str!("texts/get_execution.md"),
+            OwnTool::WriteWorkspaceFile => include_str!("texts/write_workspace_file.md"),
+            OwnTool::ReadWorkspaceFile => include_str!("texts/read_workspace_file.md"),
+            OwnTool::ListWorkspaceFiles => include_str!("texts/list_workspace_files.md"),
         }
     }
 
@@ -98,10 +134,36 @@ impl OwnTool {
                 "wait_s": {"type": "number"},
                 "cancel": {"type": "boolean", "description": "Stop it."},
             }),
+            OwnTool::WriteWorkspaceFile => json!({
+                "path": text,
+                "content": text,
+                "encoding": {"enum": ["text", "base64"]},
+                "session": text,
+            }),
+            OwnTool::ReadWorkspaceFile => json!({
+                "path": text,
+                "offset": {"type": "integer"},
+                "limit": {"type": "integer"},
+                "encoding": {"enum": ["text", "base64"]},
+                "session": text,
+            }),
+            OwnTool::ListWorkspaceFiles => json!({
+                "pattern": {"type": "string", "description": "such as **/*.csv"},
+                "session": text,
+            }),
         };
         let mut schema = json!({"type": "object", "properties": properties});
-        if matches!(self, OwnTool::ExecuteCode | OwnTool::ExecutePython) {
-            schema["required"] = json!(["code"]);
+        let required: &[&str] = match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython => &["code"],
+            OwnTool::WriteWorkspaceFile => &["path", "content"],
+            OwnTool::ReadWorkspaceFile => &["path"],
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::ListWorkspaceFiles => &[],
+        };
+        if !required.is_empty() {
+            schema["required"] = json!(required);
         }
         schema["additionalProperties"] = json!(false);
         schema
@@ -120,6 +182,7 @@ impl OwnTool {
                     "tools_called": texts,
                     "notes": texts,
                     "id": text,
+                    "session": text,
                     "executions": texts,
                 }),
                 json!(["status"]),
@@ -128,6 +191,28 @@ impl OwnTool {
                 json!({"shown": {"type": "integer"}, "total": {"type": "integer"}, "found": texts, "more": text}),
                 json!(["shown", "total", "found"]),
             ),
+            OwnTool::WriteWorkspaceFile => (
+                json!({"path": text, "bytes": {"type": "integer"}, "session": text}),
+                json!(["path", "bytes"]),
+            ),
+            OwnTool::ReadWorkspaceFile => (
+                json!({
+                    "path": text,
+                    "content": text,
+                    "encoding": {"enum": ["text", "base64"]},
+                    "bytes": {"type": "integer"},
+                    "next_offset": {"type": "integer"},
+                }),
+                json!(["path", "content", "encoding", "bytes"]),
+            ),
+            OwnTool::ListWorkspaceFiles => {
+                let file =
+                    json!({"type": "object", "properties": {"path": text, "bytes": {"type": "integer"}}});
+                (
+                    json!({"files": {"type": "array", "items": file}, "total": {"type": "integer"}, "more": text}),
+                    json!(["files", "total"]),
+                )
+            }
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
@@ -136,15 +221,24 @@ impl OwnTool {
     }
 
     fn annotations(self) -> Value {
-        match self.executes() && self != OwnTool::GetExecution {
+        let (is_read_only, is_destructive, is_idempotent, is_open) = match self {
             // A program can do whatever the servers' tools can.
-            true => {
-                json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true})
-            }
-            false => {
-                json!({"readOnlyHint": self != OwnTool::GetExecution, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
-            }
-        }
+            OwnTool::ExecuteCode | OwnTool::ExecutePython => (false, true, false, true),
+            // It can stop a program, which may be done twice.
+            OwnTool::GetExecution => (false, false, true, false),
+            // What was in the file is gone.
+            OwnTool::WriteWorkspaceFile => (false, true, true, false),
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles => (true, false, true, false),
+        };
+        json!({
+            "readOnlyHint": is_read_only,
+            "destructiveHint": is_destructive,
+            "idempotentHint": is_idempotent,
+            "openWorldHint": is_open,
+        })
     }
 
     /// The whole definition, as the protocol has it.
@@ -168,7 +262,7 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     if with_language {
         properties["language"] = json!({"enum": ["python"]});
     }
-    properties["session"] = json!({"type": "string", "description": "Programs with the same session share the files in /workspace."});
+    properties["session"] = json!({"type": "string", "description": "A name, or the handle of an earlier answer: its programs share /workspace."});
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object", "description": "Variables of the program."});
     properties["max_output_tokens"] = json!({"type": "integer"});
@@ -177,6 +271,8 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
             json!({"type": "boolean", "description": "Go on with the session's variables."});
         properties["background"] =
             json!({"type": "boolean", "description": "Answer an id at once, for get_execution."});
+        properties["busy"] =
+            json!({"enum": ["wait", "refuse"], "description": "If the session runs another program."});
     }
     properties
 }
@@ -231,9 +327,9 @@ mod tests {
         let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
         println!("tokens of minimal, standard and full: {counted:?}");
         assert!(counted[0] <= 450, "minimal: {counted:?}");
-        // Skills, workspace files, statistics and privacy are still to come.
-        assert!(counted[1] <= 700, "standard: {counted:?}");
-        assert!(counted[2] <= 900, "full: {counted:?}");
+        // Skills, statistics and privacy are still to come.
+        assert!(counted[1] <= 750, "standard: {counted:?}");
+        assert!(counted[2] <= 950, "full: {counted:?}");
     }
 
     #[test]
@@ -242,12 +338,18 @@ mod tests {
         assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
         assert_eq!(
             names(Profile::Standard),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+            [
+                "execute_code",
+                "search_tools",
+                "get_tool_definition",
+                "get_execution",
+                "write_workspace_file",
+                "read_workspace_file",
+                "list_workspace_files"
+            ]
         );
-        assert_eq!(
-            names(Profile::Full),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "execute_python"]
-        );
+        let full = names(Profile::Full);
+        assert_eq!((full.len(), full.last()), (8, Some(&"execute_python")));
     }
 
     #[test]

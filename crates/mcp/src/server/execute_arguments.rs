@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::{Code, LimitName, Limits};
+use gristmill_gateway::session::Patience;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -25,6 +26,17 @@ pub(super) struct ExecuteArguments {
     background: bool,
     #[serde(default)]
     keep_variables: bool,
+    #[serde(default)]
+    busy: Busy,
+}
+
+/// What to do if the session is running another program.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Busy {
+    #[default]
+    Wait,
+    Refuse,
 }
 
 /// What is to be done.
@@ -33,6 +45,7 @@ pub(super) struct Wanted {
     pub request: ExecuteRequest,
     pub session: Option<String>,
     pub keep_variables: bool,
+    pub patience: Patience,
     pub budget: usize,
     pub background: bool,
 }
@@ -65,10 +78,15 @@ impl ExecuteArguments {
             limits: Some(limits),
             ..ExecuteRequest::python(self.code)
         };
+        let patience = match self.busy {
+            Busy::Wait => Patience::default(),
+            Busy::Refuse => Patience::Refuse,
+        };
         Ok(Wanted {
             request,
             session: self.session,
             keep_variables: self.keep_variables,
+            patience,
             budget,
             background: self.background,
         })

@@ -89,6 +89,9 @@ impl ServerHandler for GatewayServer {
             OwnTool::GetExecution => {
                 self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
             }
+            OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
+            OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
+            OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
             OwnTool::SearchTools => Ok(of_tool(tool, catalogue_calls::search(upstreams, arguments).await)),
             OwnTool::GetToolDefinition => {
                 Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
@@ -179,10 +182,10 @@ impl ServerHandler for GatewayServer {
     }
 }
 
-/// An answer in the form that this tool promises. Refusals of tools that look things up have no
-/// structured form.
+/// An answer in the form that this tool promises. Refusals have a structured form only where programs
+/// are answered for.
 fn of_tool(tool: OwnTool, answer: Answer) -> CallToolResponse {
-    let is_bare = answer.is_error && !tool.executes();
+    let is_bare = answer.is_error && !tool.answers_for_programs();
     let mut result = answer.into_result();
     if is_bare {
         result.structured_content = None;

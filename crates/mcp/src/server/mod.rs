@@ -20,6 +20,7 @@ mod questions;
 mod request_state;
 mod running;
 mod tasks;
+mod workspace_calls;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +28,7 @@ use std::time::Duration;
 
 use gristmill_gateway::access::{Caller, Scope};
 use gristmill_gateway::executions::{Executions, Owner};
+use gristmill_gateway::session::{ConnectionSession, SessionChoice};
 use gristmill_gateway::upstream::Upstreams;
 use rmcp::model::{ErrorData, Tool};
 use rmcp::service::{RequestContext, RoleServer};
@@ -71,6 +73,8 @@ pub struct GatewayServer {
     connection: Connection,
     /// Whether this connection hears of changes already.
     is_told: Arc<AtomicBool>,
+    /// What calls over pipes go on in.
+    session: ConnectionSession,
 }
 
 impl GatewayServer {
@@ -89,12 +93,23 @@ impl GatewayServer {
             signer: Arc::new(signer),
             connection,
             is_told: Arc::default(),
+            session: ConnectionSession::default(),
         })
     }
 
     /// The same server, for one more connection.
     pub fn for_connection(&self) -> Self {
-        Self { is_told: Arc::default(), ..self.clone() }
+        Self { is_told: Arc::default(), session: ConnectionSession::default(), ..self.clone() }
+    }
+
+    /// Where a program works that was sent with this session, or without one. Over pipes there is one
+    /// caller, whose programs go on where the last one was; over HTTP nobody knows who comes next.
+    fn session_choice(&self, named: Option<String>) -> SessionChoice {
+        match (named, self.connection) {
+            (Some(session), _) => SessionChoice::Named(session),
+            (None, Connection::Pipes) => SessionChoice::OfConnection(self.session.clone()),
+            (None, Connection::Http) => SessionChoice::Alone,
+        }
     }
 
     /// The text that clients are given when they connect.
@@ -110,9 +125,13 @@ impl Connection {
         let parts = context.extensions.get::<http::request::Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
         match (self, caller) {
-            (Connection::Pipes, _) => (Owner("pipes".to_owned()), true, true),
+            (Connection::Pipes, _) => (Owner::local(), true, true),
             (Connection::Http, Some(caller)) => {
-                (Owner(format!("http:{}", caller.identity)), caller.has_token(), caller.may(Scope::Execute))
+                let owner = match caller.has_token() {
+                    true => Owner::of_token(&caller.identity),
+                    false => Owner::local(),
+                };
+                (owner, caller.has_token(), caller.may(Scope::Execute))
             }
             // The front puts a caller into every request; one without is nobody.
             (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),

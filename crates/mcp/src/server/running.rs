@@ -106,7 +106,8 @@ impl GatewayServer {
         let start = Start {
             owner: call.requester.owner.clone(),
             request: wanted.request,
-            session: wanted.session,
+            session: self.session_choice(wanted.session),
+            patience: wanted.patience,
             keep_variables: wanted.keep_variables,
             answers: call.requester.answers,
         };

@@ -1,0 +1,110 @@
+//! Sessions for a command: the database and what is configured about them.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use gristmill_gateway::domain::Limits;
+use gristmill_gateway::executions::Owner;
+use gristmill_gateway::session::{
+    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionSettings, Sessions, Whose,
+};
+use gristmill_gateway::store::Store;
+
+use crate::arguments::ConfigFile;
+use crate::commands::Failure;
+use crate::config::Flags;
+use crate::upstreams::{self, Configured};
+
+/// Whoever is at the terminal sees everything.
+pub const WHOSE: Whose = Whose::Everyones;
+
+/// The sessions of the data folder.
+pub fn open(file: &ConfigFile) -> Result<Sessions, Failure> {
+    let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
+    let limits = configured.config.limits.clone();
+    open_in(configured.data_folder()?, limits, configured.config.sessions.settings)
+}
+
+/// The same for a command that has read the configuration, or does without.
+pub fn open_with(
+    configured: Option<&Configured>,
+    data: PathBuf,
+    limits: &Limits,
+) -> Result<Sessions, Failure> {
+    open_in(data, limits.clone(), settings(configured))
+}
+
+/// What is configured about sessions.
+pub fn settings(configured: Option<&Configured>) -> SessionSettings {
+    configured.map(|configured| configured.config.sessions.settings).unwrap_or_default()
+}
+
+fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<Sessions, Failure> {
+    let store = Store::open(&data).map_err(|error| Failure::Usage(error.into()))?;
+    Sessions::open(store, None, limits, settings).map_err(failure)
+}
+
+/// Takes a session for whoever is at the terminal; a new name becomes one.
+pub async fn enter(sessions: &Sessions, session: &str, patience: Patience) -> Result<HeldSession, Failure> {
+    match sessions.enter(&WHOSE, session, patience).await {
+        Err(SessionError::Missing { .. }) => {
+            sessions.enter_or_create(&Owner::local(), session, patience).await.map_err(failure)
+        }
+        outcome => outcome.map_err(failure),
+    }
+}
+
+/// As a command ends by it.
+pub fn failure(error: SessionError) -> Failure {
+    let told = match &error {
+        SessionError::Missing { .. } => {
+            anyhow!("{error}\nhint: `gristmill sessions list` shows what there is")
+        }
+        SessionError::Busy { .. } => anyhow!("{error}\nhint: try again when it has ended"),
+        SessionError::Ambiguous { .. }
+        | SessionError::TooMany { .. }
+        | SessionError::BadName { .. }
+        | SessionError::NameTaken { .. }
+        | SessionError::NoFolder { .. }
+        | SessionError::Store(_) => anyhow!("{error}\nhint: {}", error.hint()),
+    };
+    match error {
+        SessionError::NoFolder { .. } | SessionError::Store(_) => Failure::Ours(told),
+        SessionError::Busy { .. }
+        | SessionError::Missing { .. }
+        | SessionError::Ambiguous { .. }
+        | SessionError::TooMany { .. }
+        | SessionError::BadName { .. }
+        | SessionError::NameTaken { .. } => Failure::Usage(told),
+    }
+}
+
+/// As a command ends by a file.
+pub fn file_failure(error: FileError) -> Failure {
+    let told = match &error {
+        FileError::Missing { .. } => {
+            anyhow!("{error}\nhint: `gristmill workspace ls SESSION` shows what there is")
+        }
+        FileError::BadPath { .. }
+        | FileError::BadPattern
+        | FileError::IsFolder { .. }
+        | FileError::NotFolder { .. }
+        | FileError::Link { .. }
+        | FileError::Special { .. }
+        | FileError::NotText { .. }
+        | FileError::NotBase64 { .. }
+        | FileError::Limit(_)
+        | FileError::System { .. } => anyhow!("{error}"),
+    };
+    Failure::Usage(told)
+}
+
+/// As a command ends by an archive.
+pub fn archive_failure(error: ArchiveError) -> Failure {
+    match error {
+        ArchiveError::Session(error) => failure(error),
+        ArchiveError::File(error) => file_failure(error),
+        ArchiveError::Archive(_) => Failure::Usage(anyhow!("{error}")),
+        ArchiveError::Write(_) => Failure::Ours(anyhow!("{error}")),
+    }
+}
