@@ -61,7 +61,7 @@ fn world(limits: KeepLimits) -> (World, Holding, Executions) {
     let mut patient = Limits::of(Level::Production);
     patient.set(LimitName::WallTime, 120_000).unwrap();
     let world = World::new(gristmill()).limits(patient).tools(holding.clone()).start();
-    let executions = Executions::new(world.gateway().clone(), limits);
+    let executions = Executions::new(world.gateway().clone(), None, limits);
     (world, holding, executions)
 }
 
@@ -75,6 +75,7 @@ fn start(whose: &str, code: &str) -> Start {
         request: ExecuteRequest::python(code),
         session: None,
         answers: Answers { forms: true, urls: false },
+        answer_tokens_max: None,
     }
 }
 

@@ -20,6 +20,10 @@ pub fn as_toml(config: &Config) -> String {
         let shown = name.format(config.limits.get(name));
         text.push_str(&format!("{} = \"{shown}\" # {origin}\n", name.as_str()));
     }
+    text.push_str("\n[history]\n");
+    for (key, value, origin) in config.history.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -51,10 +55,17 @@ pub fn as_json(config: &Config) -> Json {
         let entry = json!({"value": config.limits.get(name), "origin": origin.to_string()});
         (name.as_str().to_owned(), entry)
     });
+    let history = config.history.settings;
+    let history_entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
         "level": {"value": config.level.as_str(), "origin": config.level_origin.to_string()},
         "limits": limits.into_iter().collect::<serde_json::Map<_, _>>(),
+        "history": {
+            "keep_s": history_entry(json!(history.keep.as_secs()), &config.history.keep_origin),
+            "max_size": history_entry(json!(history.bytes_max), &config.history.size_origin),
+            "content": history_entry(json!(history.content), &config.history.content_origin),
+        },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
     })

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::history::Beginning;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
@@ -15,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
+use crate::data_store::{DataPlace, Recorder};
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
 use crate::{engine_progress, exit_codes, upstreams};
@@ -26,9 +28,18 @@ const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
 const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub async fn run(arguments: Run) -> Outcome {
+    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    run_request(arguments, request).await
+}
+
+/// Runs a program, whatever the arguments say about which one.
+pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    if let Some(path) = &arguments.workspace {
+        request.workspace = WorkspaceChoice::Kept(kept_workspace(path).map_err(Failure::Usage)?);
+    }
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     // One program is all there will be: no others are kept waiting behind it.
@@ -49,8 +60,19 @@ pub async fn run(arguments: Run) -> Outcome {
         }
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
+    // While the workers come up.
+    let recorder = Recorder::open(&place).await;
+    let level = gateway.limits().level();
+    let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));
     let execution = gateway.execute(request);
-    let (report, unshown) = follow(execution, !arguments.json).await;
+    let recording = beginning.map(Beginning::begin);
+    let (mut report, unshown) = follow(execution, !arguments.json).await;
+    if let Some(recording) = recording {
+        recording.end(&mut report, "").await;
+    }
+    if let Some(recorder) = recorder {
+        recorder.close().await;
+    }
     gateway.shutdown().await;
     if let Some(problem) = connected.and_then(|upstreams| upstreams.tree_problem()) {
         eprintln!("warning: the tree of tools could not be written, so imports from it fail: {problem}");
@@ -264,11 +286,7 @@ fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
         }
         (None, None) => bail!("name a program: a file, `-` for standard input, or -c 'CODE'"),
     };
-    let workspace = match &arguments.workspace {
-        Some(path) => WorkspaceChoice::Kept(kept_workspace(path)?),
-        None => WorkspaceChoice::ThrowAway,
-    };
-    Ok(ExecuteRequest { context: context_from(arguments)?, workspace, ..ExecuteRequest::python(code) })
+    Ok(ExecuteRequest { context: context_from(arguments)?, ..ExecuteRequest::python(code) })
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

@@ -12,6 +12,8 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
+use gristmill_gateway::history::History;
+use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup};
 use gristmill_gateway::{Gateway, WorkerCommand};
 use gristmill_mcp::front::{self, FrontError, HttpSettings, StdioSettings};
@@ -22,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::config::Surroundings;
+use crate::data_store::{self, DataPlace};
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
@@ -54,6 +57,10 @@ pub struct Serve {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
+    /// Keep nothing: no history, and what programs leave is gone when this ends
+    #[arg(long)]
+    pub no_state: bool,
+
     /// Connect no server, whatever is configured
     #[arg(long)]
     pub no_servers: bool,
@@ -81,6 +88,7 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
+    let history = open_history(configured.as_ref(), &arguments).await?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     let mut builder = Gateway::builder(worker).limits(limits);
     if arguments.http.is_none() && io::stdin().is_terminal() {
@@ -106,7 +114,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
         }
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
-    let executions = Executions::new(gateway.clone(), KeepLimits::default());
+    let executions = Executions::new(gateway.clone(), Some(history.clone()), KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,
@@ -135,11 +143,24 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
     executions.finish(left.unwrap_or_default()).await;
     gateway.shutdown().await;
+    history.close().await;
     match served {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(FrontError::Output(error)) => Err(Failure::Ours(anyhow!(FrontError::Output(error)))),
         Err(error) => Err(Failure::Usage(error.into())),
     }
+}
+
+/// Where executions are recorded: in the data folder, or for as long as this runs.
+async fn open_history(configured: Option<&Configured>, arguments: &Serve) -> Result<History, Failure> {
+    let place = DataPlace::of(configured, &arguments.config)?;
+    let store = match arguments.no_state {
+        true => Store::in_memory().map_err(data_store::failure)?,
+        false => place.open_store().map_err(|failure| failure.with_hint("--no-state serves without it"))?,
+    };
+    let history = History::open(store, place.history).await.map_err(data_store::failure)?;
+    history.keep_tidy();
+    Ok(history)
 }
 
 /// Takes the address, and says so.

@@ -11,6 +11,7 @@ use super::approvals::{self, Approvals};
 use super::document::Document;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
+use super::history_table::HistoryConfig;
 use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
@@ -49,10 +50,23 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     }
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
+    let mut history = HistoryConfig::default();
+    for source in used(&sources) {
+        history.lay_over(&source.document.history, |line| source.origin(line));
+    }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
-    let config =
-        Config { servers, level, level_origin, limits, limit_origins, data_folder, files, locations };
+    let config = Config {
+        servers,
+        level,
+        level_origin,
+        limits,
+        limit_origins,
+        history,
+        data_folder,
+        files,
+        locations,
+    };
     Loaded { config, problems }
 }
 

@@ -13,6 +13,7 @@ mod http;
 mod listing;
 mod programs;
 mod questions;
+mod recording;
 mod tasks;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
@@ -51,6 +52,7 @@ fn main() {
         tasks::cases(),
         questions::cases(),
         ending::cases(),
+        recording::cases(),
         http::cases(),
     ]
     .concat();

@@ -16,6 +16,7 @@ pub(super) struct Admitted {
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
     pub asker: Asker,
+    pub count_tokens: bool,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -49,8 +50,8 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
         )
     })?;
     let place = core.take_place().await?;
-    let ExecuteRequest { code, workspace, asker, .. } = request;
-    Ok(Admitted { code, context, limits, workspace, asker, place })
+    let ExecuteRequest { code, workspace, asker, count_tokens, .. } = request;
+    Ok(Admitted { code, context, limits, workspace, asker, count_tokens, place })
 }
 
 impl Core {

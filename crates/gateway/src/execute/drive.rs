@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
 use super::report::ToolCalled;
+use super::token_meter::{Side, TokenMeter};
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::{Event, Ready};
 use crate::builder::Core;
@@ -59,6 +60,7 @@ pub(super) struct Finished {
     pub stderr: Vec<u8>,
     pub stats: RunStats,
     pub tools_called: Vec<ToolCalled>,
+    pub tokens_estimated: bool,
     pub ran_for: Duration,
     pub took: Duration,
 }
@@ -94,6 +96,7 @@ struct Drive<'a> {
     outgoing_used: usize,
     outgoing_bytes: usize,
     tools_called: Vec<ToolCalled>,
+    tokens: TokenMeter,
 }
 
 pub(super) async fn drive(
@@ -107,6 +110,7 @@ pub(super) async fn drive(
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let mut drive = Drive::new(&prepared.tools, &prepared.limits, events, asker);
+    drive.tokens = TokenMeter::new(prepared.count_tokens);
     let started = Instant::now();
     let ending = {
         let folders: Vec<_> = prepared.folders.iter().map(std::os::fd::AsFd::as_fd).collect();
@@ -130,14 +134,17 @@ pub(super) async fn drive(
         Ending::Lost(_) => Ending::Lost(worker.exit().await),
         ending => ending,
     };
-    let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
+    let Drive { stdout, stderr, stats, mut tools_called, tokens, .. } = drive.give_up();
     let limits = prepared.limits;
     drop(worker);
     // The folders go only now: the worker that could write into them is gone.
     drop(prepared.folders);
     core.replace_scratch(prepared.scratch);
     drop(prepared.place);
-    Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took: asked.elapsed() }
+    let took = asked.elapsed();
+    // Last: the next program has this one's place by now.
+    let tokens_estimated = tokens.settle(&mut tools_called).await;
+    Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took }
 }
 
 impl<'a> Drive<'a> {
@@ -161,6 +168,7 @@ impl<'a> Drive<'a> {
             outgoing_used: 0,
             outgoing_bytes: 0,
             tools_called: Vec::new(),
+            tokens: TokenMeter::default(),
         }
     }
 
@@ -274,7 +282,9 @@ impl<'a> Drive<'a> {
             self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
-            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
+            let arguments = call.arguments_text();
+            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
+            self.tokens.count(place, Side::Arguments, arguments);
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
             let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
@@ -297,6 +307,7 @@ impl<'a> Drive<'a> {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
         self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
+        self.tokens.count(begun.place, Side::Answer, answered.answer_text());
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
     }

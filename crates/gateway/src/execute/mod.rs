@@ -12,6 +12,7 @@ mod prepare;
 mod report;
 mod request;
 mod shape;
+mod token_meter;
 mod tool_call;
 
 use std::sync::Arc;

@@ -25,6 +25,7 @@ pub(super) struct Prepared {
     /// What it can call, as it was when it began.
     pub tools: Arc<dyn Tools>,
     pub asker: Asker,
+    pub count_tokens: bool,
     /// Removed when the execution ends.
     pub scratch: Scratch,
     pub place: OwnedSemaphorePermit,
@@ -69,8 +70,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    let Admitted { limits, asker, place, .. } = admitted;
-    Ok(Prepared { frame, folders, limits, tools, asker, scratch, place })
+    let Admitted { limits, asker, count_tokens, place, .. } = admitted;
+    Ok(Prepared { frame, folders, limits, tools, asker, count_tokens, scratch, place })
 }
 
 async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {

@@ -20,6 +20,9 @@ pub struct ExecuteRequest {
     pub workspace: WorkspaceChoice,
     /// Who answers the questions of servers. Meanwhile the program's wall time stands still.
     pub asker: Asker,
+    /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
+    /// waits for it.
+    pub count_tokens: bool,
 }
 
 /// Where `/workspace` is.
@@ -41,6 +44,7 @@ impl ExecuteRequest {
             limits: None,
             workspace: WorkspaceChoice::ThrowAway,
             asker: Asker::none(),
+            count_tokens: false,
         }
     }
 }

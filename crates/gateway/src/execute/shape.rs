@@ -71,7 +71,8 @@ struct Verdict {
 }
 
 pub(super) fn shape(finished: Finished) -> Report {
-    let Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took } = finished;
+    let Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took } =
+        finished;
     let verdict = match ending {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
@@ -123,6 +124,7 @@ pub(super) fn shape(finished: Finished) -> Report {
         notes: verdict.notes,
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
+        tokens_estimated,
     }
 }
 

@@ -14,7 +14,7 @@ pub struct ExecutionId(String);
 
 impl ExecutionId {
     /// A new one.
-    pub(super) fn new() -> Result<Self, getrandom::Error> {
+    pub fn new() -> Result<Self, getrandom::Error> {
         let mut random = [0_u8; LENGTH];
         getrandom::fill(&mut random)?;
         let letters = random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));

@@ -19,6 +19,7 @@ use gristmill_domain::Code;
 
 use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
+use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
 use crate::session::{SessionError, Sessions};
 use entry::Entry;
@@ -69,6 +70,8 @@ pub struct Start {
     pub session: Option<String>,
     /// What can be asked back.
     pub answers: Answers,
+    /// The most tokens that an answer about it may take; `None` if nothing is cut.
+    pub answer_tokens_max: Option<usize>,
 }
 
 /// Every execution of a gateway that somebody may still ask about. Cheap to clone.
@@ -80,14 +83,15 @@ pub struct Executions {
 struct Inner {
     gateway: Gateway,
     sessions: Sessions,
+    history: Option<History>,
     shelf: Mutex<Shelf>,
 }
 
 impl Executions {
-    /// Of this gateway.
-    pub fn new(gateway: Gateway, limits: KeepLimits) -> Self {
+    /// Of this gateway. Each is recorded in `history`, if there is one.
+    pub fn new(gateway: Gateway, history: Option<History>, limits: KeepLimits) -> Self {
         let sessions = Sessions::new(gateway.clone());
-        Self { inner: Arc::new(Inner { gateway, sessions, shelf: Mutex::new(Shelf::new(limits)) }) }
+        Self { inner: Arc::new(Inner { gateway, sessions, history, shelf: Mutex::new(Shelf::new(limits)) }) }
     }
 
     /// The gateway that runs them.
@@ -99,7 +103,7 @@ impl Executions {
     /// The error is its report: nothing ran.
     pub fn start(&self, start: Start) -> Result<Follower, Box<Report>> {
         let asked = Instant::now();
-        let Start { owner, mut request, session, answers } = start;
+        let Start { owner, mut request, session, answers, answer_tokens_max } = start;
         let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
         let theirs = self.shelf().all().filter(|entry| entry.owner == owner && !entry.has_ended()).count();
         if theirs >= RUNNING_OF_ONE_MAX {
@@ -110,10 +114,10 @@ impl Executions {
             )));
         }
         let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
-        let held = match session {
+        let held = match &session {
             None => None,
             Some(name) => {
-                let held = self.inner.sessions.enter(&owner, &name).map_err(|error| refuse(error.into()))?;
+                let held = self.inner.sessions.enter(&owner, name).map_err(|error| refuse(error.into()))?;
                 request.workspace = held.workspace();
                 Some(held)
             }
@@ -122,19 +126,35 @@ impl Executions {
             request.asker = Asker::new(Arc::new(Questions::new(&entry, answers)));
         }
         self.shelf().put(Arc::clone(&entry), asked);
+        let beginning = self.inner.history.as_ref().map(|history| {
+            let level = request.limits.as_ref().unwrap_or(self.inner.gateway.limits()).level();
+            let beginning = history.about_to_run(&entry.id, &owner, &mut request, level);
+            beginning.answered_within(answer_tokens_max)
+        });
         let execution = self.inner.gateway.execute(request);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
-            let report = entry::follow(&watched, execution).await;
+            // Beside the program, which runs already.
+            let recording = beginning.map(Beginning::begin);
+            let mut report = entry::follow(&watched, execution).await;
             // Before anybody hears of the end: the next program of the session may come at once.
             drop(held);
+            // Before anybody hears of the end: what was answered is known, whatever happens next.
+            if let Some(recording) = recording {
+                recording.end(&mut report, session.as_deref().unwrap_or_default()).await;
+            }
             watched.end(report);
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
             }
         });
         Ok(Follower::new(entry))
+    }
+
+    /// Where they are recorded.
+    pub fn history(&self) -> Option<&History> {
+        self.inner.history.as_ref()
     }
 
     /// One of the owner's executions, running or ended a short while ago.

@@ -7,6 +7,7 @@ use gristmill_gateway::domain::validate::ArgumentCheck;
 use serde_json::{Value, json};
 
 use super::profile::Profile;
+use super::stats_calls;
 
 /// One of our tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +17,17 @@ pub(super) enum OwnTool {
     SearchTools,
     GetToolDefinition,
     GetExecution,
+    GetExecutionStats,
 }
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 5] = [
+    pub const ALL: [OwnTool; 6] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
         OwnTool::GetExecution,
+        OwnTool::GetExecutionStats,
         OwnTool::ExecutePython,
     ];
 
@@ -35,6 +38,7 @@ impl OwnTool {
             OwnTool::SearchTools => "search_tools",
             OwnTool::GetToolDefinition => "get_tool_definition",
             OwnTool::GetExecution => "get_execution",
+            OwnTool::GetExecutionStats => "get_execution_stats",
         }
     }
 
@@ -42,7 +46,9 @@ impl OwnTool {
     pub fn is_in(self, profile: Profile) -> bool {
         match self {
             OwnTool::ExecuteCode | OwnTool::SearchTools => true,
-            OwnTool::GetToolDefinition | OwnTool::GetExecution => profile != Profile::Minimal,
+            OwnTool::GetToolDefinition | OwnTool::GetExecution | OwnTool::GetExecutionStats => {
+                profile != Profile::Minimal
+            }
             OwnTool::ExecutePython => profile == Profile::Full,
         }
     }
@@ -51,7 +57,7 @@ impl OwnTool {
     pub fn executes(self) -> bool {
         match self {
             OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
-            OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+            OwnTool::SearchTools | OwnTool::GetToolDefinition | OwnTool::GetExecutionStats => false,
         }
     }
 
@@ -62,6 +68,7 @@ impl OwnTool {
             OwnTool::SearchTools => "Find tools",
             OwnTool::GetToolDefinition => "Show a tool's definition",
             OwnTool::GetExecution => "Follow a running program",
+            OwnTool::GetExecutionStats => "Show what programs took and saved",
         }
     }
 
@@ -72,6 +79,7 @@ impl OwnTool {
             OwnTool::SearchTools => include_str!("texts/search_tools.md"),
             OwnTool::GetToolDefinition => include_str!("texts/get_tool_definition.md"),
             OwnTool::GetExecution => include_str!("texts/get_execution.md"),
+            OwnTool::GetExecutionStats => include_str!("texts/get_execution_stats.md"),
         }
     }
 
@@ -98,6 +106,7 @@ impl OwnTool {
                 "wait_s": {"type": "number"},
                 "cancel": {"type": "boolean", "description": "Stop it."},
             }),
+            OwnTool::GetExecutionStats => json!({"session": text, "all": {"type": "boolean"}}),
         };
         let mut schema = json!({"type": "object", "properties": properties});
         if matches!(self, OwnTool::ExecuteCode | OwnTool::ExecutePython) {
@@ -131,6 +140,7 @@ impl OwnTool {
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
+            OwnTool::GetExecutionStats => stats_calls::output_schema(),
         };
         json!({"type": "object", "properties": properties, "required": required})
     }
@@ -240,11 +250,18 @@ mod tests {
         assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
         assert_eq!(
             names(Profile::Standard),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "get_execution_stats"]
         );
         assert_eq!(
             names(Profile::Full),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "execute_python"]
+            [
+                "execute_code",
+                "search_tools",
+                "get_tool_definition",
+                "get_execution",
+                "get_execution_stats",
+                "execute_python"
+            ]
         );
     }
 

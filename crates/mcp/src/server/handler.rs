@@ -89,6 +89,10 @@ impl ServerHandler for GatewayServer {
             OwnTool::GetExecution => {
                 self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
             }
+            OwnTool::GetExecutionStats => {
+                let sees_all = self.connection.sees_all(&context);
+                Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))
+            }
             OwnTool::SearchTools => Ok(of_tool(tool, catalogue_calls::search(upstreams, arguments).await)),
             OwnTool::GetToolDefinition => {
                 Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
