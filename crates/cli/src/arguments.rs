@@ -35,6 +35,16 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// Run a Python program in the sandbox
     Run(Run),
+    /// Show what ran, the newest first
+    History(crate::commands::history::HistoryArguments),
+    /// Show one execution: its program, calls, output and error
+    Show(crate::commands::show::ShowArguments),
+    /// Run a program of the history once more
+    Rerun(crate::commands::rerun::RerunArguments),
+    /// Show what all executions come to: success, time, tokens saved
+    Stats(crate::commands::stats::StatsArguments),
+    /// Copy the database, or check it
+    Db(crate::commands::db::DbArguments),
     /// Check this machine, the servers and the clients, and say what to do
     Doctor(Doctor),
     /// Add a server: `add NAME -- COMMAND…`, or `add NAME URL`
@@ -371,7 +381,8 @@ pub enum TokenCommand {
     New {
         /// What it is for, such as `laptop`
         name: String,
-        /// What it permits: execute (which includes search) or search [default: both]
+        /// What it permits: execute (which includes search), search, or admin (everyone's statistics)
+        /// [default: execute and search]
         #[arg(long)]
         scope: Vec<Scope>,
         /// When it expires: such as 30d, 12h or 8w, or `never`

@@ -6,6 +6,7 @@ mod client_arguments;
 pub mod clients;
 mod commands;
 pub mod config;
+mod data_store;
 mod engine_progress;
 pub mod example_servers;
 pub mod example_tools;
@@ -59,6 +60,11 @@ pub fn main() -> ExitCode {
 async fn carry_out(command: Command) -> commands::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
+        Command::History(arguments) => commands::history::history(arguments).await,
+        Command::Show(arguments) => commands::show::show(arguments).await,
+        Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,
+        Command::Stats(arguments) => commands::stats::stats(arguments).await,
+        Command::Db(arguments) => commands::db::db(arguments).await,
         Command::Demo(demo) => commands::demo::demo(demo).await,
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),

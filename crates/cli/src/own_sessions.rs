@@ -25,13 +25,13 @@ pub fn open(file: &ConfigFile) -> Result<Sessions, Failure> {
     open_in(configured.data_folder()?, limits, configured.config.sessions.settings)
 }
 
-/// The same for a command that has read the configuration, or does without.
+/// The same for a command that has read the configuration, or does without, and has the database.
 pub fn open_with(
     configured: Option<&Configured>,
-    data: PathBuf,
+    store: Store,
     limits: &Limits,
 ) -> Result<Sessions, Failure> {
-    open_in(data, limits.clone(), settings(configured))
+    Sessions::open(store, None, limits.clone(), settings(configured)).map_err(failure)
 }
 
 /// What is configured about sessions.
@@ -51,6 +51,18 @@ pub async fn enter(sessions: &Sessions, session: &str, patience: Patience) -> Re
             sessions.enter_or_create(&Owner::local(), session, patience).await.map_err(failure)
         }
         outcome => outcome.map_err(failure),
+    }
+}
+
+/// A session that something ran in, unless it has been ended since; that is said.
+pub async fn if_still_there(file: &ConfigFile, session: &str) -> Result<Option<String>, Failure> {
+    match open(file)?.info(&WHOSE, session).await {
+        Ok(info) => Ok(Some(info.id.as_str().to_owned())),
+        Err(SessionError::Missing { .. }) => {
+            crate::terminal::tell_beside("note: its session is gone, so this runs without its files");
+            Ok(None)
+        }
+        Err(error) => Err(failure(error)),
     }
 }
 

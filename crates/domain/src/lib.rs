@@ -28,5 +28,5 @@ pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
-pub use utc_text::utc_text;
+pub use utc_text::{unix_of_date, utc_text};
 pub use visible_text::{one_line, visible};

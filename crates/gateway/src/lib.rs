@@ -26,6 +26,7 @@ mod builder;
 pub mod execute;
 pub mod executions;
 mod folders;
+pub mod history;
 mod pool;
 pub mod ports;
 pub mod private_file;

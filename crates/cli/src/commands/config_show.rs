@@ -24,6 +24,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.sessions.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[history]\n");
+    for (key, value, origin) in config.history.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -55,7 +59,7 @@ pub fn as_json(config: &Config) -> Json {
         let entry = json!({"value": config.limits.get(name), "origin": origin.to_string()});
         (name.as_str().to_owned(), entry)
     });
-    let sessions = &config.sessions;
+    let (sessions, history) = (&config.sessions, &config.history);
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
@@ -65,6 +69,11 @@ pub fn as_json(config: &Config) -> Json {
             "idle_s": entry(json!(sessions.settings.idle.as_secs()), &sessions.idle_origin),
             "named_idle_s": entry(json!(sessions.settings.named_idle.as_secs()), &sessions.named_idle_origin),
             "max": entry(json!(sessions.settings.max), &sessions.max_origin),
+        },
+        "history": {
+            "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),
+            "max_size": entry(json!(history.settings.bytes_max), &history.size_origin),
+            "content": entry(json!(history.settings.content), &history.content_origin),
         },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),

@@ -12,6 +12,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
+use gristmill_gateway::history::History;
 use gristmill_gateway::session::Sessions;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup};
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
+use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
 use crate::upstreams::{self, Configured};
 
@@ -56,7 +58,7 @@ pub struct Serve {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
-    /// Keep nothing: what programs leave is gone when this ends
+    /// Keep nothing: no history, and what programs leave is gone when this ends
     #[arg(long)]
     pub no_state: bool,
 
@@ -87,7 +89,10 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let store = open_store(configured.as_ref(), arguments.no_state)?;
+    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    let store = open_store(&place, arguments.no_state)?;
+    let history = History::open(store.clone(), place.history).await.map_err(data_store::failure)?;
+    history.keep_tidy();
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     let mut builder = Gateway::builder(worker).limits(limits.clone());
     if arguments.http.is_none() && io::stdin().is_terminal() {
@@ -116,7 +121,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let settings = own_sessions::settings(configured.as_ref());
     let sessions = Sessions::open(store, Some(&gateway), limits, settings).map_err(own_sessions::failure)?;
     sessions.tidy_behind();
-    let executions = Executions::new(gateway.clone(), sessions, KeepLimits::default());
+    let executions =
+        Executions::new(gateway.clone(), sessions, Some(history.clone()), KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,
@@ -146,6 +152,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
     executions.finish(left.unwrap_or_default()).await;
     gateway.shutdown().await;
+    history.close().await;
     match served {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(FrontError::Output(error)) => Err(Failure::Ours(anyhow!(FrontError::Output(error)))),
@@ -154,12 +161,11 @@ pub async fn serve(arguments: Serve) -> Outcome {
 }
 
 /// Where what lasts is kept, or what is kept as long as this runs.
-fn open_store(configured: Option<&Configured>, no_state: bool) -> Result<Store, Failure> {
-    let opened = match no_state {
-        true => Store::in_memory(),
-        false => Store::open(&upstreams::data_folder(configured)?),
-    };
-    opened.map_err(|error| Failure::Usage(anyhow!("{error}\nhint: --no-state serves without it")))
+fn open_store(place: &DataPlace, no_state: bool) -> Result<Store, Failure> {
+    match no_state {
+        true => Store::in_memory().map_err(data_store::failure),
+        false => place.open_store().map_err(|failure| failure.with_hint("--no-state serves without it")),
+    }
 }
 
 /// Takes the address, and says so.

@@ -7,6 +7,7 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 
 use super::fields::Fields;
 use super::format::Format;
+use super::history_table::{self, HistoryTable};
 use super::problem::{Foreign, Problem, Problems, Severity, What};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
@@ -16,7 +17,8 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-const KEYS: [&str; 5] = ["servers", "mcpServers", "level", "limits", sessions_table::TABLE];
+const KEYS: [&str; 6] =
+    ["servers", "mcpServers", "level", "limits", sessions_table::TABLE, history_table::TABLE];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
 
@@ -31,6 +33,8 @@ pub struct Document {
     pub limits: Vec<(LimitName, String, usize)>,
     /// What it says about sessions.
     pub sessions: SessionsTable,
+    /// What it says about the history.
+    pub history: HistoryTable,
     /// Everything that is to be said about it.
     pub problems: Vec<Problem>,
 }
@@ -69,6 +73,9 @@ impl Document {
         document.read_limits(&mut fields, problems);
         if let Some(node) = fields.take(sessions_table::TABLE) {
             document.sessions = sessions_table::read(node, problems);
+        }
+        if let Some(node) = fields.take(history_table::TABLE) {
+            document.history = history_table::read(node, problems);
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

@@ -11,6 +11,7 @@ use super::approvals::{self, Approvals};
 use super::document::Document;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
+use super::history_table::HistoryConfig;
 use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
@@ -50,9 +51,10 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     }
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
-    let mut sessions = SessionsConfig::default();
+    let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
+        history.lay_over(&source.document.history, |line| source.origin(line));
     }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
@@ -63,6 +65,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         limits,
         limit_origins,
         sessions,
+        history,
         data_folder,
         files,
         locations,

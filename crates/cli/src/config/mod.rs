@@ -20,6 +20,7 @@ pub mod edit_env;
 pub mod env_file;
 mod environment;
 mod fields;
+pub mod history_table;
 pub mod problem;
 pub mod references;
 pub mod server_entry;

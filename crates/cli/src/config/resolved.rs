@@ -8,6 +8,7 @@ use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 
 use super::approvals::Status;
 use super::env_file::Variables;
+use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::problem::{Problem, Severity};
 use super::sessions_table::SessionsConfig;
@@ -27,6 +28,8 @@ pub struct Config {
     pub limit_origins: BTreeMap<LimitName, Origin>,
     /// How many sessions there may be, and how long they last.
     pub sessions: SessionsConfig,
+    /// How much is remembered of what programs did.
+    pub history: HistoryConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

@@ -13,6 +13,7 @@ mod http;
 mod listing;
 mod programs;
 mod questions;
+mod recording;
 mod tasks;
 mod workspace;
 
@@ -52,6 +53,7 @@ fn main() {
         tasks::cases(),
         questions::cases(),
         ending::cases(),
+        recording::cases(),
         http::cases(),
         workspace::cases(),
     ]

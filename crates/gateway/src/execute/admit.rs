@@ -20,6 +20,7 @@ pub(super) struct Admitted {
     pub asker: Asker,
     pub state: Arc<dyn StateValues>,
     pub variables: Variables,
+    pub count_tokens: bool,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -53,8 +54,8 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
         )
     })?;
     let place = core.take_place().await?;
-    let ExecuteRequest { code, workspace, asker, state, variables, .. } = request;
-    Ok(Admitted { code, context, limits, workspace, asker, state, variables, place })
+    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, .. } = request;
+    Ok(Admitted { code, context, limits, workspace, asker, state, variables, count_tokens, place })
 }
 
 impl Core {

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::asking::asker_of_execution;
 use super::report::ToolCalled;
 use super::state_call::{self, Flood, StateCalls};
+use super::token_meter::{Side, TokenMeter};
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::variables::{Left, ended_by};
 use super::{Event, Ready};
@@ -65,6 +66,7 @@ pub(super) struct Finished {
     pub stderr: Vec<u8>,
     pub stats: RunStats,
     pub tools_called: Vec<ToolCalled>,
+    pub tokens_estimated: bool,
     pub ran_for: Duration,
     pub took: Duration,
 }
@@ -101,6 +103,7 @@ struct Drive<'a> {
     outgoing_used: usize,
     outgoing_bytes: usize,
     tools_called: Vec<ToolCalled>,
+    tokens: TokenMeter,
 }
 
 pub(super) async fn drive(
@@ -116,6 +119,7 @@ pub(super) async fn drive(
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let state = StateCalls::new(prepared.state);
     let mut drive = Drive::new(&belongings.tools, &prepared.limits, events, asker, state);
+    drive.tokens = TokenMeter::new(prepared.count_tokens);
     let started = Instant::now();
     let ending = {
         // One that is there already has its folders.
@@ -146,7 +150,7 @@ pub(super) async fn drive(
         Ending::Lost(_) => Ending::Lost(worker.exit().await),
         ending => ending,
     };
-    let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
+    let Drive { stdout, stderr, stats, mut tools_called, tokens, .. } = drive.give_up();
     let limits = prepared.limits;
     let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
@@ -160,7 +164,11 @@ pub(super) async fn drive(
     let ended_by = ended_by(&ending);
     let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
     let took = asked.elapsed();
-    (Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took }, left)
+    // Last: the next program has this one's place by now.
+    let tokens_estimated = tokens.settle(&mut tools_called).await;
+    let finished =
+        Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took };
+    (finished, left)
 }
 
 impl<'a> Drive<'a> {
@@ -191,6 +199,7 @@ impl<'a> Drive<'a> {
             outgoing_used: 0,
             outgoing_bytes: 0,
             tools_called: Vec::new(),
+            tokens: TokenMeter::default(),
         }
     }
 
@@ -322,7 +331,9 @@ impl<'a> Drive<'a> {
             self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
-            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
+            let arguments = call.arguments_text();
+            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
+            self.tokens.count(place, Side::Arguments, arguments);
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
             let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
@@ -345,6 +356,7 @@ impl<'a> Drive<'a> {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
         self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
+        self.tokens.count(begun.place, Side::Answer, answered.answer_text());
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
     }

@@ -13,6 +13,7 @@ mod report;
 mod request;
 mod shape;
 mod state_call;
+mod token_meter;
 mod tool_call;
 mod variables;
 

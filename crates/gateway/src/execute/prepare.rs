@@ -22,6 +22,7 @@ pub(super) struct Prepared {
     pub limits: Limits,
     pub asker: Asker,
     pub state: Arc<dyn StateValues>,
+    pub count_tokens: bool,
     pub home: Home,
     /// Its session's interpreter, or the place for one, if its variables are kept.
     pub lease: Option<Lease>,
@@ -85,8 +86,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    let Admitted { limits, asker, state, place, .. } = admitted;
-    Ok(Prepared { frame, limits, asker, state, home, lease, leftovers, place })
+    let Admitted { limits, asker, state, count_tokens, place, .. } = admitted;
+    Ok(Prepared { frame, limits, asker, state, count_tokens, home, lease, leftovers, place })
 }
 
 /// Whether an interpreter has this workspace and no other.

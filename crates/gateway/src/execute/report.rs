@@ -39,6 +39,9 @@ pub struct Report {
     /// The session that it worked in, or that was made of what it left behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionReport>,
+    /// Whether the tokens of its calls were too many to count one by one.
+    #[serde(skip)]
+    pub tokens_estimated: bool,
 }
 
 /// Variables from one program of a session to the next.
@@ -106,6 +109,16 @@ pub struct ToolCalled {
     pub time_ms: f64,
     /// What went wrong.
     pub error: Option<String>,
+    /// Its arguments, as JSON.
+    pub argument_bytes: u64,
+    /// What came back, as JSON, with its files.
+    pub answer_bytes: u64,
+    /// Tokens of the arguments; only where somebody asked for them to be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument_tokens: Option<u64>,
+    /// Tokens of what came back, without its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_tokens: Option<u64>,
 }
 
 /// One limit that was reached.
@@ -121,7 +134,7 @@ pub struct LimitHit {
 
 impl ToolCalled {
     /// What stands in the list until the answer comes.
-    pub(crate) fn unanswered(name: &str, line: Option<u64>) -> Self {
+    pub(crate) fn unanswered(name: &str, line: Option<u64>, argument_bytes: u64) -> Self {
         let error = "no answer before the program ended or gave up; it may have been carried out";
         Self {
             name: name.to_owned(),
@@ -130,6 +143,10 @@ impl ToolCalled {
             sent: true,
             time_ms: 0.0,
             error: Some(error.to_owned()),
+            argument_bytes,
+            answer_bytes: 0,
+            argument_tokens: None,
+            answer_tokens: None,
         }
     }
 }
@@ -166,6 +183,7 @@ impl Report {
             cpu_time_ms: 0.0,
             variables: None,
             session: None,
+            tokens_estimated: false,
         }
     }
 

@@ -27,6 +27,9 @@ pub struct ExecuteRequest {
     pub state: Arc<dyn StateValues>,
     /// Whether it goes on with the variables of an earlier program.
     pub variables: Variables,
+    /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
+    /// waits for it.
+    pub count_tokens: bool,
 }
 
 /// What becomes of a program's variables.
@@ -98,6 +101,7 @@ impl ExecuteRequest {
             asker: Asker::none(),
             state: Arc::new(StateInMemory::default()),
             variables: Variables::Forget,
+            count_tokens: false,
         }
     }
 }

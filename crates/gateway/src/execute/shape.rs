@@ -81,7 +81,8 @@ pub(super) struct Shaped {
 }
 
 pub(super) fn shape(finished: Finished) -> Shaped {
-    let Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took } = finished;
+    let Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took } =
+        finished;
     let verdict = match ending {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
@@ -136,6 +137,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,
         session: None,
+        tokens_estimated,
     };
     Shaped { report, damaged }
 }

@@ -1,6 +1,7 @@
 //! One call of a program, from its JSON to the tool and back. The only place where a program's
 //! request meets the outside.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,6 +58,28 @@ enum Wanted {
 pub(super) struct Answered {
     pub completion: Completion,
     pub called: ToolCalled,
+    /// Where in the payload the value stands, without files.
+    value: Range<usize>,
+}
+
+impl Answered {
+    /// What a model would have read in the program's place.
+    pub fn answer_text(&self) -> &str {
+        match &self.called.error {
+            Some(words) => words,
+            None => &self.completion.payload[self.value.clone()],
+        }
+    }
+}
+
+impl Call {
+    /// What a model would have written in the program's place.
+    pub fn arguments_text(&self) -> &str {
+        match &self.wanted {
+            Wanted::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
+            Wanted::Resource(uri) => uri,
+        }
+    }
 }
 
 /// What the guest writes.
@@ -158,6 +181,7 @@ pub(super) async fn answer(
     progress: ProgressSink,
     asker: Asker,
 ) -> Answered {
+    let argument_bytes = call.arguments_text().len() as u64;
     let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
     let outcome = match wanted {
@@ -169,9 +193,13 @@ pub(super) async fn answer(
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
     let sent = !matches!(&outcome, Err(failure) if failure.was_not_sent());
+    let mut value = 0..0;
     let (completion, error) = match outcome {
         Ok(answer) => match payload_of(answer, &name) {
-            Ok(payload) => (Completion { id, ok: true, payload }, None),
+            Ok((payload, at)) => {
+                value = at;
+                (Completion { id, ok: true, payload }, None)
+            }
             Err(message) => (failure(id, "limit", Code::CallBytes, &message, &name), Some(message)),
         },
         Err(error) => {
@@ -180,16 +208,27 @@ pub(super) async fn answer(
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
-    let called = ToolCalled { name, line, ok: completion.ok, sent, time_ms, error };
-    Answered { completion, called }
+    let called = ToolCalled {
+        name,
+        line,
+        ok: completion.ok,
+        sent,
+        time_ms,
+        argument_bytes,
+        answer_bytes: error.as_ref().map_or(completion.payload.len(), String::len) as u64,
+        argument_tokens: None,
+        answer_tokens: None,
+        error,
+    };
+    Answered { completion, called, value }
 }
 
 fn arguments_from(text: Option<&RawValue>) -> serde_json::Result<Map<String, Value>> {
     text.map_or_else(|| Ok(Map::new()), |text| serde_json::from_str(text.get()))
 }
 
-/// The answer as the guest reads it, or why it cannot be handed over.
-fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
+/// The answer as the guest reads it, and where in it the value stands; or why it cannot be handed over.
+fn payload_of(answer: ToolAnswer, name: &str) -> Result<(String, Range<usize>), String> {
     #[derive(Serialize)]
     struct WithFiles<'a> {
         value: &'a RawValue,
@@ -205,7 +244,8 @@ fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
     }
     caps.check(answer.json.as_bytes()).map_err(|error| format!("the answer of `{name}`: {error}"))?;
     if answer.files.is_empty() {
-        return Ok(answer.json);
+        let whole = 0..answer.json.len();
+        return Ok((answer.json, whole));
     }
     let unreadable = |error: serde_json::Error| format!("the answer of `{name}` is not JSON: {error}");
     let value: &RawValue = serde_json::from_str(&answer.json).map_err(unreadable)?;
@@ -213,7 +253,9 @@ fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
     if payload.len() >= CALL_PAYLOAD_BYTES_MAX {
         return Err(format!("the answer of `{name}` is too large with its files; ask the tool for less"));
     }
-    Ok(format!("{WITH_FILES}{payload}"))
+    // The value is the first member.
+    let begin = WITH_FILES.len_utf8() + r#"{"value":"#.len();
+    Ok((format!("{WITH_FILES}{payload}"), begin..begin + value.get().len()))
 }
 
 /// At most so many characters, with a mark where it was cut.

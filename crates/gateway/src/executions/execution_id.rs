@@ -10,7 +10,7 @@ pub struct ExecutionId(String);
 
 impl ExecutionId {
     /// A new one.
-    pub(super) fn new() -> Result<Self, getrandom::Error> {
+    pub fn new() -> Result<Self, getrandom::Error> {
         unguessable::new().map(Self)
     }
 

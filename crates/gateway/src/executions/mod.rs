@@ -19,6 +19,7 @@ use gristmill_domain::Code;
 
 use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
+use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
 use crate::session::{Patience, Place, SessionChoice, Sessions};
 use entry::Entry;
@@ -90,6 +91,8 @@ pub struct Start {
     pub keep_variables: bool,
     /// What can be asked back.
     pub answers: Answers,
+    /// The most tokens that an answer about it may take; `None` if nothing is cut.
+    pub answer_tokens_max: Option<usize>,
 }
 
 /// Every execution of a gateway that somebody may still ask about. Cheap to clone.
@@ -101,13 +104,14 @@ pub struct Executions {
 struct Inner {
     gateway: Gateway,
     sessions: Sessions,
+    history: Option<History>,
     shelf: Mutex<Shelf>,
 }
 
 impl Executions {
-    /// Of this gateway, with these sessions.
-    pub fn new(gateway: Gateway, sessions: Sessions, limits: KeepLimits) -> Self {
-        Self { inner: Arc::new(Inner { gateway, sessions, shelf: Mutex::new(Shelf::new(limits)) }) }
+    /// Of this gateway, with these sessions. Each is recorded in `history`, if there is one.
+    pub fn new(gateway: Gateway, sessions: Sessions, history: Option<History>, limits: KeepLimits) -> Self {
+        Self { inner: Arc::new(Inner { gateway, sessions, history, shelf: Mutex::new(Shelf::new(limits)) }) }
     }
 
     /// The gateway that runs them.
@@ -138,16 +142,22 @@ impl Executions {
         self.shelf().put(Arc::clone(&entry), asked);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
         let (gateway, sessions) = (self.inner.gateway.clone(), self.inner.sessions.clone());
+        let history = self.inner.history.clone();
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
-            let report = carry_out(&watched, &gateway, &sessions, start, asked).await;
-            drop((gateway, sessions));
+            let report = carry_out(&watched, &gateway, &sessions, history.as_ref(), start, asked).await;
+            drop((gateway, sessions, history));
             watched.end(report);
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
             }
         });
         Ok(Follower::new(entry))
+    }
+
+    /// Where they are recorded.
+    pub fn history(&self) -> Option<&History> {
+        self.inner.history.as_ref()
     }
 
     /// One of the owner's executions, running or ended a short while ago.
@@ -198,10 +208,11 @@ async fn carry_out(
     entry: &Arc<Entry>,
     gateway: &Gateway,
     sessions: &Sessions,
+    history: Option<&History>,
     start: Start,
     asked: Instant,
 ) -> Report {
-    let Start { owner, mut request, session, patience, keep_variables, answers } = start;
+    let Start { owner, mut request, session, patience, keep_variables, answers, answer_tokens_max } = start;
     let found = tokio::select! {
         biased;
         () = entry.cancelled() => return Refusal::cancelled().report(asked),
@@ -215,7 +226,20 @@ async fn carry_out(
     if answers.any() {
         request.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
     }
-    let mut report = entry::follow(entry, gateway.execute(request)).await;
+    let beginning = history.map(|history| {
+        let level = request.limits.as_ref().unwrap_or(gateway.limits()).level();
+        let beginning = history.about_to_run(&entry.id, &owner, &mut request, level);
+        beginning.answered_within(answer_tokens_max)
+    });
+    let execution = gateway.execute(request);
+    // Beside the program, which runs already.
+    let recording = beginning.map(Beginning::begin);
+    let mut report = entry::follow(entry, execution).await;
     place.leave(sessions, &owner, &mut report).await;
+    // Before anybody hears of the end: what was answered is known, whatever happens next.
+    if let Some(recording) = recording {
+        let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
+        recording.end(&mut report, &session).await;
+    }
     report
 }

@@ -7,6 +7,7 @@ use gristmill_gateway::domain::validate::ArgumentCheck;
 use serde_json::{Value, json};
 
 use super::profile::Profile;
+use super::stats_calls;
 
 /// One of our tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +20,12 @@ pub(super) enum OwnTool {
     WriteWorkspaceFile,
     ReadWorkspaceFile,
     ListWorkspaceFiles,
+    GetExecutionStats,
 }
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 8] = [
+    pub const ALL: [OwnTool; 9] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
@@ -31,6 +33,7 @@ impl OwnTool {
         OwnTool::WriteWorkspaceFile,
         OwnTool::ReadWorkspaceFile,
         OwnTool::ListWorkspaceFiles,
+        OwnTool::GetExecutionStats,
         OwnTool::ExecutePython,
     ];
 
@@ -44,6 +47,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => "write_workspace_file",
             OwnTool::ReadWorkspaceFile => "read_workspace_file",
             OwnTool::ListWorkspaceFiles => "list_workspace_files",
+            OwnTool::GetExecutionStats => "get_execution_stats",
         }
     }
 
@@ -55,7 +59,8 @@ impl OwnTool {
             | OwnTool::GetExecution
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
-            | OwnTool::ListWorkspaceFiles => profile != Profile::Minimal,
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::GetExecutionStats => profile != Profile::Minimal,
             OwnTool::ExecutePython => profile == Profile::Full,
         }
     }
@@ -69,7 +74,7 @@ impl OwnTool {
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles => true,
-            OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+            OwnTool::SearchTools | OwnTool::GetToolDefinition | OwnTool::GetExecutionStats => false,
         }
     }
 
@@ -81,7 +86,8 @@ impl OwnTool {
             | OwnTool::GetToolDefinition
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
-            | OwnTool::ListWorkspaceFiles => false,
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::GetExecutionStats => false,
         }
     }
 
@@ -95,6 +101,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => "Write a file",
             OwnTool::ReadWorkspaceFile => "Read a file",
             OwnTool::ListWorkspaceFiles => "List files",
+            OwnTool::GetExecutionStats => "Show what programs took and saved",
         }
     }
 
@@ -108,6 +115,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => include_str!("texts/write_workspace_file.md"),
             OwnTool::ReadWorkspaceFile => include_str!("texts/read_workspace_file.md"),
             OwnTool::ListWorkspaceFiles => include_str!("texts/list_workspace_files.md"),
+            OwnTool::GetExecutionStats => include_str!("texts/get_execution_stats.md"),
         }
     }
 
@@ -151,6 +159,7 @@ impl OwnTool {
                 "pattern": {"type": "string", "description": "such as **/*.csv"},
                 "session": text,
             }),
+            OwnTool::GetExecutionStats => json!({"session": text, "all": {"type": "boolean"}}),
         };
         let mut schema = json!({"type": "object", "properties": properties});
         let required: &[&str] = match self {
@@ -160,7 +169,8 @@ impl OwnTool {
             OwnTool::SearchTools
             | OwnTool::GetToolDefinition
             | OwnTool::GetExecution
-            | OwnTool::ListWorkspaceFiles => &[],
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::GetExecutionStats => &[],
         };
         if !required.is_empty() {
             schema["required"] = json!(required);
@@ -216,6 +226,7 @@ impl OwnTool {
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
+            OwnTool::GetExecutionStats => stats_calls::output_schema(),
         };
         json!({"type": "object", "properties": properties, "required": required})
     }
@@ -345,11 +356,12 @@ mod tests {
                 "get_execution",
                 "write_workspace_file",
                 "read_workspace_file",
-                "list_workspace_files"
+                "list_workspace_files",
+                "get_execution_stats"
             ]
         );
         let full = names(Profile::Full);
-        assert_eq!((full.len(), full.last()), (8, Some(&"execute_python")));
+        assert_eq!((full.len(), full.last()), (9, Some(&"execute_python")));
     }
 
     #[test]

@@ -92,6 +92,10 @@ impl ServerHandler for GatewayServer {
             OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
             OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
             OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
+            OwnTool::GetExecutionStats => {
+                let sees_all = self.connection.sees_all(&context);
+                Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))
+            }
             OwnTool::SearchTools => Ok(of_tool(tool, catalogue_calls::search(upstreams, arguments).await)),
             OwnTool::GetToolDefinition => {
                 Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))

@@ -19,6 +19,7 @@ mod profile;
 mod questions;
 mod request_state;
 mod running;
+mod stats_calls;
 mod tasks;
 mod workspace_calls;
 
@@ -119,6 +120,17 @@ impl GatewayServer {
 }
 
 impl Connection {
+    /// Whether a request may see the figures of all owners.
+    fn sees_all(self, context: &RequestContext<RoleServer>) -> bool {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+        match (self, caller) {
+            (Connection::Pipes, _) => true,
+            (Connection::Http, Some(caller)) => !caller.has_token() || caller.may(Scope::Admin),
+            (Connection::Http, None) => false,
+        }
+    }
+
     /// Whose executions a request may see, whether that is one caller only, and whether it may run
     /// programs.
     fn sender(self, context: &RequestContext<RoleServer>) -> (Owner, bool, bool) {
