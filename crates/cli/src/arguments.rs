@@ -53,6 +53,8 @@ pub enum Command {
     Logout(Logout),
     /// What the servers offer: list, search, show, call, review
     Tools(Tools),
+    /// Skills, which programs import: list, show, add, edit, test, history, approve
+    Skills(crate::commands::skills::SkillsArguments),
     /// Access tokens for clients that reach `gristmill serve --http`
     Token(TokenArguments),
     /// Show and check the configuration

@@ -10,6 +10,7 @@ mod engine_progress;
 pub mod example_servers;
 pub mod example_tools;
 mod exit_codes;
+mod skill_folders;
 mod terminal;
 mod upstreams;
 
@@ -74,6 +75,7 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Login(arguments) => commands::login::login(arguments).await,
         Command::Logout(arguments) => commands::login::logout(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
+        Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
         Command::Config(arguments) => commands::config::config(arguments),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,

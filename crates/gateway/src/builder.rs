@@ -7,12 +7,13 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use tokio::sync::Semaphore;
 
-use crate::execute::{self, ExecuteRequest, Execution};
+use crate::execute::{self, ExecuteRequest, Execution, Purpose};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
     Pool, PoolSettings, Scratch, ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
 };
 use crate::ports::{FixedTools, NoTools, ToolSource, Tools};
+use crate::skills::Skills;
 use gristmill_protocol::WallStatus;
 
 /// The gateway could not be built. Nothing was started.
@@ -25,6 +26,9 @@ pub enum BuildError {
     #[error(transparent)]
     Scratch(#[from] ScratchError),
 }
+
+/// Skills that are checked at once, beside the programs that run.
+const OWN_PLACES: usize = 4;
 
 /// Limits of the gateway as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +46,9 @@ pub(crate) struct Core {
     pub limits: Limits,
     pub settings: Settings,
     pub places: Arc<Semaphore>,
+    /// Places for programs of ours.
+    pub own_places: Arc<Semaphore>,
+    pub skills: Option<Skills>,
     pub queued: AtomicUsize,
     pub runtime: tokio::runtime::Handle,
     scratch: Arc<ScratchFolders>,
@@ -83,6 +90,7 @@ impl Gateway {
             worker,
             limits: Limits::of(Level::default()),
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
+            skills: None,
             folders: None,
             pool: PoolSettings::default(),
             concurrent_executions: None,
@@ -93,7 +101,7 @@ impl Gateway {
 
     /// Starts a program, on the runtime that the gateway was built on.
     pub fn execute(&self, request: ExecuteRequest) -> Execution {
-        execute::start(Arc::clone(&self.core), request)
+        execute::start(Arc::clone(&self.core), request, Purpose::Asked)
     }
 
     /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
@@ -132,6 +140,7 @@ impl Gateway {
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
     pub async fn shutdown(self) {
         self.core.places.close();
+        self.core.own_places.close();
         tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
@@ -142,6 +151,7 @@ pub struct GatewayBuilder {
     worker: WorkerCommand,
     limits: Limits,
     tools: Arc<dyn ToolSource>,
+    skills: Option<Skills>,
     folders: Option<Folders>,
     pool: PoolSettings,
     concurrent_executions: Option<usize>,
@@ -164,6 +174,12 @@ impl GatewayBuilder {
     /// Where each program gets its tools from, such as connected servers. Default: none.
     pub fn tool_source(mut self, tools: Arc<dyn ToolSource>) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// What programs can import, and where they save it. Default: nothing.
+    pub fn skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
         self
     }
 
@@ -221,11 +237,17 @@ impl GatewayBuilder {
             limits: self.limits,
             settings,
             places: Arc::new(Semaphore::new(concurrent_executions)),
+            own_places: Arc::new(Semaphore::new(OWN_PLACES)),
+            skills: self.skills,
             queued: AtomicUsize::new(0),
             runtime: tokio::runtime::Handle::current(),
             scratch,
         };
         core.scratch.make_ahead(core.settings.waiting_workers);
-        Ok(Gateway { core: Arc::new(core) })
+        let core = Arc::new(core);
+        if let Some(skills) = &core.skills {
+            skills.attach(Arc::downgrade(&core));
+        }
+        Ok(Gateway { core })
     }
 }

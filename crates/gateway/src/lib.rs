@@ -31,6 +31,7 @@ pub mod ports;
 pub mod private_file;
 mod questions;
 mod session;
+pub mod skills;
 pub mod store;
 pub mod time_limit;
 pub mod tokens;

@@ -19,6 +19,7 @@ from gristmill_guest import (
     namespace,
     notes,
     result,
+    skills,
     source,
     stdio,
     tools,
@@ -172,6 +173,7 @@ def _prepare(filename, outcome, streams, in_workspace):
     loop.begin(state)
     tools.begin_run(filename)
     trees.begin_run()
+    skills.begin_run()
     environment.refresh(filename)
     streams.put_in_place()
     if in_workspace:

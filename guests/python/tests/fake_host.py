@@ -30,13 +30,15 @@ class Refusal(Exception):
 class FakeHost:
     """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them.
 
-    `search` answers searches after `search_delay_ms`, `resource` the reading of resources.
+    `search` answers searches after `search_delay_ms`, `resource` the reading of
+    resources, `skill` what is asked of skills.
     """
 
-    def __init__(self, search=None, search_delay_ms=0, resource=None, **tools):
+    def __init__(self, search=None, search_delay_ms=0, resource=None, skill=None, **tools):
         self._tools = tools
         self._search = search
         self._resource = resource
+        self._skill = skill
         self._search_delay_ms = search_delay_ms
         self._ids = itertools.count(1)
         self._due = []
@@ -61,10 +63,12 @@ class FakeHost:
     def _answer(self, kind, request):
         if kind == "resource":
             return self._resource(request)
+        if kind == "skill":
+            return self._skill(request)
         return self._search(request) if kind == "search" else self._tools[request["name"]](request["arguments"])
 
     def _delay_ms(self, kind, request):
-        if kind == "resource":
+        if kind in ("resource", "skill"):
             return 0
         return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 

@@ -25,6 +25,7 @@ pub mod run;
 pub mod serve;
 pub mod servers;
 pub mod setup;
+pub mod skills;
 pub mod token;
 pub mod tools;
 

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::skills::Skills;
+use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
@@ -15,9 +17,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
+use crate::config::Surroundings;
 use crate::example_tools::ExampleTools;
-use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes, upstreams};
+use crate::terminal::{Printable, tell_beside};
+use crate::upstreams::{self, Configured};
+use crate::{engine_progress, exit_codes, skill_folders};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -38,6 +42,9 @@ pub async fn run(arguments: Run) -> Outcome {
         let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
+    }
+    if let Some(skills) = skills_of(configured.as_ref())? {
+        builder = builder.skills(skills);
     }
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
@@ -70,6 +77,23 @@ pub async fn run(arguments: Run) -> Outcome {
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
         Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+    }
+}
+
+/// What was saved for programs to import. One that imports nothing runs without it as well.
+fn skills_of(configured: Option<&Configured>) -> Result<Option<Skills>, Failure> {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let data = match configured {
+        Some(configured) => configured.data_folder().ok(),
+        None => surroundings.data_folder(),
+    };
+    let Some(data) = data else { return Ok(None) };
+    match Store::open(&data) {
+        Ok(store) => skill_folders::with_store(store, &surroundings).map(Some),
+        Err(error) => {
+            tell_beside(&format!("warning: no skill can be used: {error}"));
+            Ok(None)
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::config::Surroundings;
+use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
@@ -105,12 +106,16 @@ pub async fn serve(arguments: Serve) -> Outcome {
             connected = Some(upstreams);
         }
     }
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let skills = skill_folders::open(&data_folder(configured.as_ref())?, &surroundings)?;
+    builder = builder.skills(skills.clone());
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let executions = Executions::new(gateway.clone(), KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,
         servers: lines,
+        skills: Some(skills),
         profile: arguments.profile,
         answer_within: Duration::from_secs(arguments.answer_within),
     };

@@ -19,12 +19,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
+use super::prepare::Prepared;
 use super::report::ToolCalled;
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
 use super::{Event, Ready};
 use crate::builder::Core;
 use crate::pool::{Attention, LineError, LineEvent, Worker};
 use crate::ports::{Asker, ProgressSink, Tools};
+use crate::skills::ProgramSkills;
 use crate::time_limit::TimeLimit;
 use gristmill_domain::Code;
 
@@ -76,6 +78,7 @@ struct Begun {
 
 struct Drive<'a> {
     tools: &'a Arc<dyn Tools>,
+    skills: &'a Arc<ProgramSkills>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
     asker: Asker,
@@ -106,7 +109,7 @@ pub(super) async fn drive(
     let Ready { prepared, mut worker } = ready;
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
-    let mut drive = Drive::new(&prepared.tools, &prepared.limits, events, asker);
+    let mut drive = Drive::new(&prepared, events, asker);
     let started = Instant::now();
     let ending = {
         let folders: Vec<_> = prepared.folders.iter().map(std::os::fd::AsFd::as_fd).collect();
@@ -141,10 +144,11 @@ pub(super) async fn drive(
 }
 
 impl<'a> Drive<'a> {
-    fn new(tools: &'a Arc<dyn Tools>, limits: &'a Limits, events: mpsc::Sender<Event>, asker: Asker) -> Self {
+    fn new(prepared: &'a Prepared, events: mpsc::Sender<Event>, asker: Asker) -> Self {
         Self {
-            tools,
-            limits,
+            tools: &prepared.tools,
+            skills: &prepared.skills,
+            limits: &prepared.limits,
             events,
             asker,
             stdout: Vec::new(),
@@ -245,7 +249,7 @@ impl<'a> Drive<'a> {
         }
         match understand(id, kind, payload) {
             Ok(Asked::Search(asked)) => {
-                let found = search(self.tools.as_ref(), id, &asked);
+                let found = search(self.tools.as_ref(), id, &asked, &self.skills.offer());
                 self.send_back(found);
             }
             Ok(Asked::Call(call)) => {
@@ -277,7 +281,8 @@ impl<'a> Drive<'a> {
             self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
+            let call =
+                answer(Arc::clone(self.tools), Arc::clone(self.skills), call, progress, self.asker.clone());
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
     }

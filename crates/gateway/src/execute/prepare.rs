@@ -10,10 +10,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Refusal, WorkspaceChoice};
+use super::{Purpose, Refusal, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::Scratch;
 use crate::ports::{Asker, Tools};
+use crate::skills::ProgramSkills;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
@@ -24,13 +25,15 @@ pub(super) struct Prepared {
     pub limits: Limits,
     /// What it can call, as it was when it began.
     pub tools: Arc<dyn Tools>,
+    /// What was saved, as it was when it began.
+    pub skills: Arc<ProgramSkills>,
     pub asker: Asker,
     /// Removed when the execution ends.
     pub scratch: Scratch,
     pub place: OwnedSemaphorePermit,
 }
 
-pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared, Refusal> {
+pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(
             Code::WorkerUnavailable,
@@ -59,6 +62,16 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         })?;
         folders.push(opened);
     }
+    let skills = match (purpose, &core.skills) {
+        (Purpose::Asked, Some(skills)) => ProgramSkills::new(Some(skills.clone()), skills.freeze().await),
+        (Purpose::Asked, None) => ProgramSkills::default(),
+        (Purpose::Ours(frozen), _) => ProgramSkills::new(None, frozen),
+    };
+    // A tree that went missing costs the imports from it, and nothing else.
+    if let Some(Ok(opened)) = skills.frozen().folder().map(crate::pool::open_folder) {
+        mounts.push(mount("skills", MountAccess::ReadOnly));
+        folders.push(opened);
+    }
     let program = Program {
         version: PROTOCOL_VERSION,
         code: admitted.code,
@@ -70,7 +83,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
     let Admitted { limits, asker, place, .. } = admitted;
-    Ok(Prepared { frame, folders, limits, tools, asker, scratch, place })
+    Ok(Prepared { frame, folders, limits, tools, skills: Arc::new(skills), asker, scratch, place })
 }
 
 async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {

@@ -9,6 +9,7 @@
 mod database;
 mod error;
 mod migrations;
+mod skills;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
+pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};
 
 /// The file's name in the data folder.

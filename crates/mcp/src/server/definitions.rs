@@ -16,15 +16,23 @@ pub(super) enum OwnTool {
     SearchTools,
     GetToolDefinition,
     GetExecution,
+    SaveSkill,
+    LoadSkill,
+    ListSkills,
+    DeleteSkill,
 }
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 5] = [
+    pub const ALL: [OwnTool; 9] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
         OwnTool::GetExecution,
+        OwnTool::SaveSkill,
+        OwnTool::LoadSkill,
+        OwnTool::ListSkills,
+        OwnTool::DeleteSkill,
         OwnTool::ExecutePython,
     ];
 
@@ -35,6 +43,10 @@ impl OwnTool {
             OwnTool::SearchTools => "search_tools",
             OwnTool::GetToolDefinition => "get_tool_definition",
             OwnTool::GetExecution => "get_execution",
+            OwnTool::SaveSkill => "save_skill",
+            OwnTool::LoadSkill => "load_skill",
+            OwnTool::ListSkills => "list_skills",
+            OwnTool::DeleteSkill => "delete_skill",
         }
     }
 
@@ -42,16 +54,27 @@ impl OwnTool {
     pub fn is_in(self, profile: Profile) -> bool {
         match self {
             OwnTool::ExecuteCode | OwnTool::SearchTools => true,
-            OwnTool::GetToolDefinition | OwnTool::GetExecution => profile != Profile::Minimal,
+            OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::SaveSkill
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::DeleteSkill => profile != Profile::Minimal,
             OwnTool::ExecutePython => profile == Profile::Full,
         }
     }
 
-    /// Whether it may run programs; the others only look things up.
+    /// Whether it may run programs or change what they find; the others only look things up.
     pub fn executes(self) -> bool {
         match self {
-            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
-            OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+            OwnTool::ExecuteCode
+            | OwnTool::ExecutePython
+            | OwnTool::GetExecution
+            | OwnTool::SaveSkill
+            | OwnTool::DeleteSkill => true,
+            OwnTool::SearchTools | OwnTool::GetToolDefinition | OwnTool::LoadSkill | OwnTool::ListSkills => {
+                false
+            }
         }
     }
 
@@ -62,6 +85,10 @@ impl OwnTool {
             OwnTool::SearchTools => "Find tools",
             OwnTool::GetToolDefinition => "Show a tool's definition",
             OwnTool::GetExecution => "Follow a running program",
+            OwnTool::SaveSkill => "Save a skill",
+            OwnTool::LoadSkill => "Read a skill",
+            OwnTool::ListSkills => "List skills",
+            OwnTool::DeleteSkill => "Delete a skill",
         }
     }
 
@@ -72,11 +99,16 @@ impl OwnTool {
             OwnTool::SearchTools => include_str!("texts/search_tools.md"),
             OwnTool::GetToolDefinition => include_str!("texts/get_tool_definition.md"),
             OwnTool::GetExecution => include_str!("texts/get_execution.md"),
+            OwnTool::SaveSkill => include_str!("texts/save_skill.md"),
+            OwnTool::LoadSkill => include_str!("texts/load_skill.md"),
+            OwnTool::ListSkills => include_str!("texts/list_skills.md"),
+            OwnTool::DeleteSkill => include_str!("texts/delete_skill.md"),
         }
     }
 
     pub fn input_schema(self, profile: Profile) -> Value {
         let text = json!({"type": "string"});
+        let texts = json!({"type": "array", "items": text});
         let properties = match self {
             OwnTool::ExecuteCode => execute_properties(profile, true),
             OwnTool::ExecutePython => execute_properties(profile, false),
@@ -98,10 +130,30 @@ impl OwnTool {
                 "wait_s": {"type": "number"},
                 "cancel": {"type": "boolean", "description": "Stop it."},
             }),
+            OwnTool::SaveSkill => json!({
+                "name": text,
+                "code": text,
+                "description": text,
+                "test": {"description": "Python with asserts, or {call, expect}."},
+                "tags": texts,
+            }),
+            OwnTool::LoadSkill => json!({"name": text, "version": {"type": "integer"}}),
+            OwnTool::ListSkills => json!({
+                "query": text,
+                "tags": texts,
+                "detail_level": {"enum": ["names", "summary", "full"]},
+            }),
+            OwnTool::DeleteSkill => json!({"name": text}),
         };
         let mut schema = json!({"type": "object", "properties": properties});
-        if matches!(self, OwnTool::ExecuteCode | OwnTool::ExecutePython) {
-            schema["required"] = json!(["code"]);
+        match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython => schema["required"] = json!(["code"]),
+            OwnTool::SaveSkill => schema["required"] = json!(["name", "code"]),
+            OwnTool::LoadSkill | OwnTool::DeleteSkill => schema["required"] = json!(["name"]),
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::ListSkills => {}
         }
         schema["additionalProperties"] = json!(false);
         schema
@@ -131,13 +183,32 @@ impl OwnTool {
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
+            OwnTool::SaveSkill | OwnTool::DeleteSkill => (
+                json!({
+                    "status": {"enum": ["ok", "failed"]},
+                    "name": text,
+                    "version": {"type": "integer"},
+                    "use": text,
+                    "notes": texts,
+                    "error": {"type": "object"},
+                }),
+                json!(["status"]),
+            ),
+            OwnTool::LoadSkill => (
+                json!({"name": text, "version": {"type": "integer"}, "usage": text, "code": text}),
+                json!(["name", "version", "usage", "code"]),
+            ),
+            OwnTool::ListSkills => (
+                json!({"total": {"type": "integer"}, "skills": texts, "more": text}),
+                json!(["total", "skills"]),
+            ),
         };
         json!({"type": "object", "properties": properties, "required": required})
     }
 
     fn annotations(self) -> Value {
         match self.executes() && self != OwnTool::GetExecution {
-            // A program can do whatever the servers' tools can.
+            // A program can do whatever the servers' tools can, and a skill's test is one.
             true => {
                 json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true})
             }
@@ -229,9 +300,19 @@ mod tests {
         let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
         println!("tokens of minimal, standard and full: {counted:?}");
         assert!(counted[0] <= 450, "minimal: {counted:?}");
-        // Skills, workspace files, statistics and privacy are still to come.
-        assert!(counted[1] <= 700, "standard: {counted:?}");
-        assert!(counted[2] <= 900, "full: {counted:?}");
+        // Workspace files, statistics and privacy are still to come.
+        assert!(counted[1] <= 930, "standard: {counted:?}");
+        assert!(counted[2] <= 1130, "full: {counted:?}");
+    }
+
+    #[test]
+    fn the_tools_for_skills_keep_theirs() {
+        let skill_tools = [OwnTool::SaveSkill, OwnTool::LoadSkill, OwnTool::ListSkills, OwnTool::DeleteSkill];
+        let sent = skill_tools.map(|tool| {
+            json!({"name": tool.name(), "description": tool.description(), "input_schema": tool.input_schema(Profile::Standard)})
+        });
+        let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
+        assert!(counted <= 230, "{counted}");
     }
 
     #[test]
@@ -240,11 +321,30 @@ mod tests {
         assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
         assert_eq!(
             names(Profile::Standard),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+            [
+                "execute_code",
+                "search_tools",
+                "get_tool_definition",
+                "get_execution",
+                "save_skill",
+                "load_skill",
+                "list_skills",
+                "delete_skill"
+            ]
         );
         assert_eq!(
             names(Profile::Full),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "execute_python"]
+            [
+                "execute_code",
+                "search_tools",
+                "get_tool_definition",
+                "get_execution",
+                "save_skill",
+                "load_skill",
+                "list_skills",
+                "delete_skill",
+                "execute_python"
+            ]
         );
     }
 

@@ -15,6 +15,7 @@ use super::answer::Answer;
 use super::caller::Requester;
 use super::definitions::OwnTool;
 use super::running::Call;
+use super::skill_calls::{self, told};
 use super::{GatewayServer, catalogue_calls, forbidden};
 
 /// The list never changes while we run; a client may well remember it for an hour.
@@ -82,6 +83,7 @@ impl ServerHandler for GatewayServer {
             return Ok(of_tool(tool, refused));
         }
         let upstreams = self.parts.upstreams.as_ref();
+        let skills = self.parts.skills.as_ref();
         match tool {
             OwnTool::ExecuteCode | OwnTool::ExecutePython => {
                 self.execute(Call::new(tool, request, arguments, requester, &context)).await
@@ -89,9 +91,21 @@ impl ServerHandler for GatewayServer {
             OwnTool::GetExecution => {
                 self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
             }
-            OwnTool::SearchTools => Ok(of_tool(tool, catalogue_calls::search(upstreams, arguments).await)),
+            OwnTool::SearchTools => {
+                Ok(of_tool(tool, catalogue_calls::search(upstreams, skills, arguments).await))
+            }
             OwnTool::GetToolDefinition => {
                 Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
+            }
+            OwnTool::SaveSkill => {
+                Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner.0).await)))
+            }
+            OwnTool::LoadSkill => Ok(of_tool(tool, told(skill_calls::load(skills, arguments).await))),
+            OwnTool::ListSkills => {
+                Ok(of_tool(tool, told(skill_calls::list(skills, upstreams, arguments).await)))
+            }
+            OwnTool::DeleteSkill => {
+                Ok(of_tool(tool, told(skill_calls::delete(skills, arguments, &requester.owner.0).await)))
             }
         }
     }
