@@ -13,6 +13,7 @@ mod http;
 mod listing;
 mod programs;
 mod questions;
+mod skills;
 mod tasks;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
@@ -50,6 +51,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        skills::cases(),
         ending::cases(),
         http::cases(),
     ]
