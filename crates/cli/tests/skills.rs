@@ -63,7 +63,8 @@ impl World {
         });
         let cache = Folders::from_environment().expect("folders").cache;
         let folders = Folders { cache, scratch: folder.path().join("scratch") };
-        let tools = OneTool::new(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#);
+        let tools =
+            OneTool::new(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#);
         let builder = Gateway::builder(WorkerCommand::new(gristmill()))
             .folders(folders)
             .skills(skills.clone())
@@ -149,9 +150,13 @@ result = [str(saved), double(4), load_skill("double_it") == code, [s["name"] for
     assert_eq!(saved, json!([told, 8, true, ["double_it"]]));
     assert_eq!(world.result("from skills.double_it import double\nresult = double(5)"), json!(10));
     assert_eq!(world.result("exec(load_skill('DoubleIt'))\nresult = double(6)"), json!(12));
-    let found = world.result("result = [(hit.tool, hit.signature) for hit in search_tools('double a number')]");
+    let found =
+        world.result("result = [(hit.tool, hit.signature) for hit in search_tools('double a number')]");
     assert_eq!(found, json!([["skills.double_it", "from skills.double_it import double; double(n)"]]));
-    assert_eq!(world.result("result = sorted(list_directory('/skills'))"), json!(["double_it.md", "double_it.py"]));
+    assert_eq!(
+        world.result("result = sorted(list_directory('/skills'))"),
+        json!(["double_it.md", "double_it.py"])
+    );
     assert!(world.error("open('/skills/double_it.py', 'w')").to_lowercase().contains("read-only"));
     let md = fs::read_to_string(world.file("double_it/SKILL.md")).expect("a file");
     assert!(md.starts_with("---\nname: double_it\ndescription: Doubles a number.\nversion: 1\n"), "{md}");
@@ -166,8 +171,11 @@ fn what_the_code_needs_is_read_out_of_it() {
     world.save("deals_by_city", KEEP_OPEN, None).expect("saved");
     let view = world.runtime.block_on(world.skills.look());
     let facts = view.find("deals_by_city").expect("a skill").known_facts.clone().expect("facts");
-    let functions: Vec<_> =
-        facts.functions.iter().map(|one| (one.name.as_str(), one.parameters.join(", "), one.is_async)).collect();
+    let functions: Vec<_> = facts
+        .functions
+        .iter()
+        .map(|one| (one.name.as_str(), one.parameters.join(", "), one.is_async))
+        .collect();
     assert_eq!(
         functions,
         [
@@ -189,7 +197,10 @@ fn what_the_code_needs_is_read_out_of_it() {
         drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"town":{}}}}"#),
         ["needs crm.find_deals, which has changed since the skill was saved"]
     );
-    assert_eq!(drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#), [""; 0]);
+    assert_eq!(
+        drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -216,12 +227,17 @@ fn a_skill_whose_test_fails_is_not_saved_and_the_line_is_told() {
 #[test]
 fn a_saved_test_is_run_again_at_every_save_with_real_tools() {
     let world = World::new("skills-again");
-    let test = SkillTest::Source("assert (await open_deals('Oslo', limit=1)) == [{'city': 'Oslo'}]".to_owned());
+    let test =
+        SkillTest::Source("assert (await open_deals('Oslo', limit=1)) == [{'city': 'Oslo'}]".to_owned());
     assert_eq!(world.save("oslo_deals", KEEP_OPEN, Some(test)).expect("saved"), 1);
     let broken = KEEP_OPEN.replace("* limit", "* 3");
     let told = world.save("oslo_deals", &broken, None).expect_err("the test is still there").to_string();
     assert!(told.contains("the test failed"), "{told}");
-    assert_eq!(world.save("oslo_deals", KEEP_OPEN, None).expect("as it is"), 1, "nothing new, no new version");
+    assert_eq!(
+        world.save("oslo_deals", KEEP_OPEN, None).expect("as it is"),
+        1,
+        "nothing new, no new version"
+    );
     let removed = Some(SkillTest::Source(String::new()));
     assert_eq!(world.save("oslo_deals", &broken, removed).expect("without its test"), 2);
     assert_eq!(world.runtime.block_on(world.skills.rollback("oslo_deals", 1, "me")).expect("back"), 3);
@@ -236,14 +252,21 @@ fn code_that_cannot_be_used_is_refused_with_its_reason() {
     assert!(told("a_b", "x = 1\nreturn x").ends_with("'return' outside function (line 2)"));
     assert!(told("a_b", "x = await f()").contains("`await` goes into an async function"));
     assert!(told("a_b", "x = '\0'").contains("NUL"));
-    assert!(told("a_b", &format!("x = {}1{}", "(".repeat(5_000), ")".repeat(5_000))).contains("not valid Python"));
+    assert!(
+        told("a_b", &format!("x = {}1{}", "(".repeat(5_000), ")".repeat(5_000))).contains("not valid Python")
+    );
     assert!(told("a_b", &"#".repeat(300 * 1024)).contains("at most"));
     assert!(told("a_b", "  \n").contains("no code"));
     assert!(told("../escape", "x = 1").contains("is not a name for a skill"));
     assert!(told("crm", "x = 1").contains("it is the server crm"));
     assert!(told("findDeals", "x = 1").contains("it is the tool crm.find_deals"));
-    world.save("rows_kept", "\u{feff}def f():\r\n    return 1\r\n", None).expect("marks and line ends are repaired");
-    assert_eq!(fs::read_to_string(world.file("rows_kept/rows_kept.py")).expect("a file"), "def f():\n    return 1\n");
+    world
+        .save("rows_kept", "\u{feff}def f():\r\n    return 1\r\n", None)
+        .expect("marks and line ends are repaired");
+    assert_eq!(
+        fs::read_to_string(world.file("rows_kept/rows_kept.py")).expect("a file"),
+        "def f():\n    return 1\n"
+    );
     assert!(told("RowsKept", "x = 1").contains("there is `rows_kept` already"));
 }
 
@@ -268,7 +291,8 @@ fn home_with_versions(name: &str) -> Home {
     let home = Home::new(gristmill(), name);
     for (number, value) in [(1, "1"), (2, "2")] {
         let path = home.work().join("total_of.py");
-        fs::write(&path, format!("'''Adds up, version {number}.'''\ndef total(): return {value}\n")).expect("a file");
+        fs::write(&path, format!("'''Adds up, version {number}.'''\ndef total(): return {value}\n"))
+            .expect("a file");
         home.ok(&["skills", "add", "total_of.py"]);
     }
     home
@@ -278,7 +302,12 @@ fn home_with_versions(name: &str) -> Home {
 fn commands_show_edit_and_bring_back() {
     let home = home_with_versions("skills-commands");
     let listed = home.ok(&["skills", "list"]);
-    assert!(listed.starts_with("total_of (v2): Adds up, version 1.\n    from skills.total_of import total; total()"), "{listed}");
+    assert!(
+        listed.starts_with(
+            "total_of (v2): Adds up, version 1.\n    from skills.total_of import total; total()"
+        ),
+        "{listed}"
+    );
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "2");
     let history = home.ok(&["skills", "history", "total_of"]);
     assert_eq!(history.lines().count(), 2, "{history}");
@@ -293,7 +322,11 @@ fn commands_show_edit_and_bring_back() {
         let editor = home.path().join("editor.sh");
         fs::write(&editor, format!("#!/bin/sh\n{script}\n")).expect("a file");
         let words = format!("sh {}", editor.display());
-        home.command(&["skills", "edit", "total_of"]).env("EDITOR", words).env_remove("VISUAL").output().expect("it runs")
+        home.command(&["skills", "edit", "total_of"])
+            .env("EDITOR", words)
+            .env_remove("VISUAL")
+            .output()
+            .expect("it runs")
     };
     let broken = edited("echo 'def (' >> \"$1\"");
     let said = String::from_utf8_lossy(&broken.stderr).into_owned();
@@ -317,12 +350,17 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let folder = home.work().join(".gristmill/skills/site_rules");
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join("site_rules.py"), "def rules(): return 'theirs'\n").expect("a file");
-    fs::write(folder.join("SKILL.md"), "---\nname: site_rules\ndescription: \"Rules\\u001b[2J\"\n---\n").expect("a file");
+    fs::write(folder.join("SKILL.md"), "---\nname: site_rules\ndescription: \"Rules\\u001b[2J\"\n---\n")
+        .expect("a file");
     let program = ["run", "-c", "from skills.site_rules import rules; rules()"];
     assert_eq!(home.run(&program).code, Some(1));
     let listed = home.run(&["skills", "list"]);
     assert!(listed.stdout.contains("site_rules (waiting for approval)"), "{}", listed.stdout);
-    assert!(!listed.stdout.contains('\u{1b}') && listed.stderr.contains("skills approve"), "{}", listed.stderr);
+    assert!(
+        !listed.stdout.contains('\u{1b}') && listed.stderr.contains("skills approve"),
+        "{}",
+        listed.stderr
+    );
     home.ok(&["skills", "approve", "site_rules"]);
     assert_eq!(home.ok(&program).trim(), "theirs");
     fs::write(folder.join("site_rules.py"), "def rules(): return 'changed'\n").expect("a file");

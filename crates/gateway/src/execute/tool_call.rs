@@ -130,7 +130,7 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
         let WrittenRead { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (READ_RESOURCE.to_owned(), line, Wanted::Resource(uri))
     } else if kind == "skill" {
-        let call: SkillCall = serde_json::from_str(payload).map_err(unreadable)?;
+        let call = SkillCall::read(payload).map_err(unreadable)?;
         (call.name().to_owned(), call.line(), Wanted::Skill(Box::new(call)))
     } else {
         let Written { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;

@@ -101,10 +101,8 @@ pub fn read_files(folder: &Path) -> Result<SkillFiles, String> {
 pub(super) fn fingerprint(folder: &Path) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     let mut add = |name: &str, stat: &Stat| {
-        hasher.update(name.as_bytes());
-        for number in [stat.st_ino, stat.st_size as u64, stat.st_ctime as u64, stat.st_ctime_nsec as u64] {
-            hasher.update(&number.to_le_bytes());
-        }
+        let Stat { st_ino, st_size, st_ctime, st_ctime_nsec, .. } = stat;
+        hasher.update(format!("{name}\0{st_ino} {st_size} {st_ctime} {st_ctime_nsec}\0").as_bytes());
     };
     if let Ok(Some(opened)) = open(folder) {
         for (name, below) in entries(&opened, ENTRIES_MAX) {

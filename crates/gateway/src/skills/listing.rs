@@ -81,11 +81,6 @@ fn ranked<'a>(view: &'a SkillsView, words: &str) -> Vec<&'a Skill> {
     hits.iter().filter_map(|hit| by_name.get(hit.signature.as_str()).copied()).collect()
 }
 
-/// The same as text.
-pub fn listed_text(listed: &ListedSkills<'_>) -> String {
-    listed.text()
-}
-
 impl ListedSkills<'_> {
     /// How many there are, on this page and altogether.
     pub fn counts(&self) -> (usize, usize) {
@@ -192,7 +187,8 @@ impl ListedSkills<'_> {
         remarks
     }
 
-    fn text(&self) -> String {
+    /// All of it as text.
+    pub fn text(&self) -> String {
         let count = self.total;
         let mut lines = vec![match count {
             0 => "No skills. save_skill(name, code, description) saves one.".to_owned(),

@@ -33,7 +33,7 @@ use view::Known;
 
 pub use error::SkillError;
 pub use folder::{Problem, read_files};
-pub use listing::{ListDetail, ListQuery, listed, listed_text};
+pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
 pub use offer::SkillOffer;
 pub(crate) use program_calls::{ProgramSkills, SkillCall};
 pub use save::{SaveRequest, SavedSkill, SkillTest};
@@ -84,8 +84,10 @@ struct Inner {
 struct Looked {
     view: Arc<SkillsView>,
     at: Option<Instant>,
-    fingerprint: Option<[blake3::Hash; 2]>,
+    fingerprint: Option<Fingerprint>,
 }
+
+type Fingerprint = ([blake3::Hash; 2], Option<(i64, i64)>);
 
 impl Skills {
     /// Over these folders. Nothing is read yet.
@@ -115,15 +117,25 @@ impl Skills {
         if looked.at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
             return Arc::clone(&looked.view);
         }
-        let folders = [self.inner.user.clone(), self.inner.project.clone()];
-        let fingerprint =
-            in_background(move || folders.map(|folder| folder_fingerprint(folder.as_deref()))).await;
+        let fingerprint = self.fingerprint().await;
         if looked.fingerprint.is_none() || looked.fingerprint != fingerprint {
             looked.view = Arc::new(self.read().await);
             looked.fingerprint = fingerprint;
         }
         looked.at = Some(Instant::now());
         Arc::clone(&looked.view)
+    }
+
+    /// What is on disk, and what was approved: perhaps by a command while we run.
+    async fn fingerprint(&self) -> Option<Fingerprint> {
+        let folders = [self.inner.user.clone(), self.inner.project.clone()];
+        let on_disk =
+            in_background(move || folders.map(|folder| folder_fingerprint(folder.as_deref()))).await?;
+        let approved = match &self.inner.project {
+            Some(project) => self.inner.store.skill_approvals_mark(&key(project)).await.ok(),
+            None => None,
+        };
+        Some((on_disk, approved))
     }
 
     /// All skills as they are now.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gristmill_domain::catalogue::{Catalogue, Server, ServerOffer, Tool, ToolDefinition, fold};
+use gristmill_domain::catalogue::{Catalogue, ServerOffer, ToolDefinition, fold};
 use gristmill_domain::one_line;
 use gristmill_domain::skills::usage_line;
 use serde_json::{Map, Value, json};
@@ -67,11 +67,9 @@ impl SkillOffer {
         if is_taken(NAMES[0]) { NAMES[1] } else { NAMES[0] }
     }
 
-    /// How a skill is used, if this is one.
-    pub(crate) fn use_of(&self, server: &Server, tool: &Tool) -> Option<&str> {
-        let is_skill = NAMES.contains(&server.offer.name.as_str());
-        let own = self.tools.iter().any(|own| Arc::ptr_eq(own, &tool.definition));
-        (is_skill && own).then(|| self.uses.get(&tool.definition.name).map(String::as_str))?
+    /// How a skill is used.
+    pub(crate) fn use_of(&self, name: &str) -> Option<&str> {
+        self.uses.get(name).map(String::as_str)
     }
 }
 

@@ -16,57 +16,57 @@ use crate::ports::{ToolFailure, Tools};
 /// Who saves, where a program does.
 const BY_A_PROGRAM: &str = "a program";
 
-/// One request.
+/// One request, as the guest writes it.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "action", rename_all = "lowercase", deny_unknown_fields)]
-pub(crate) enum SkillCall {
-    /// Which there are.
-    List {
-        #[serde(default)]
-        query: String,
-        #[serde(default)]
-        tags: Vec<String>,
-        #[serde(default)]
-        line: Option<u64>,
-    },
-    /// A new one, or a new version.
-    Save {
-        name: String,
-        code: String,
-        #[serde(default)]
-        description: Option<String>,
-        #[serde(default)]
-        tags: Option<Vec<String>>,
-        #[serde(default)]
-        test: Option<Value>,
-        #[serde(default)]
-        line: Option<u64>,
-    },
-    /// Away with it.
-    Delete {
-        name: String,
-        #[serde(default)]
-        line: Option<u64>,
-    },
+#[serde(deny_unknown_fields)]
+struct Written {
+    action: Action,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    query: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+    #[serde(default)]
+    test: Option<Value>,
+    #[serde(default)]
+    line: Option<u64>,
 }
 
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    List,
+    Save,
+    Delete,
+}
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct SkillCall(Written);
+
 impl SkillCall {
+    /// From the guest's JSON.
+    pub fn read(payload: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(payload).map(Self)
+    }
+
     /// Under which it is reported.
     pub fn name(&self) -> &'static str {
-        match self {
-            SkillCall::List { .. } => "list_skills",
-            SkillCall::Save { .. } => "save_skill",
-            SkillCall::Delete { .. } => "delete_skill",
+        match self.0.action {
+            Action::List => "list_skills",
+            Action::Save => "save_skill",
+            Action::Delete => "delete_skill",
         }
     }
 
     /// The program's line.
     pub fn line(&self) -> Option<u64> {
-        match self {
-            SkillCall::List { line, .. } | SkillCall::Save { line, .. } | SkillCall::Delete { line, .. } => {
-                *line
-            }
-        }
+        self.0.line
     }
 }
 
@@ -100,32 +100,26 @@ impl ProgramSkills {
 
     /// Does what was asked. The answer is what the guest reads.
     pub async fn answer(&self, call: SkillCall, tools: &dyn Tools) -> Result<ToolAnswer, ToolFailure> {
-        let outcome = match call {
-            SkillCall::List { query, tags, .. } => {
-                let query = ListQuery { query, tags, ..ListQuery::default() };
+        let Written { action, name, code, query, description, tags, test, .. } = call.0;
+        let outcome = match action {
+            Action::List => {
+                let query = ListQuery { query, tags: tags.unwrap_or_default(), ..ListQuery::default() };
                 let view = self.view();
                 let listed = listed(&view, &query, tools.lookup());
-                Ok(json!({"text": super::listed_text(&listed), "skills": listed.values()}))
+                Ok(json!({"text": listed.text(), "skills": listed.values()}))
             }
-            SkillCall::Save { name, code, description, tags, test, .. } => {
+            Action::Save => {
                 let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose();
+                let by = BY_A_PROGRAM.to_owned();
                 match test {
                     Ok(test) => {
-                        self.save(SaveRequest {
-                            name,
-                            code,
-                            description,
-                            tags,
-                            test,
-                            in_project: false,
-                            by: BY_A_PROGRAM.to_owned(),
-                        })
-                        .await
+                        let in_project = false;
+                        self.save(SaveRequest { name, code, description, tags, test, in_project, by }).await
                     }
                     Err(error) => Err(error),
                 }
             }
-            SkillCall::Delete { name, .. } => self.delete(&name).await,
+            Action::Delete => self.delete(&name).await,
         };
         outcome.map(ToolAnswer::from).map_err(|error| match error {
             SkillError::Disk { .. } | SkillError::Store(_) | SkillError::Unchecked(_) => {

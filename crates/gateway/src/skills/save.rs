@@ -225,14 +225,14 @@ impl Skills {
             );
         }
         // Described first: what is tested is what will be written.
-        self.describe(&name, &mut files, &said, &facts, 1, None)?;
+        describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = self.try_out(view, &name, &files).await?;
         let lock = self.lock().await?;
         let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
         let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
         let current = latest.as_ref().map_or(0, |latest| latest.version);
         if let Some(there) = there {
-            self.describe(&name, &mut files, &said, &facts, current, before)?;
+            describe(&name, &mut files, &said, &facts, current, before)?;
             if there == files {
                 return Ok(SavedSkill {
                     name,
@@ -247,29 +247,13 @@ impl Skills {
             }
         }
         let version = current + 1;
-        self.describe(&name, &mut files, &said, &facts, version, before)?;
+        describe(&name, &mut files, &said, &facts, version, before)?;
         let new =
             NewVersion { name: name.clone(), files, facts: Some(facts.clone()), by, how: SavedHow::Saved };
         self.write_version(&lock, place, new, version).await?;
         drop(lock);
         self.look_again().await;
         Ok(SavedSkill { name, version, place, facts, tests, is_unchanged: false, notes, code })
-    }
-
-    fn describe(
-        &self,
-        name: &SkillName,
-        files: &mut SkillFiles,
-        said: &Described,
-        facts: &CodeFacts,
-        version: i64,
-        before: Option<&CodeFacts>,
-    ) -> Result<(), SkillError> {
-        let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
-        // What was made of this very code is made again.
-        let before = before.or(Some(facts));
-        files.put(SKILL_FILE, &md.renewed(name, version, said, facts, before).render())?;
-        Ok(())
     }
 
     /// Runs the tests against the skills there are, with this one among them.
@@ -295,4 +279,20 @@ impl Skills {
         self.sandbox()?.test(name, files, frozen).await?;
         Ok(count)
     }
+}
+
+/// Brings `SKILL.md` up to date.
+fn describe(
+    name: &SkillName,
+    files: &mut SkillFiles,
+    said: &Described,
+    facts: &CodeFacts,
+    version: i64,
+    before: Option<&CodeFacts>,
+) -> Result<(), SkillError> {
+    let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
+    // What was made of this very code is made again.
+    let before = before.or(Some(facts));
+    files.put(SKILL_FILE, &md.renewed(name, version, said, facts, before).render())?;
+    Ok(())
 }

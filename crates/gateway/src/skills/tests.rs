@@ -235,7 +235,7 @@ async fn words_of_a_skill_cannot_break_out_of_a_listing() {
     world.user("a_b/a_b.py", "x = 1");
     world.user("a_b/SKILL.md", md);
     let view = world.skills.look_again().await;
-    let text = listed_text(&listed(&view, &ListQuery::default(), None));
+    let text = listed(&view, &ListQuery::default(), None).text();
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(!text.contains(['\u{202e}', '\u{1b}']), "{text}");
 }

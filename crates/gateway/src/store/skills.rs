@@ -70,7 +70,7 @@ impl Store {
     pub(crate) async fn latest_skills(&self, folder: &str) -> Result<Vec<SkillVersion>, StoreError> {
         let folder = folder.to_owned();
         self.run(move |connection| {
-            let mut look = connection.prepare_cached(&format!(
+            let mut look = connection.prepare(&format!(
                 "SELECT {COLUMNS} FROM skill_versions AS one WHERE folder = ?1 AND version =
                  (SELECT max(version) FROM skill_versions AS other WHERE other.folder = one.folder AND other.name = one.name)"
             ))?;
@@ -88,7 +88,7 @@ impl Store {
     ) -> Result<Vec<SkillVersion>, StoreError> {
         let (folder, name) = (folder.to_owned(), name.to_owned());
         self.run(move |connection| {
-            let mut look = connection.prepare_cached(&format!(
+            let mut look = connection.prepare(&format!(
                 "SELECT {COLUMNS} FROM skill_versions WHERE folder = ?1 AND name = ?2 ORDER BY version DESC"
             ))?;
             let found = look.query_map([folder, name], version_of)?;
@@ -188,12 +188,21 @@ impl Store {
         .await
     }
 
+    /// Differs whenever something was approved in a folder.
+    pub(crate) async fn skill_approvals_mark(&self, folder: &str) -> Result<(i64, i64), StoreError> {
+        let folder = folder.to_owned();
+        self.run(move |connection| {
+            let sql = "SELECT count(*), coalesce(max(approved_ms), 0) FROM skill_approvals WHERE folder = ?1";
+            Ok(connection.query_row(sql, [folder], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        })
+        .await
+    }
+
     /// Names and hashes that were approved in a folder.
     pub(crate) async fn approved_skills(&self, folder: &str) -> Result<Vec<(String, String)>, StoreError> {
         let folder = folder.to_owned();
         self.run(move |connection| {
-            let mut look =
-                connection.prepare_cached("SELECT name, hash FROM skill_approvals WHERE folder = ?1")?;
+            let mut look = connection.prepare("SELECT name, hash FROM skill_approvals WHERE folder = ?1")?;
             let found = look.query_map([folder], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(found.collect::<Result<_, _>>()?)
         })

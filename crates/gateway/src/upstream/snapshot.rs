@@ -107,9 +107,10 @@ impl Snapshot {
             limit: search.limit.unwrap_or(gristmill_domain::search::LIMIT_DEFAULT),
             offset: search.offset.unwrap_or(0),
         };
-        let signature = |server: &CatalogueServer, tool: &Tool| match skills.use_of(server, tool) {
-            Some(usage) => usage.to_owned(),
-            None => stubs::signature(Language::Python, server, tool),
+        let shelf = skills.name_beside(self.catalogue());
+        let signature = |server: &CatalogueServer, tool: &Tool| {
+            let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
+            usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
         };
         if skills.is_empty() {
             let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
