@@ -227,17 +227,16 @@ fn a_skill_whose_test_fails_is_not_saved_and_the_line_is_told() {
 #[test]
 fn a_saved_test_is_run_again_at_every_save_with_real_tools() {
     let world = World::new("skills-again");
+    // Without a tree of stubs the tool is called by its name.
+    let code = KEEP_OPEN.replace("from servers.crm import find_deals\n", "");
+    let code = code.replace("find_deals(", "callMCPTool('crm.find_deals', ");
     let test =
         SkillTest::Source("assert (await open_deals('Oslo', limit=1)) == [{'city': 'Oslo'}]".to_owned());
-    assert_eq!(world.save("oslo_deals", KEEP_OPEN, Some(test)).expect("saved"), 1);
-    let broken = KEEP_OPEN.replace("* limit", "* 3");
+    assert_eq!(world.save("oslo_deals", &code, Some(test)).expect("saved"), 1);
+    let broken = code.replace("* limit", "* 3");
     let told = world.save("oslo_deals", &broken, None).expect_err("the test is still there").to_string();
     assert!(told.contains("the test failed"), "{told}");
-    assert_eq!(
-        world.save("oslo_deals", KEEP_OPEN, None).expect("as it is"),
-        1,
-        "nothing new, no new version"
-    );
+    assert_eq!(world.save("oslo_deals", &code, None).expect("as it is"), 1, "nothing new, no new version");
     let removed = Some(SkillTest::Source(String::new()));
     assert_eq!(world.save("oslo_deals", &broken, removed).expect("without its test"), 2);
     assert_eq!(world.runtime.block_on(world.skills.rollback("oslo_deals", 1, "me")).expect("back"), 3);
@@ -304,7 +303,7 @@ fn commands_show_edit_and_bring_back() {
     let listed = home.ok(&["skills", "list"]);
     assert!(
         listed.starts_with(
-            "total_of (v2): Adds up, version 1.\n    from skills.total_of import total; total()"
+            "total_of (v2): Adds up, version 2.\n    from skills.total_of import total; total()"
         ),
         "{listed}"
     );

@@ -69,6 +69,10 @@ impl SkillMd {
         tags.map(|tag| one_line(&tag, TAG_CHARS_MAX)).filter(|tag| !tag.is_empty()).collect()
     }
 
+    fn is_described_by(&self, name: &SkillName, facts: Option<&CodeFacts>) -> bool {
+        facts.is_some_and(|facts| described_by(name, facts) == self.description())
+    }
+
     /// Brings it up to date for a new version: what we know is set, everything else stays. `before`
     /// is what the code said about itself when this file was written.
     pub fn renewed(
@@ -83,6 +87,8 @@ impl SkillMd {
             || before.is_some_and(|before| usage(name, before).trim() == self.body.trim());
         let description = match said.description.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             Some(said) => one_line(said, DESCRIPTION_CHARS_MAX),
+            // One that was taken from the code before follows the code.
+            None if self.is_described_by(name, before) => described_by(name, facts),
             None if !self.description().is_empty() => self.description(),
             None => described_by(name, facts),
         };
@@ -202,6 +208,7 @@ mod tests {
         let made = SkillMd::default().renewed(&name(), 1, &said, &before, None);
         let renewed = made.renewed(&name(), 2, &said, &after, Some(&before));
         assert!(renewed.body.contains("New."), "{}", renewed.body);
+        assert_eq!(renewed.description(), "New.");
         let own = SkillMd::parse("---\ndescription: Mine\nlicense: MIT\n---\n\nRead me.\n").expect("a file");
         let tags = Some(vec!["b".to_owned(), "a\nb".to_owned(), "b".to_owned()]);
         let renewed = own.renewed(&name(), 3, &Described { tags, description: None }, &after, Some(&before));
