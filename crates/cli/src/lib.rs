@@ -12,6 +12,7 @@ pub mod example_servers;
 pub mod example_tools;
 mod exit_codes;
 mod own_sessions;
+mod skill_folders;
 mod terminal;
 mod upstreams;
 
@@ -83,6 +84,7 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Sessions(arguments) => commands::sessions::sessions(arguments).await,
         Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
+        Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
         Command::Config(arguments) => commands::config::config(arguments),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,

@@ -13,6 +13,7 @@ pub mod resource_uri;
 pub mod search;
 mod secret_text;
 mod server_settings;
+pub mod skills;
 pub mod stubs;
 mod tool_answer;
 pub mod tree;

@@ -7,13 +7,14 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use tokio::sync::Semaphore;
 
-use crate::execute::{self, ExecuteRequest, Execution, Leftovers};
+use crate::execute::{self, ExecuteRequest, Execution, Leftovers, Purpose};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
     Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
     ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
 };
 use crate::ports::{FixedTools, NoTools, ToolSource, Tools};
+use crate::skills::Skills;
 use gristmill_protocol::WallStatus;
 
 /// The gateway could not be built. Nothing was started.
@@ -26,6 +27,9 @@ pub enum BuildError {
     #[error(transparent)]
     Scratch(#[from] ScratchError),
 }
+
+/// Skills that are checked at once, beside the programs that run.
+const OWN_PLACES: usize = 4;
 
 /// Limits of the gateway as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +47,9 @@ pub(crate) struct Core {
     pub limits: Limits,
     pub settings: Settings,
     pub places: Arc<Semaphore>,
+    /// Places for programs of ours.
+    pub own_places: Arc<Semaphore>,
+    pub skills: Option<Skills>,
     pub queued: AtomicUsize,
     pub runtime: tokio::runtime::Handle,
     pub kept: KeptWorkers,
@@ -106,6 +113,7 @@ impl Gateway {
             worker,
             limits: Limits::of(Level::default()),
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
+            skills: None,
             folders: None,
             pool: PoolSettings::default(),
             keep: KeepSettings::default(),
@@ -117,7 +125,7 @@ impl Gateway {
 
     /// Starts a program, on the runtime that the gateway was built on.
     pub fn execute(&self, request: ExecuteRequest) -> Execution {
-        execute::start(Arc::clone(&self.core), request)
+        execute::start(Arc::clone(&self.core), request, Purpose::Asked)
     }
 
     /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
@@ -169,6 +177,7 @@ impl Gateway {
     pub async fn shutdown(self) {
         self.core.places.close();
         self.core.kept.close();
+        self.core.own_places.close();
         tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
@@ -179,6 +188,7 @@ pub struct GatewayBuilder {
     worker: WorkerCommand,
     limits: Limits,
     tools: Arc<dyn ToolSource>,
+    skills: Option<Skills>,
     folders: Option<Folders>,
     pool: PoolSettings,
     keep: KeepSettings,
@@ -202,6 +212,12 @@ impl GatewayBuilder {
     /// Where each program gets its tools from, such as connected servers. Default: none.
     pub fn tool_source(mut self, tools: Arc<dyn ToolSource>) -> Self {
         self.tools = tools;
+        self
+    }
+
+    /// What programs can import, and where they save it. Default: nothing.
+    pub fn skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
         self
     }
 
@@ -268,11 +284,17 @@ impl GatewayBuilder {
             limits: self.limits,
             settings,
             places: Arc::new(Semaphore::new(concurrent_executions)),
+            own_places: Arc::new(Semaphore::new(OWN_PLACES)),
+            skills: self.skills,
             queued: AtomicUsize::new(0),
             runtime,
             scratch,
         };
         core.scratch.make_ahead(core.settings.waiting_workers);
-        Ok(Gateway { core: Arc::new(core) })
+        let core = Arc::new(core);
+        if let Some(skills) = &core.skills {
+            skills.attach(Arc::downgrade(&core));
+        }
+        Ok(Gateway { core })
     }
 }

@@ -32,6 +32,7 @@ pub mod ports;
 pub mod private_file;
 mod questions;
 pub mod session;
+pub mod skills;
 pub mod state_values;
 pub mod store;
 pub mod time_limit;
@@ -42,8 +43,7 @@ pub mod upstream;
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
     ErrorReport, Event, ExecuteRequest, Execution, Leftovers, LimitHit, Report, SessionReport, ToolCalled,
-    Variables, VariablesReport,
-    WorkspaceChoice,
+    Variables, VariablesReport, WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};
 pub use gristmill_domain as domain;

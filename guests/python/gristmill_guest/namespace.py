@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import describe, files, read_resource, search, state_values, tools
+from gristmill_guest import describe, files, read_resource, search, skills, state_values, tools
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
@@ -17,6 +17,10 @@ HELPERS = {
     "search_tools": search.search_tools,
     "describe_tool": describe.describe_tool,
     "read_resource": read_resource.read_resource,
+    "load_skill": skills.load_skill,
+    "list_skills": skills.list_skills,
+    "save_skill": skills.save_skill,
+    "delete_skill": skills.delete_skill,
     "list_directory": files.list_directory,
     "read_file": files.read_file,
     "write_file": files.write_file,

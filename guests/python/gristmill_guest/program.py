@@ -22,6 +22,7 @@ from gristmill_guest import (
     namespace,
     notes,
     result,
+    skills,
     source,
     stdio,
     tools,
@@ -244,6 +245,7 @@ def _module_for(request, context, kept):
 def _refresh(filename, in_workspace):
     """Nothing of an earlier run, nor of the image's build."""
     trees.begin_run()
+    skills.begin_run()
     environment.refresh(filename)
     if in_workspace:
         environment.enter_workspace()

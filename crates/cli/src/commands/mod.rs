@@ -32,6 +32,7 @@ pub mod session_archive;
 pub mod sessions;
 pub mod setup;
 pub mod show;
+pub mod skills;
 pub mod stats;
 pub mod token;
 pub mod tools;

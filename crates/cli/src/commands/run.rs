@@ -17,10 +17,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
+use crate::config::Surroundings;
 use crate::data_store::{self, DataPlace, Recorder};
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes, own_sessions, upstreams};
+use crate::{engine_progress, exit_codes, own_sessions, skill_folders, upstreams};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -67,6 +68,11 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
+    }
+    // A program that imports none runs without them as well.
+    if let Some(store) = &store {
+        let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+        builder = builder.skills(skill_folders::with_store(store.clone(), &surroundings)?);
     }
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {

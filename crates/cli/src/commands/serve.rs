@@ -24,8 +24,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
+use crate::config::Surroundings;
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
+use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
@@ -117,16 +119,19 @@ pub async fn serve(arguments: Serve) -> Outcome {
             connected = Some(upstreams);
         }
     }
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let skills = skill_folders::with_store(store.clone(), &surroundings)?;
+    builder = builder.skills(skills.clone());
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let settings = own_sessions::settings(configured.as_ref());
     let sessions = Sessions::open(store, Some(&gateway), limits, settings).map_err(own_sessions::failure)?;
     sessions.tidy_behind();
-    let executions =
-        Executions::new(gateway.clone(), sessions, Some(history.clone()), KeepLimits::default());
+    let executions = Executions::new(gateway.clone(), sessions, Some(history.clone()), KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,
         servers: lines,
+        skills: Some(skills),
         profile: arguments.profile,
         answer_within: Duration::from_secs(arguments.answer_within),
     };

@@ -42,6 +42,7 @@ pub mod written;
 
 pub use approvals::Approvals;
 pub use load::{Flags, load};
+pub use locations::project_root;
 pub use problem::{Problem, Severity};
 pub use resolved::{Approval, Config, ConfigError, ConfiguredServer, Loaded, Origin};
 pub use surroundings::Surroundings;

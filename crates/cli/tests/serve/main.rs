@@ -14,6 +14,7 @@ mod listing;
 mod programs;
 mod questions;
 mod recording;
+mod skills;
 mod tasks;
 mod workspace;
 
@@ -52,6 +53,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        skills::cases(),
         ending::cases(),
         recording::cases(),
         http::cases(),

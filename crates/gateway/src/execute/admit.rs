@@ -6,7 +6,7 @@ use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{ExecuteRequest, Refusal, Variables, WorkspaceChoice};
+use super::{ExecuteRequest, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::ports::{Asker, StateValues};
 
@@ -25,7 +25,11 @@ pub(super) struct Admitted {
     pub place: OwnedSemaphorePermit,
 }
 
-pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitted, Refusal> {
+pub(super) async fn admit(
+    core: &Core,
+    request: ExecuteRequest,
+    purpose: &Purpose,
+) -> Result<Admitted, Refusal> {
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
     if limits.level() != core.limits.level() {
         return Err(Refusal::new(
@@ -53,12 +57,28 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
             "put large data into a file in the workspace",
         )
     })?;
-    let place = core.take_place().await?;
+    let place = match purpose {
+        Purpose::Asked => core.take_place().await?,
+        Purpose::Ours(_) => core.take_own_place().await?,
+    };
     let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, .. } = request;
     Ok(Admitted { code, context, limits, workspace, asker, state, variables, count_tokens, place })
 }
 
 impl Core {
+    /// Waits for a place of those that are kept for programs of ours.
+    async fn take_own_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let wait = std::sync::Arc::clone(&self.own_places).acquire_owned();
+        match tokio::time::timeout(self.settings.queue_timeout, wait).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => Err(Refusal::new(
+                Code::Busy,
+                "other skills are being checked, and none was done in time",
+                "try again in a moment",
+            )),
+        }
+    }
+
     /// Waits for a place among the running executions, but never in an endless queue.
     async fn take_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         use std::sync::atomic::Ordering;

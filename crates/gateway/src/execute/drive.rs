@@ -29,6 +29,7 @@ use super::{Event, Ready};
 use crate::builder::Core;
 use crate::pool::{Attention, Interpreter, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink, Tools};
+use crate::skills::ProgramSkills;
 use crate::time_limit::TimeLimit;
 use gristmill_domain::Code;
 
@@ -82,8 +83,16 @@ struct Begun {
     at: Instant,
 }
 
+/// What a program has while it runs.
+struct Given<'a> {
+    tools: &'a Arc<dyn Tools>,
+    skills: &'a Arc<ProgramSkills>,
+    limits: &'a Limits,
+}
+
 struct Drive<'a> {
     tools: &'a Arc<dyn Tools>,
+    skills: &'a Arc<ProgramSkills>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
     asker: Asker,
@@ -118,7 +127,8 @@ pub(super) async fn drive(
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let state = StateCalls::new(prepared.state);
-    let mut drive = Drive::new(&belongings.tools, &prepared.limits, events, asker, state);
+    let given = Given { tools: &belongings.tools, skills: &prepared.skills, limits: &prepared.limits };
+    let mut drive = Drive::new(given, events, asker, state);
     drive.tokens = TokenMeter::new(prepared.count_tokens);
     let started = Instant::now();
     let ending = {
@@ -172,16 +182,11 @@ pub(super) async fn drive(
 }
 
 impl<'a> Drive<'a> {
-    fn new(
-        tools: &'a Arc<dyn Tools>,
-        limits: &'a Limits,
-        events: mpsc::Sender<Event>,
-        asker: Asker,
-        state: StateCalls,
-    ) -> Self {
+    fn new(given: Given<'a>, events: mpsc::Sender<Event>, asker: Asker, state: StateCalls) -> Self {
         Self {
-            tools,
-            limits,
+            tools: given.tools,
+            skills: given.skills,
+            limits: given.limits,
             events,
             asker,
             state,
@@ -290,7 +295,7 @@ impl<'a> Drive<'a> {
         }
         match understand(id, kind, payload) {
             Ok(Asked::Search(asked)) => {
-                let found = search(self.tools.as_ref(), id, &asked);
+                let found = search(self.tools.as_ref(), id, &asked, &self.skills.offer());
                 self.send_back(found);
             }
             Ok(Asked::Call(call)) => {
@@ -336,7 +341,8 @@ impl<'a> Drive<'a> {
             self.tokens.count(place, Side::Arguments, arguments);
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
+            let call =
+                answer(Arc::clone(self.tools), Arc::clone(self.skills), call, progress, self.asker.clone());
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
     }

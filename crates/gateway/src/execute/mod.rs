@@ -31,6 +31,7 @@ pub(crate) use prepare::measure;
 
 use crate::builder::Core;
 use crate::pool::{CheckoutError, Interpreter, Lease};
+use crate::skills::FrozenSkills;
 use prepare::{Home, Prepared};
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
@@ -60,6 +61,15 @@ pub enum Event {
     },
     /// A tool answered.
     ToolFinished(ToolCalled),
+}
+
+/// For whom a program runs.
+pub(crate) enum Purpose {
+    /// A caller asked for it.
+    Asked,
+    /// We did, perhaps for a program that holds a place already: it has places of its own, finds
+    /// these skills, and can change none.
+    Ours(FrozenSkills),
 }
 
 /// A program under way. Dropping it cancels it.
@@ -98,14 +108,14 @@ impl Drop for Execution {
 }
 
 /// Starts a program on a task of its own.
-pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
+pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest, purpose: Purpose) -> Execution {
     let (events, event_receiver) = mpsc::channel(EVENTS_MAX);
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
     let cancelled = cancel.clone();
     let runtime = core.runtime.clone();
     runtime.spawn(async move {
-        let report = run(&core, request, events, cancelled).await;
+        let report = run(&core, request, purpose, events, cancelled).await;
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);
     });
@@ -115,6 +125,7 @@ pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
 async fn run(
     core: &Core,
     request: ExecuteRequest,
+    purpose: Purpose,
     events: mpsc::Sender<Event>,
     cancelled: CancellationToken,
 ) -> Report {
@@ -122,7 +133,7 @@ async fn run(
     let outcome = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(Refusal::cancelled()),
-        outcome = bring_to_start(core, request) => outcome,
+        outcome = bring_to_start(core, request, purpose) => outcome,
     };
     let ready = match outcome {
         Ok(ready) => ready,
@@ -137,9 +148,9 @@ async fn run(
 }
 
 /// Everything before the first instruction. Nothing has run if this fails.
-async fn bring_to_start(core: &Core, request: ExecuteRequest) -> Result<Ready, Refusal> {
-    let admitted = admit::admit(core, request).await?;
-    let prepared = prepare::prepare(core, admitted).await?;
+async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
+    let admitted = admit::admit(core, request, &purpose).await?;
+    let prepared = prepare::prepare(core, admitted, purpose).await?;
     checkout(core, prepared).await
 }
 

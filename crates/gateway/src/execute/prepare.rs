@@ -10,16 +10,19 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Leftovers, Refusal, Variables, WorkspaceChoice};
+use super::{Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::{Belongings, Lease, Lost, Room};
 use crate::ports::{Asker, StateValues};
+use crate::skills::ProgramSkills;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
     /// The message to the worker, as bytes.
     pub frame: Vec<u8>,
     pub limits: Limits,
+    /// What was saved, as it is now.
+    pub skills: Arc<ProgramSkills>,
     pub asker: Asker,
     pub state: Arc<dyn StateValues>,
     pub count_tokens: bool,
@@ -52,7 +55,12 @@ struct Used {
     files: u64,
 }
 
-pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared, Refusal> {
+pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
+    let skills = Arc::new(match (purpose, &core.skills) {
+        (Purpose::Asked, Some(skills)) => ProgramSkills::new(Some(skills.clone()), skills.freeze().await),
+        (Purpose::Asked, None) => ProgramSkills::default(),
+        (Purpose::Ours(frozen), _) => ProgramSkills::new(None, frozen),
+    });
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
         Variables::Keep { session } => Some(core.kept.take(session)),
@@ -71,7 +79,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Some(kept) => (Home::Kept, Vec::new(), used_with(opened, &kept.belongings).await?),
         None => {
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
-            let (belongings, mounts) = belongings(core, opened).await?;
+            let (belongings, mounts) = belongings(core, opened, Arc::clone(&skills)).await?;
             (Home::New(belongings), mounts, used)
         }
     };
@@ -87,7 +95,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
     let Admitted { limits, asker, state, count_tokens, place, .. } = admitted;
-    Ok(Prepared { frame, limits, asker, state, count_tokens, home, lease, leftovers, place })
+    Ok(Prepared { frame, limits, skills, asker, state, count_tokens, home, lease, leftovers, place })
 }
 
 /// Whether an interpreter has this workspace and no other.
@@ -134,7 +142,11 @@ fn is_empty(folder: &OwnedFd) -> bool {
 }
 
 /// What a new interpreter is given.
-async fn belongings(core: &Core, opened: Option<Opened>) -> Result<(Belongings, Vec<Mount>), Refusal> {
+async fn belongings(
+    core: &Core,
+    opened: Option<Opened>,
+    skills: Arc<ProgramSkills>,
+) -> Result<(Belongings, Vec<Mount>), Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(
             Code::WorkerUnavailable,
@@ -163,7 +175,12 @@ async fn belongings(core: &Core, opened: Option<Opened>) -> Result<(Belongings, 
         })?;
         folders.push(opened);
     }
-    Ok((Belongings { tools, folders, scratch }, mounts))
+    // A tree that went missing costs the imports from it, and nothing else.
+    if let Some(Ok(opened)) = skills.frozen().folder().map(crate::pool::open_folder) {
+        mounts.push(mount("skills", MountAccess::ReadOnly));
+        folders.push(opened);
+    }
+    Ok((Belongings { tools, skills, folders, scratch }, mounts))
 }
 
 async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {

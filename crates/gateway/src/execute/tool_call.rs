@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
 use crate::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::skills::{ProgramSkills, SkillCall, SkillOffer};
 
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
@@ -52,6 +53,8 @@ enum Wanted {
     Tool(Option<Box<RawValue>>),
     /// To read what has this URI.
     Resource(String),
+    /// To list, save or delete skills.
+    Skill(Box<SkillCall>),
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -115,7 +118,7 @@ struct Failed<'a> {
 
 /// What a program asks of us.
 pub(super) enum Asked {
-    /// To call a tool, or to read a resource.
+    /// To call a tool, to read a resource, or to do something with skills.
     Call(Call),
     /// To look for tools.
     Search(ToolSearch),
@@ -128,7 +131,7 @@ const WITH_FILES: char = 'F';
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Completion> {
     let refuse =
         |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
-    if !matches!(kind, "tool" | "search" | "resource") {
+    if !matches!(kind, "tool" | "search" | "resource" | "skill") {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
@@ -149,6 +152,9 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
     let (name, line, wanted) = if kind == "resource" {
         let WrittenRead { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (READ_RESOURCE.to_owned(), line, Wanted::Resource(uri))
+    } else if kind == "skill" {
+        let call = SkillCall::read(payload).map_err(unreadable)?;
+        (call.name().to_owned(), call.line(), Wanted::Skill(Box::new(call)))
     } else {
         let Written { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (name, line, Wanted::Tool(arguments))
@@ -167,8 +173,8 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
 }
 
 /// Looks for tools, at once: it takes a millisecond.
-pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Completion {
-    match tools.search(search) {
+pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &SkillOffer) -> Completion {
+    match tools.search(search, skills) {
         Ok(found) => Completion { id, ok: true, payload: found.to_string() },
         Err(error) => failure_of(id, &error, "search_tools"),
     }
@@ -177,6 +183,7 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Complet
 /// Sends it, waits, and words the answer.
 pub(super) async fn answer(
     tools: Arc<dyn Tools>,
+    skills: Arc<ProgramSkills>,
     call: Call,
     progress: ProgressSink,
     asker: Asker,
@@ -186,6 +193,7 @@ pub(super) async fn answer(
     let started = Instant::now();
     let outcome = match wanted {
         Wanted::Resource(uri) => tools.read_resource(&uri).await,
+        Wanted::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
             Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
             Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),

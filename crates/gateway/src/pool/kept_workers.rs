@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 use super::scratch::Scratch;
 use super::worker::{Line, Silence, Worker};
 use crate::ports::Tools;
+use crate::skills::ProgramSkills;
 
 /// Sessions of which it is remembered why their variables are gone, until they ask.
 const LOSSES_MAX: usize = 1024;
@@ -52,6 +53,8 @@ pub struct Interpreter {
 pub struct Belongings {
     /// What its programs can call.
     pub tools: Arc<dyn Tools>,
+    /// What was saved when it began: its folder is held.
+    pub skills: Arc<ProgramSkills>,
     /// The folders that it sees, the workspace first. Held open, so that none of their numbers can
     /// come to mean another folder.
     pub folders: Vec<OwnedFd>,

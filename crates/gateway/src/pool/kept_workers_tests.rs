@@ -34,6 +34,7 @@ impl World {
         let worker = Worker::new(id, ours.into(), None, exit, Arc::clone(&self.link)).unwrap();
         let belongings = Belongings {
             tools: Arc::new(NoTools),
+            skills: Arc::default(),
             folders: Vec::new(),
             scratch: self.scratch.take().unwrap(),
         };

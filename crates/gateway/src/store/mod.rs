@@ -12,6 +12,7 @@ mod executions;
 mod executions_together;
 mod migrations;
 mod sessions;
+mod skills;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord};
+pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};
 
 /// The file's name in the data folder.

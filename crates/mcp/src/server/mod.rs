@@ -19,6 +19,7 @@ mod profile;
 mod questions;
 mod request_state;
 mod running;
+mod skill_calls;
 mod stats_calls;
 mod tasks;
 mod workspace_calls;
@@ -30,6 +31,7 @@ use std::time::Duration;
 use gristmill_gateway::access::{Caller, Scope};
 use gristmill_gateway::executions::{Executions, Owner};
 use gristmill_gateway::session::{ConnectionSession, SessionChoice};
+use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::Upstreams;
 use rmcp::model::{ErrorData, Tool};
 use rmcp::service::{RequestContext, RoleServer};
@@ -48,6 +50,8 @@ pub struct ServerParts {
     pub upstreams: Option<Upstreams>,
     /// How they are described to callers.
     pub servers: Vec<ServerLine>,
+    /// What was saved for programs to import, if anything is kept.
+    pub skills: Option<Skills>,
     /// What callers are shown.
     pub profile: Profile,
     /// When a caller gets an answer, even if its program still runs.
