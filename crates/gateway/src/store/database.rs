@@ -10,6 +10,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::{FILE_NAME, migrations};
+use crate::private_file::FileLock;
+
+/// Held while the file is opened.
+const LOCK_NAME: &str = "gristmill.db.lock";
 
 /// How long another process may hold it. Each of our own jobs takes milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,6 +28,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let failed = |error: io::Error| StoreError::Folder { folder: folder.to_owned(), why: error.to_string() };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     let file = folder.join(FILE_NAME);
+    // One gateway opens at a time: to begin a log and to make tables takes the file for oneself.
+    let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(failed)?;
     // The file first, for its mode; SQLite gives the files beside it the same.
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -63,11 +69,8 @@ pub(super) fn open_in_memory() -> Result<Connection, StoreError> {
 
 /// Before anything is written: a file of somebody else, or of a later version, is left as it is.
 fn check_owner(connection: &Connection, file: &Path) -> Result<(), StoreError> {
-    // Both at one moment: another gateway may be making the tables just now.
-    let moment = connection.unchecked_transaction()?;
-    let application: i64 = moment.query_row("PRAGMA application_id", (), |row| row.get(0))?;
-    let tables: i64 = moment.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
-    drop(moment);
+    let application: i64 = connection.query_row("PRAGMA application_id", (), |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
     if application != APPLICATION_ID && tables > 0 {
         let why = "it is a database of another program".to_owned();
         return Err(StoreError::NotOurs { file: file.to_owned(), why });
