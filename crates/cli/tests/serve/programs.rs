@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{members, text_of};
-use crate::gateways::{shared, shared_modern};
+use crate::client::{legacy, members, text_of};
+use crate::gateways::{Place, shared, shared_modern};
 
 cases![
     the_result_what_was_printed_both_or_neither_come_back,
@@ -199,7 +199,7 @@ fn arguments_of_a_wrong_kind_are_refused_with_what_is_right() {
 }
 
 fn an_unknown_tool_of_ours_names_the_nearest_and_all_others() {
-    let all = "execute_code, search_tools, get_tool_definition, get_execution, execute_python";
+    let all = "execute_code, search_tools, get_tool_definition, get_execution, write_workspace_file, read_workspace_file, list_workspace_files, execute_python";
     for (name, hint) in [
         ("execute_cod", format!("did you mean execute_code? there are {all}")),
         ("qqqqqqqq", format!("there are {all}")),
@@ -256,11 +256,12 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
 }
 
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {
+    let served = Place::new("invisible").serve(legacy(), &[]);
     let write = json!({"code": "open('secret.txt', 'w').write('x')", "session": "one"});
-    assert_eq!(shared().structured("execute_code", write)["status"], "ok");
+    assert_eq!(served.structured("execute_code", write)["status"], "ok");
     let look = "import os\nos.listdir('.')";
     for arguments in [json!({"code": look}), json!({"code": look, "session": "other"})] {
-        assert_eq!(shared().structured("execute_code", arguments), json!({"status": "ok", "result": []}));
+        assert_eq!(served.structured("execute_code", arguments), json!({"status": "ok", "result": []}));
     }
 }
 
