@@ -276,7 +276,8 @@ fn only_so_many_stay_and_the_oldest_is_told_why_it_went() {
 
 #[test]
 fn an_idle_interpreter_goes_after_its_time_and_a_forgotten_one_at_once() {
-    let world = builder().kept(KeepSettings { count: 4, idle: Duration::from_millis(200) }).start();
+    let world =
+        builder().kept(KeepSettings { idle: Duration::from_millis(200), ..KeepSettings::default() }).start();
     run(&world, "a", "n = 1");
     eventually("the interpreter goes", || none_kept(&world));
     assert_eq!(lost(&run(&world, "a", GONE)), Some("the interpreter was idle for 0 s"));

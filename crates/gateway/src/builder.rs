@@ -57,7 +57,7 @@ impl Core {
     /// Ends an interpreter, lets go of its folders, and makes ready what the executions to come need,
     /// where nobody waits for it.
     pub(crate) fn end(&self, interpreter: Interpreter) {
-        let Interpreter { worker, belongings } = interpreter;
+        let Interpreter { worker, belongings, .. } = interpreter;
         // The folders go after it: it could write into them.
         drop(worker);
         let Belongings { scratch, .. } = belongings;
@@ -210,8 +210,8 @@ impl GatewayBuilder {
         self
     }
 
-    /// How many idle interpreters stay for further programs of their sessions, and for how long.
-    /// Default: 16, 30 minutes.
+    /// How many idle interpreters stay for further programs of their sessions, for how long, and how
+    /// much memory they may have together. Default: 16, 30 minutes, 2 GB.
     pub fn kept_interpreters(mut self, settings: KeepSettings) -> Self {
         self.keep = settings;
         self

@@ -227,13 +227,6 @@ impl std::fmt::Debug for dyn StateValues {
     }
 }
 
-/// The same place, whatever is in it.
-impl PartialEq for dyn StateValues {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::addr_eq(self, other)
-    }
-}
-
 /// A value that could not be kept or read. The others are untouched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -4,6 +4,7 @@
 //! one arm of a closed match; everything it can make us hold has a bound.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -110,7 +111,7 @@ pub(super) async fn drive(
     asked: Instant,
 ) -> (Finished, Option<Left>) {
     let Ready { prepared, interpreter, found } = ready;
-    let Interpreter { mut worker, belongings } = interpreter;
+    let Interpreter { mut worker, belongings, .. } = interpreter;
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let state = StateCalls::new(prepared.state);
@@ -118,8 +119,8 @@ pub(super) async fn drive(
     let started = Instant::now();
     let ending = {
         // One that is there already has its folders.
-        let folders = if found { &[] } else { belongings.folders.as_slice() };
-        let folders: Vec<_> = folders.iter().map(std::os::fd::AsFd::as_fd).collect();
+        let folders: &[OwnedFd] = if found { &[] } else { &belongings.folders };
+        let folders: Vec<_> = folders.iter().map(AsFd::as_fd).collect();
         let run = async {
             match worker.send(&prepared.frame, &folders).await {
                 Ok(()) => drive.listen(&mut worker).await,
@@ -147,7 +148,7 @@ pub(super) async fn drive(
     };
     let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
     let limits = prepared.limits;
-    let interpreter = Interpreter { worker, belongings };
+    let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
         true => Some(interpreter),
         false => {

@@ -163,7 +163,7 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal>
             "try again; `gristmill doctor` shows what the workers are doing",
         ),
     })?;
-    Ok(Ready { prepared, interpreter: Interpreter { worker, belongings }, found: false })
+    Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })
 }
 
 /// A program, and an interpreter that waits for it.

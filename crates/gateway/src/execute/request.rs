@@ -10,7 +10,7 @@ use crate::ports::{Asker, StateValues};
 use crate::state_values::StateInMemory;
 
 /// One program to run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ExecuteRequest {
     /// Its text.
     pub code: String,

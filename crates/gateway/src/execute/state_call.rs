@@ -101,21 +101,20 @@ impl StateCalls {
 
     /// The next answer; waits for ever where there is nothing to answer. Safe to drop and call again.
     pub async fn next(&mut self) -> Completion {
-        let running = match (&mut self.running, self.waiting.pop_front()) {
-            (Some(running), None) => running,
-            (Some(running), Some(next)) => {
-                self.waiting.push_front(next);
-                running
+        if self.running.is_none()
+            && let Some(next) = self.waiting.pop_front()
+        {
+            self.waiting_bytes -= next.bytes;
+            self.running = Some(Box::pin(carry_out(Arc::clone(&self.values), next)));
+        }
+        match &mut self.running {
+            None => std::future::pending().await,
+            Some(running) => {
+                let completion = running.await;
+                self.running = None;
+                completion
             }
-            (None, Some(next)) => {
-                self.waiting_bytes -= next.bytes;
-                self.running.insert(Box::pin(carry_out(Arc::clone(&self.values), next)))
-            }
-            (None, None) => std::future::pending().await,
-        };
-        let completion = running.await;
-        self.running = None;
-        completion
+        }
     }
 }
 
@@ -207,13 +206,14 @@ mod tests {
     async fn what_cannot_be_understood_is_answered_with_a_reason() {
         let mut calls = calls();
         let large = format!(r#"{{"do":"set","key":"a","value":"{}"}}"#, "x".repeat(3 * VALUE_BYTES_MAX));
+        let deep = "[".repeat(1000);
         for (payload, reason) in [
             ("{}", "missing field `do`"),
             (r#"{"do":"drop"}"#, "unknown variant `drop`"),
             (r#"{"do":"get"}"#, "no key of state is named"),
             (r#"{"do":"keys","as":"root"}"#, "unknown field `as`"),
             (large.as_str(), "the value of state"),
-            (&"[".repeat(1000), "the value of state"),
+            (deep.as_str(), "the value of state"),
         ] {
             let (ok, answer) = asked(&mut calls, payload).await;
             assert!(!ok && answer.contains(reason) && answer.len() < 1000, "{answer}");

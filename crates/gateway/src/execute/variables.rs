@@ -32,7 +32,9 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
             Err(Lost::Ended("the program damaged its interpreter".to_owned()))
         }
         Some(interpreter) => {
-            core.refill();
+            if !found {
+                core.refill();
+            }
             lease.keep(interpreter)
         }
     };

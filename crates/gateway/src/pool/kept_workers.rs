@@ -27,11 +27,13 @@ pub struct KeepSettings {
     pub count: usize,
     /// How long one may be idle.
     pub idle: Duration,
+    /// The memory of all of them together; one alone may have more.
+    pub memory_bytes: u64,
 }
 
 impl Default for KeepSettings {
     fn default() -> Self {
-        Self { count: 16, idle: Duration::from_secs(30 * 60) }
+        Self { count: 16, idle: Duration::from_secs(30 * 60), memory_bytes: 2 << 30 }
     }
 }
 
@@ -42,6 +44,8 @@ pub struct Interpreter {
     pub worker: Worker,
     /// What its programs are given.
     pub belongings: Belongings,
+    /// The engine's memory, as the process told last.
+    pub memory_bytes: u64,
 }
 
 /// What an interpreter is given with its first program, and has for its whole life.
@@ -174,10 +178,9 @@ impl KeptWorkers {
         let mut kept = None;
         if let Some(slot) = slot {
             slot.watch.abort();
-            match slot.kept.worker.silence() {
-                Silence::Kept => kept = Some(slot.kept),
-                Silence::Broken => lost = Some(Lost::Spoke),
-                Silence::Gone => lost = Some(Lost::Gone),
+            match silent(&slot.kept) {
+                Ok(()) => kept = Some(slot.kept),
+                Err(why) => lost = Some(self.shared.refuse(slot.kept, why)),
             }
         }
         Lease { shared: Arc::clone(&self.shared), session: session.to_owned(), kept, lost, room }
@@ -246,8 +249,13 @@ impl Lease {
     }
 
     /// Keeps an interpreter for the session's next program; or says why not.
-    pub fn keep(self, kept: Interpreter) -> Result<(), Lost> {
-        self.shared.keep(&self.session, kept)
+    pub fn keep(mut self, kept: Interpreter) -> Result<(), Lost> {
+        self.hand_back(kept)
+    }
+
+    fn hand_back(&mut self, kept: Interpreter) -> Result<(), Lost> {
+        let leaves = std::mem::replace(&mut self.room, Room::Busy) == Room::Yes;
+        self.shared.keep(&self.session, kept, leaves)
     }
 }
 
@@ -256,7 +264,7 @@ impl Drop for Lease {
         let mut lost = self.lost.take();
         if let Some(kept) = self.kept.take() {
             // Nothing ran.
-            lost = self.shared.keep(&self.session, kept).err();
+            lost = self.hand_back(kept).err();
         }
         let mut state = self.shared.lock();
         if self.room == Room::Yes {
@@ -274,22 +282,22 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter) -> Result<(), Lost> {
-        match kept.worker.silence() {
-            Silence::Kept => {}
-            Silence::Broken => return Err(self.refuse(kept, Lost::Spoke)),
-            Silence::Gone => return Err(self.refuse(kept, Lost::Gone)),
-        }
+    /// `leaves`: the session's program is the one that leaves it, and no longer in use from here on.
+    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter, leaves: bool) -> Result<(), Lost> {
+        let silent = silent(&kept);
         kept.worker.forget_buffer();
         let mut state = self.lock();
-        if let Some(Some(why)) = state.in_use.get(session) {
-            let why = Lost::Forgotten(why.clone());
+        // Under the same lock: the next program must find either this or the interpreter.
+        let forgotten = if leaves { state.in_use.remove(session).flatten() } else { None };
+        let refusal = match (silent, forgotten) {
+            (Err(why), _) => Some(why),
+            (Ok(()), Some(why)) => Some(Lost::Forgotten(why)),
+            (Ok(()), None) if state.closed => Some(Lost::Gone),
+            (Ok(()), None) => None,
+        };
+        if let Some(why) = refusal {
             drop(state);
             return Err(self.refuse(kept, why));
-        }
-        if state.closed {
-            drop(state);
-            return Err(self.refuse(kept, Lost::Gone));
         }
         let number = state.next_number;
         state.next_number += 1;
@@ -297,10 +305,11 @@ impl Shared {
             watch(Arc::downgrade(self), session.to_owned(), number, kept.worker.line(), self.settings.idle);
         let watch = self.runtime.spawn(watching).abort_handle();
         let replaced = state.kept.insert(session.to_owned(), Slot { kept, number, watch });
-        let evicted = state.evict(self.settings.count);
+        let evicted = state.evict(self.settings);
         drop(state);
-        self.end(replaced);
-        self.end(evicted);
+        for slot in replaced.into_iter().chain(evicted) {
+            self.end(Some(slot));
+        }
         Ok(())
     }
 
@@ -336,14 +345,21 @@ impl Shared {
 }
 
 impl State {
-    /// Makes room; gives what was used longest ago.
-    fn evict(&mut self, count_max: usize) -> Option<Slot> {
-        if self.kept.len() <= count_max {
-            return None;
+    /// Makes room; gives those that were used longest ago.
+    fn evict(&mut self, settings: KeepSettings) -> Vec<Slot> {
+        let mut evicted = Vec::new();
+        while self.is_over(settings) {
+            let oldest = self.kept.iter().min_by_key(|(_, slot)| slot.number);
+            let Some(oldest) = oldest.map(|(session, _)| session.clone()) else { break };
+            self.remember_loss(&oldest, Lost::MadeRoom);
+            evicted.extend(self.kept.remove(&oldest));
         }
-        let oldest = self.kept.iter().min_by_key(|(_, slot)| slot.number)?.0.clone();
-        self.remember_loss(&oldest, Lost::MadeRoom);
-        self.kept.remove(&oldest)
+        evicted
+    }
+
+    fn is_over(&self, settings: KeepSettings) -> bool {
+        let bytes = self.kept.values().fold(0, |sum: u64, slot| sum.saturating_add(slot.kept.memory_bytes));
+        self.kept.len() > settings.count || (self.kept.len() > 1 && bytes > settings.memory_bytes)
     }
 
     fn remember_loss(&mut self, session: &str, why: Lost) {
@@ -357,6 +373,15 @@ impl State {
     fn take_loss(&mut self, session: &str) -> Option<Lost> {
         let at = self.losses.iter().position(|(other, _)| other == session)?;
         self.losses.remove(at).map(|(_, why)| why)
+    }
+}
+
+/// Whether an interpreter that has nothing to say says nothing.
+fn silent(kept: &Interpreter) -> Result<(), Lost> {
+    match kept.worker.silence() {
+        Silence::Kept => Ok(()),
+        Silence::Broken => Err(Lost::Spoke),
+        Silence::Gone => Err(Lost::Gone),
     }
 }
 

@@ -23,7 +23,7 @@ impl World {
     fn new(count: usize) -> Self {
         let folder = TestFolder::new("kept");
         let (link, orders) = ZygoteLink::to_nobody();
-        let settings = KeepSettings { count, idle: Duration::from_secs(1800) };
+        let settings = KeepSettings { count, idle: Duration::from_secs(1800), memory_bytes: 100 };
         let scratch = ScratchFolders::open(&folder.path().join("scratch")).unwrap();
         Self { kept: KeptWorkers::new(settings, Handle::current()), scratch, link, orders, _folder: folder }
     }
@@ -37,7 +37,7 @@ impl World {
             folders: Vec::new(),
             scratch: self.scratch.take().unwrap(),
         };
-        (Interpreter { worker, belongings }, theirs)
+        (Interpreter { worker, belongings, memory_bytes: 10 }, theirs)
     }
 
     /// A session's first program ends, and its interpreter stays.
@@ -95,6 +95,20 @@ async fn the_one_that_was_used_longest_ago_makes_room() {
     assert_eq!([world.id_of("a"), world.id_of("c")], [Some(1), Some(3)]);
     assert_eq!(world.loss("b"), Some(Lost::MadeRoom));
     assert_eq!(world.loss("b"), None, "told once");
+}
+
+#[tokio::test]
+async fn memory_makes_room_too_but_one_alone_may_have_any() {
+    let world = World::new(4);
+    let _lines = [world.keep("a", 1), world.keep("b", 2)];
+    let (mut large, _line) = world.interpreter(3);
+    large.memory_bytes = 95;
+    assert_eq!(world.kept.take("c").keep(large), Ok(()));
+    assert_eq!([world.id_of("a"), world.id_of("b"), world.id_of("c")], [None, None, Some(3)]);
+    let (mut larger, _line) = world.interpreter(4);
+    larger.memory_bytes = u64::MAX;
+    assert_eq!(world.kept.take("d").keep(larger), Ok(()));
+    assert_eq!([world.id_of("c"), world.id_of("d")], [None, Some(4)]);
 }
 
 #[tokio::test]
