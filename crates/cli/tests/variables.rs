@@ -129,17 +129,25 @@ fn an_error_keeps_them_and_names_the_line_of_the_present_program() {
 }
 
 #[test]
+fn an_interpreter_that_cannot_report_any_more_is_given_up() {
+    let world = world();
+    run(&world, "a", "n = 1");
+    run(&world, "a", "import builtins\ndel builtins.len, builtins.isinstance");
+    let report = run(&world, "a", "n");
+    let told = "the program damaged its interpreter".to_owned();
+    assert_eq!(report.variables, Some(VariablesReport { found: true, kept: false, lost: Some(told) }));
+    assert!(report.error.is_some_and(|error| error.message.contains("the sandbox could not report")));
+    let next = run(&world, "a", GONE);
+    assert_eq!((result(&next), lost(&next)), (json!(false), None));
+}
+
+#[test]
 fn what_ends_the_interpreter_takes_them_along_and_is_told() {
     let world = world();
     for (session, end, reason) in [
         ("time", "import time\ntime.sleep(100)", "the program ran past its time limit"),
         ("exit", "import os\nos._exit(0)", "the program ended the interpreter"),
         ("output", "print('x' * 20_000_000)", "the program ran into its limit `output_bytes`"),
-        (
-            "damage",
-            "import builtins\ndel builtins.len, builtins.isinstance",
-            "the program damaged its interpreter",
-        ),
     ] {
         run(&world, session, "n = 1");
         let report = run_with(&world, session, LimitName::WallTime, 2000, end);
@@ -289,7 +297,8 @@ fn an_idle_interpreter_goes_after_its_time_and_a_forgotten_one_at_once() {
 
 #[test]
 fn a_killed_interpreter_is_noticed_and_told() {
-    let world = world();
+    // No other worker is there.
+    let world = builder().waiting(0).start();
     run(&world, "a", "n = 1");
     for worker in workers_of(&world) {
         kill_9(worker);

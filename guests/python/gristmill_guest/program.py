@@ -206,13 +206,17 @@ _NO_REPORT = encoding.to_json(
 )
 
 
+# What a caller or a model can do wrong before anything runs. Anything else is a failure of ours.
+_MISTAKES = (namespace.ContextError, *source.NO_PROGRAM)
+
+
 def _carry_out(request, prepared):
     outcome, state = prepared.outcome, prepared.state
     try:
         context = request.context()
         compiled, text = _compile(request, outcome)
         module = _module_for(request, context, prepared.kept)
-    except BaseException as error:
+    except _MISTAKES as error:
         outcome.error = errors.describe(error, request.filename)
         return
     namespace.show_source(text, request.filename)

@@ -28,7 +28,7 @@ _STRING = re.compile(
 _PYTHON_TAGS = frozenset(("", "python", "py", "python3", "python2", "py3", "ipython", "pycon", "tool_code", "code"))
 
 # What compiling anything that is no program can raise.
-_NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 class Source:
@@ -123,7 +123,7 @@ def _compile_apart(text, filename):
 def _compiled(text, filename, mode):
     try:
         return compile(text, filename, mode, _FLAGS, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return None
 
 
@@ -223,7 +223,7 @@ def _is_code(text):
         return False
     try:
         tree = compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return False
     return any(_does_something(statement) for statement in tree.body)
 
@@ -264,6 +264,6 @@ def _parses(text):
     """Whether the text is a program; only asked when a fence was found."""
     try:
         compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return False
     return True
