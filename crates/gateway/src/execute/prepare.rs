@@ -96,11 +96,15 @@ fn is_mounted(opened: Option<&Opened>, belongings: &Belongings) -> bool {
 
 /// What an interpreter's folders hold: its workspace, and the `/tmp` that stayed with it.
 async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Used, Refusal> {
-    let mut folders = vec![belongings.scratch.tmp.try_clone()];
-    if opened.is_none() {
-        folders.push(belongings.scratch.workspace.try_clone());
+    let own = opened.is_none().then_some(&belongings.scratch.workspace);
+    let before = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
+    // Mostly there is nothing, and that is seen at once.
+    let filled =
+        [Some(&belongings.scratch.tmp), own].into_iter().flatten().filter(|folder| !is_empty(folder));
+    let folders: Vec<_> = filled.map(OwnedFd::try_clone).collect();
+    if folders.is_empty() {
+        return Ok(before);
     }
-    let before = opened.map(|opened| opened.used).unwrap_or_default();
     let measured = tokio::task::spawn_blocking(move || {
         let mut found = (before.bytes, before.files);
         for folder in folders {
@@ -116,6 +120,13 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
             "remove what is nested too deep, or end the session",
         )
     })
+}
+
+fn is_empty(folder: &OwnedFd) -> bool {
+    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return false };
+    let found: Vec<_> = entries.take(3).collect();
+    // Two are the folder itself and the one above.
+    found.len() <= 2 && found.iter().all(Result::is_ok)
 }
 
 /// What a new interpreter is given.

@@ -36,7 +36,7 @@ pub struct Figures {
     pub forked_ahead: Option<Percentiles>,
     /// Into an interpreter that a session has.
     pub kept: Option<Percentiles>,
-    /// How many times faster than a fresh worker, by turns in the same run.
+    /// How many times as fast as a fresh worker, by turns in the same run.
     pub kept_ratio: Option<f64>,
     /// Its memory, shared pages included.
     pub kept_mb: Option<f64>,
@@ -117,7 +117,7 @@ impl Figures {
             "forked_on_demand": self.forked_on_demand,
             "forked_ahead": self.forked_ahead,
             "kept_interpreter": self.kept,
-            "kept_interpreter_times_faster_than_fresh": self.kept_ratio,
+            "kept_interpreter_times_as_fast_as_fresh": self.kept_ratio,
             "kept_interpreter_resident_mb": self.kept_mb,
             "executions_per_second": self.per_second,
             "tool_call_round_trip": self.tool_call_us,
@@ -155,7 +155,7 @@ impl Figures {
         }
         println!("\n| | |\n|---|---|");
         if let Some(ratio) = self.kept_ratio {
-            println!("| a kept interpreter against a fresh worker, by turns | {ratio:.1}x faster |");
+            println!("| a kept interpreter against a fresh worker, by turns | {ratio:.2} times as fast |");
         }
         if let Some(mb) = self.kept_mb {
             println!("| a kept interpreter's memory, shared pages included | {mb:.1} MB |");
