@@ -62,6 +62,19 @@ impl Skills {
         Ok(ChangeLock { _file: file })
     }
 
+    /// Finishes what somebody who was killed had begun, if there is any of it.
+    pub(super) async fn clean_up(&self) {
+        let folders = [self.inner.user.clone(), self.inner.project.clone()].into_iter().flatten();
+        let folders: Vec<PathBuf> = folders.filter(|folder| write::has_leftovers(folder)).collect();
+        if folders.is_empty() {
+            return;
+        }
+        // Whoever holds the lock is still writing, and cleans up itself.
+        if let Ok(_lock) = self.lock().await {
+            in_background(move || folders.iter().for_each(|folder| write::clean(folder))).await;
+        }
+    }
+
     /// What lies in a folder and has another content than its latest version becomes a version.
     pub(super) async fn note_edits(
         &self,
