@@ -21,7 +21,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Who edits by hand is not known.
-const BY_HAND: &str = "by hand";
+const BY_HAND: &str = "";
 
 /// Held while a folder or its history changes. The kernel lets go of it with the process.
 pub(super) struct ChangeLock {
