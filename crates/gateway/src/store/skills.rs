@@ -38,7 +38,9 @@ impl SavedHow {
     pub fn told(self, by: &str) -> String {
         match self {
             SavedHow::Edited => self.as_str().to_owned(),
-            SavedHow::Saved | SavedHow::RolledBack | SavedHow::Deleted => format!("{} by {by}", self.as_str()),
+            SavedHow::Saved | SavedHow::RolledBack | SavedHow::Deleted => {
+                format!("{} by {by}", self.as_str())
+            }
         }
     }
 
