@@ -40,7 +40,8 @@ fn starts(path: &str) -> Vec<u64> {
 }
 
 async fn text_of_search(world: &World, query: &str) -> String {
-    let found = world.upstreams.freeze().await.search(&search(query), &SkillOffer::default()).expect("an answer");
+    let found =
+        world.upstreams.freeze().await.search(&search(query), &SkillOffer::default()).expect("an answer");
     found["text"].as_str().expect("a text").to_owned()
 }
 

@@ -203,6 +203,9 @@ async fn a_thousand_tools_are_found_and_called() {
     assert_eq!(world.json("a.tool_999", json!({ "n": 1 })).await, r#"{"n":1}"#);
     let tools = world.upstreams.freeze().await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "tool_512" })).expect("a search");
-    assert_eq!(tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"], "a.tool_512");
+    assert_eq!(
+        tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"],
+        "a.tool_512"
+    );
     assert!(tools.tree().expect("a tree").join("a/tool_77.py").is_file());
 }
