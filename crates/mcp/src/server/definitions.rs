@@ -193,7 +193,7 @@ impl OwnTool {
                 "session": text,
             }),
             OwnTool::ListWorkspaceFiles => json!({
-                "pattern": {"type": "string", "description": "such as **/*.csv"},
+                "pattern": text,
                 "session": text,
             }),
             OwnTool::SaveSkill => json!({
@@ -328,13 +328,25 @@ impl OwnTool {
         })
     }
 
+    /// The schema as a model reads it.
+    fn shown_schema(self, profile: Profile) -> Value {
+        let mut schema = self.input_schema(profile);
+        let of_workspace =
+            [OwnTool::WriteWorkspaceFile, OwnTool::ReadWorkspaceFile, OwnTool::ListWorkspaceFiles];
+        // Our check refuses other arguments all the same, and names the nearest.
+        if let Some(members) = schema.as_object_mut().filter(|_| of_workspace.contains(&self)) {
+            members.shift_remove("additionalProperties");
+        }
+        schema
+    }
+
     /// The whole definition, as the protocol has it.
     pub fn definition(self, profile: Profile) -> Value {
         json!({
             "name": self.name(),
             "title": self.title(),
             "description": self.description().trim_end(),
-            "inputSchema": self.input_schema(profile),
+            "inputSchema": self.shown_schema(profile),
             "outputSchema": self.output_schema(),
             "annotations": self.annotations(),
             // Clients that search for tools must find the one that finds all others.
