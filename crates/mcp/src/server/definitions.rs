@@ -331,10 +331,8 @@ impl OwnTool {
     /// The schema as a model reads it.
     fn shown_schema(self, profile: Profile) -> Value {
         let mut schema = self.input_schema(profile);
-        let of_workspace =
-            [OwnTool::WriteWorkspaceFile, OwnTool::ReadWorkspaceFile, OwnTool::ListWorkspaceFiles];
         // Our check refuses other arguments all the same, and names the nearest.
-        if let Some(members) = schema.as_object_mut().filter(|_| of_workspace.contains(&self)) {
+        if let Some(members) = schema.as_object_mut() {
             members.shift_remove("additionalProperties");
         }
         schema
@@ -435,7 +433,7 @@ mod tests {
     fn the_tools_for_skills_keep_theirs() {
         let skill_tools = [OwnTool::SaveSkill, OwnTool::LoadSkill, OwnTool::ListSkills, OwnTool::DeleteSkill];
         let sent = skill_tools.map(|tool| {
-            json!({"name": tool.name(), "description": tool.description().trim_end(), "input_schema": tool.input_schema(Profile::Standard)})
+            json!({"name": tool.name(), "description": tool.description().trim_end(), "input_schema": tool.shown_schema(Profile::Standard)})
         });
         let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
         assert!(counted <= 230, "{counted}");
