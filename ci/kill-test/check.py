@@ -1,0 +1,107 @@
+"""After a kill: everything that was acknowledged is there and whole, as the next gateway shows it.
+
+Nothing is repaired by hand in between. What is looked at goes through the gateway's own tools and the
+commands of a user; the data folder itself is only looked into for what must not lie there.
+"""
+
+from ledger import Loss
+from load import EXECUTION, FILE, KEEPING_SESSION, PROGRAM_FILE, SESSIONS, SKILL, SKILL_VERSION, SKILLS, STATE
+from load import content, digest
+
+# Versions of a skill that are looked at again at the very end; older ones may have made room.
+LAST_VERSIONS = 20
+
+EVERYTHING = """
+import hashlib, os
+files = {}
+for folder, _, names in os.walk("/workspace"):
+    for name in names:
+        path = os.path.join(folder, name)
+        with open(path, "rb") as file:
+            files[os.path.relpath(path, "/workspace")] = hashlib.sha256(file.read()).hexdigest()
+result = {"files": files, "state": dict(state)}
+"""
+
+IMPORTS = """
+import importlib
+result = {}
+for name in names:
+    try:
+        result[name] = importlib.import_module(f"skills.{name}").value()
+    except ImportError:
+        result[name] = None
+"""
+
+
+def check(home, gateway, ledger):
+    """What was acknowledged since the last check, and what is there all the time."""
+    for session in SESSIONS:
+        check_session(gateway, ledger, session)
+    check_skills(gateway, ledger, ledger.versions[ledger.versions_found :])
+    ledger.count(SKILL_VERSION, "found", len(ledger.versions) - ledger.versions_found)
+    ledger.versions_found = len(ledger.versions)
+    check_executions(home, ledger.executions[ledger.executions_found :])
+    ledger.count(EXECUTION, "found", len(ledger.executions) - ledger.executions_found)
+    ledger.executions_found = len(ledger.executions)
+    check_leftovers(home)
+
+
+def check_everything(home, gateway, ledger):
+    """At the very end: also what earlier checks have seen."""
+    check(home, gateway, ledger)
+    by_skill = {name: [one for one in ledger.versions if one.skill == name] for name in SKILLS}
+    check_skills(gateway, ledger, [one for versions in by_skill.values() for one in versions[-LAST_VERSIONS:]])
+    check_executions(home, ledger.executions)
+
+
+def check_session(gateway, ledger, session):
+    found = gateway.call("execute_code", code=EVERYTHING, session=session, max_output_tokens=50_000)["result"]
+    files, state = found["files"], found["state"]
+    for slot in ledger.of_kind(FILE) + ledger.of_kind(PROGRAM_FILE):
+        if slot.name[0] == session:
+            ledger.find(slot, files.pop(slot.name[1], None))
+    for slot in ledger.of_kind(STATE):
+        if slot.name[0] == session:
+            ledger.find(slot, state.pop(slot.name[1], None))
+    # A program that was killed in the middle leaves its own half-made file; the gateway may leave none.
+    files.pop("program.txt.new", None)
+    if files or state:
+        raise Loss(f"{session} holds what nobody put there: {files} {state}")
+
+
+def check_skills(gateway, ledger, versions):
+    found = gateway.call("execute_code", code=IMPORTS, context={"names": SKILLS})["result"]
+    for name in SKILLS:
+        slot = ledger.slot(SKILL, name)
+        code = load_skill(gateway, name) if found[name] is not None or slot.sure is not None else None
+        ledger.find(slot, code)
+        if code is not None and f"return {found[name]}\n" not in code:
+            raise Loss(f"programs import another {name} ({found[name]}) than load_skill shows: {code[:200]}")
+    for one in versions:
+        code = load_skill(gateway, one.skill, version=one.number)
+        if code != one.code:
+            raise Loss(f"version {one.number} of {one.skill} was {one.code[:200]!r}, is {(code or '')[:200]!r}")
+
+
+def load_skill(gateway, name, **version):
+    return gateway.call("load_skill", name=name, **version)["code"]
+
+
+def check_executions(home, marks):
+    if not marks:
+        return
+    recorded = recorded_marks(home)
+    lost = [mark for mark in marks if recorded.get(mark) != "ok"]
+    if lost:
+        raise Loss(f"{len(lost)} finished executions are not in the history as such: {lost[:5]}")
+
+
+def recorded_marks(home):
+    """{mark: outcome} of all executions that are known."""
+    raise NotImplementedError
+
+
+def check_leftovers(home):
+    folders = home.scratch_folders()
+    if len(folders) > 1:
+        raise Loss(f"scratch folders of killed gateways pile up: {folders}")
