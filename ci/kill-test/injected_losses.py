@@ -1,5 +1,6 @@
 """A check that cannot fail is no check: each kind of loss is brought about by hand, and must be noticed."""
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import sys
 import check
 from gateway import Gateway
 from ledger import Loss
-from load import FILE, PROGRAM_FILE, SESSIONS, SKILLS, STATE
+from load import FILE, PROGRAM_FILE, SESSIONS, SKILLS, content, skill_code
 
 
 def all_are_noticed(home, ledger):
@@ -44,3 +45,86 @@ def noticed(home, ledger, bring_about):
             undo()
         home.wait_until_gone()
     return None
+
+
+def session_file(kind):
+    """The path of an acknowledged file, by who wrote it."""
+    name = "program.txt" if kind == PROGRAM_FILE else "notes/file-1.txt"
+    return lambda home: home.session_folder(SESSIONS[0]) / "workspace" / name
+
+
+def remove_file(kind):
+    return lambda home: session_file(kind)(home).unlink()
+
+
+def halve_file(home):
+    path = session_file(FILE)(home)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def change_file(home):
+    path = session_file(FILE)(home)
+    path.write_text(content(1))
+
+
+def leave_a_half_made_file(home):
+    (session_file(FILE)(home).parent / "left-over.tmp").write_text("half")
+
+
+def in_database(*statements):
+    def change(home):
+        database = home.database("rw")
+        with database:
+            for statement in statements:
+                if database.execute(statement).rowcount < 1:
+                    raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
+        database.close()
+
+    return change
+
+
+def remove_skill(home):
+    shutil.rmtree(home.data / "skills" / SKILLS[0])
+
+
+def change_skill(home):
+    (home.data / "skills" / SKILLS[0] / f"{SKILLS[0]}.py").write_text(skill_code(1))
+
+
+def leave_a_process(home):
+    words = [sys.executable, "-c", "import time; time.sleep(600)", str(home.folder)]
+    left = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+
+    def undo():
+        left.kill()
+        left.wait()
+
+    return undo
+
+
+def leave_scratch(home):
+    # Locked, as by a gateway that does not go away: nobody may remove it.
+    folder = home.scratch / "gateway-1-1"
+    folder.mkdir()
+    lock = (folder / "lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+
+    def undo():
+        lock.close()
+        shutil.rmtree(folder)
+
+    return undo
+
+
+LOSSES = {
+    "a file of write_workspace_file is gone": remove_file(FILE),
+    "a file of a program is gone": remove_file(PROGRAM_FILE),
+    "a file is half written": halve_file,
+    "a file is an earlier one": change_file,
+    "a temporary file is left in a workspace": leave_a_half_made_file,
+    "a state value is gone": in_database("DELETE FROM session_values"),
+    "a skill is gone": remove_skill,
+    "a skill is an earlier one": change_skill,
+    "a process is left": leave_a_process,
+    "a scratch folder is left": leave_scratch,
+}

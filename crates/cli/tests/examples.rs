@@ -25,8 +25,12 @@ fn check(name: &str) {
     let home = Home::new(gristmill(), name);
     let folder = repository().join("examples").join(name);
     let ran = run_in_shell(&home, &commands(&folder));
-    let expected = std::fs::read_to_string(folder.join("expected.txt")).expect("what it prints");
     assert_eq!(ran.code, Some(0), "{name}\n{}\n{}", ran.stdout, ran.stderr);
+    let path = folder.join("expected.txt");
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        std::fs::write(&path, &ran.stdout).expect("a file");
+    }
+    let expected = std::fs::read_to_string(&path).expect("what it prints");
     assert_eq!(ran.stdout, expected, "{name}\n{}", ran.stderr);
 }
 
