@@ -78,7 +78,6 @@ class KillTest:
         check.check_everything(self.home, self.gateway, self.ledger)
         self.gateway.close()
         self.home.wait_until_gone()
-        self.home.command("db", "check")
         check.check_data_folder(self.home)
         seconds = time.monotonic() - began
         print(f"{self.kills} kills in {seconds:.0f} s, {self.early} of them before the gateway had work")

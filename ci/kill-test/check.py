@@ -4,9 +4,9 @@ Nothing is repaired by hand in between. What is looked at goes through the gatew
 commands of a user; the data folder itself is only looked into for what must not lie there.
 """
 
+from gateway import Refused
 from ledger import Loss
 from load import EXECUTION, FILE, KEEPING_SESSION, PROGRAM_FILE, SESSIONS, SKILL, SKILL_VERSION, SKILLS, STATE
-from load import content, digest
 
 # Versions of a skill that are looked at again at the very end; older ones may have made room.
 LAST_VERSIONS = 20
@@ -84,24 +84,53 @@ def check_skills(gateway, ledger, versions):
 
 
 def load_skill(gateway, name, **version):
-    return gateway.call("load_skill", name=name, **version)["code"]
+    """Its code; nothing if there is no such skill or version."""
+    try:
+        return gateway.call("load_skill", name=name, **version)["code"]
+    except Refused:
+        return None
 
 
 def check_executions(home, marks):
-    if not marks:
-        return
-    recorded = recorded_marks(home)
+    """By the mark in the first line of each program."""
+    recorded, running = recorded_executions(home)
     lost = [mark for mark in marks if recorded.get(mark) != "ok"]
     if lost:
         raise Loss(f"{len(lost)} finished executions are not in the history as such: {lost[:5]}")
+    if running:
+        raise Loss(f"{running} executions of killed gateways are said to be running")
 
 
-def recorded_marks(home):
-    """{mark: outcome} of all executions that are known."""
-    raise NotImplementedError
+def recorded_executions(home):
+    """{mark: outcome} of all programs under load, and how many executions are said to run."""
+    database = home.database()
+    try:
+        marked = "SELECT substr(code, 3, 18), outcome FROM executions JOIN programs ON hash = program"
+        recorded = dict(database.execute(f"{marked} WHERE code LIKE '# kill-test-%'"))
+        [(running,)] = database.execute("SELECT count(*) FROM executions WHERE outcome = 'running'")
+    finally:
+        database.close()
+    return recorded, running
 
 
 def check_leftovers(home):
     folders = home.scratch_folders()
     if len(folders) > 1:
         raise Loss(f"scratch folders of killed gateways pile up: {folders}")
+
+
+def check_data_folder(home):
+    """When no gateway runs: nothing half-made lies about, and every session is one of those that were used."""
+    home.command("db", "check")
+    sessions = home.data / "sessions"
+    database = home.database()
+    try:
+        known = {handle for (handle,) in database.execute("SELECT id FROM sessions")}
+        names = {name for (name,) in database.execute("SELECT name FROM sessions")}
+    finally:
+        database.close()
+    there = {path.name for path in sessions.iterdir() if path.is_dir()}
+    if there != known:
+        raise Loss(f"sessions and their folders differ: {sorted(there ^ known)}")
+    if names != {*SESSIONS, KEEPING_SESSION}:
+        raise Loss(f"other sessions than those that were used: {sorted(map(str, names))}")

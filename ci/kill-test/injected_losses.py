@@ -123,6 +123,8 @@ LOSSES = {
     "a file is an earlier one": change_file,
     "a temporary file is left in a workspace": leave_a_half_made_file,
     "a state value is gone": in_database("DELETE FROM session_values"),
+    "a state value is an earlier one": in_database("""UPDATE session_values SET value = '{"number": 1}'"""),
+    "an execution is gone": in_database("DELETE FROM executions WHERE outcome = 'ok'"),
     "a skill is gone": remove_skill,
     "a skill is an earlier one": change_skill,
     "a process is left": leave_a_process,
