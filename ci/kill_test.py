@@ -78,7 +78,7 @@ class KillTest:
         check.check_everything(self.home, self.gateway, self.ledger)
         self.gateway.close()
         self.home.wait_until_gone()
-        check.check_data_folder(self.home)
+        check.check_data_folder(self.home, self.ledger)
         seconds = time.monotonic() - began
         print(f"{self.kills} kills in {seconds:.0f} s, {self.early} of them before the gateway had work")
 

@@ -4,9 +4,12 @@ Nothing is repaired by hand in between. What is looked at goes through the gatew
 commands of a user; the data folder itself is only looked into for what must not lie there.
 """
 
+import os
+
 from gateway import Refused
 from ledger import Loss
-from load import EXECUTION, FILE, KEEPING_SESSION, PROGRAM_FILE, SESSIONS, SKILL, SKILL_VERSION, SKILLS, STATE
+from load import EXECUTION, FILE, KEEPING_SESSION, LEFT_FILE, PROGRAM_FILE, SESSIONS
+from load import SKILL, SKILL_VERSION, SKILLS, STATE
 
 # Versions of a skill that are looked at again at the very end; older ones may have made room.
 LAST_VERSIONS = 20
@@ -36,7 +39,10 @@ for name in names:
 def check(home, gateway, ledger):
     """What was acknowledged since the last check, and what is there all the time."""
     for session in SESSIONS:
-        check_session(gateway, ledger, session)
+        check_session(gateway, ledger, session, [FILE, PROGRAM_FILE])
+    for session in {slot.name[0] for slot in ledger.of_kind(LEFT_FILE)} - ledger.left_found:
+        check_session(gateway, ledger, session, [LEFT_FILE])
+        ledger.left_found.add(session)
     check_skills(gateway, ledger, ledger.versions[ledger.versions_found :])
     ledger.count(SKILL_VERSION, "found", len(ledger.versions) - ledger.versions_found)
     ledger.versions_found = len(ledger.versions)
@@ -48,25 +54,24 @@ def check(home, gateway, ledger):
 
 def check_everything(home, gateway, ledger):
     """At the very end: also what earlier checks have seen."""
+    ledger.left_found.clear()
     check(home, gateway, ledger)
     by_skill = {name: [one for one in ledger.versions if one.skill == name] for name in SKILLS}
     check_skills(gateway, ledger, [one for versions in by_skill.values() for one in versions[-LAST_VERSIONS:]])
     check_executions(home, ledger.executions)
 
 
-def check_session(gateway, ledger, session):
+def check_session(gateway, ledger, session, kinds):
     found = gateway.call("execute_code", code=EVERYTHING, session=session, max_output_tokens=50_000)["result"]
     files, state = found["files"], found["state"]
-    for slot in ledger.of_kind(FILE) + ledger.of_kind(PROGRAM_FILE):
-        if slot.name[0] == session:
-            ledger.find(slot, files.pop(slot.name[1], None))
-    for slot in ledger.of_kind(STATE):
-        if slot.name[0] == session:
-            ledger.find(slot, state.pop(slot.name[1], None))
+    for slot in [slot for kind in kinds for slot in ledger.of_kind(kind) if slot.name[0] == session]:
+        ledger.find(slot, files.pop(slot.name[1], None))
+    for slot in [slot for slot in ledger.of_kind(STATE) if slot.name[0] == session]:
+        ledger.find(slot, state.pop(slot.name[1], None))
     # A program that was killed in the middle leaves its own half-made file; the gateway may leave none.
-    files.pop("program.txt.new", None)
-    if files or state:
-        raise Loss(f"{session} holds what nobody put there: {files} {state}")
+    left = [path for path in files if path != "program.txt.new" and not path.startswith("left-")]
+    if left or state:
+        raise Loss(f"{session} holds what nobody put there: {left} {state}")
 
 
 def check_skills(gateway, ledger, versions):
@@ -119,18 +124,23 @@ def check_leftovers(home):
         raise Loss(f"scratch folders of killed gateways pile up: {folders}")
 
 
-def check_data_folder(home):
-    """When no gateway runs: nothing half-made lies about, and every session is one of those that were used."""
+def check_data_folder(home, ledger):
+    """When no gateway runs: a database that is whole, and a folder for each session and none besides."""
     home.command("db", "check")
-    sessions = home.data / "sessions"
     database = home.database()
     try:
-        known = {handle for (handle,) in database.execute("SELECT id FROM sessions")}
-        names = {name for (name,) in database.execute("SELECT name FROM sessions")}
+        known = dict(database.execute("SELECT id, name FROM sessions"))
     finally:
         database.close()
-    there = {path.name for path in sessions.iterdir() if path.is_dir()}
-    if there != known:
-        raise Loss(f"sessions and their folders differ: {sorted(there ^ known)}")
-    if names != {*SESSIONS, KEEPING_SESSION}:
-        raise Loss(f"other sessions than those that were used: {sorted(map(str, names))}")
+    folders = {path.name: path for path in (home.data / "sessions").iterdir()}
+    # What was being made when its gateway was killed is let go of when it is old enough.
+    for name in folders.keys() - known.keys():
+        os.utime(folders[name], (0, 0))
+    home.command("sessions", "gc")
+    there = {path.name for path in (home.data / "sessions").iterdir()}
+    if there != known.keys():
+        raise Loss(f"sessions and their folders differ: {sorted(there ^ known.keys())}")
+    named = {name for name in known.values() if name is not None}
+    left = {slot.name[0] for slot in ledger.of_kind(LEFT_FILE)}
+    if named != {*SESSIONS, KEEPING_SESSION} or left - known.keys():
+        raise Loss(f"not the sessions that were used: {sorted(named)}, and without {sorted(left - known.keys())}")

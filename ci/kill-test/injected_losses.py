@@ -34,7 +34,7 @@ def noticed(home, ledger, bring_about):
         check.check_everything(home, gateway, ledger)
         gateway.close()
         home.wait_until_gone()
-        check.check_data_folder(home)
+        check.check_data_folder(home, ledger)
     except Loss as loss:
         return str(loss)
     finally:
@@ -55,6 +55,19 @@ def session_file(kind):
 
 def remove_file(kind):
     return lambda home: session_file(kind)(home).unlink()
+
+
+def remove_left_file(home):
+    next(home.data.glob("sessions/*/workspace/left-*.txt")).unlink()
+
+
+def keep_a_folder(home):
+    # Held, as by a program that runs in it: nobody may remove it.
+    folder = home.data / "sessions" / ("z" * 20)
+    (folder / "workspace").mkdir(parents=True)
+    lock = (folder / "lock").open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock.close
 
 
 def halve_file(home):
@@ -119,12 +132,16 @@ def leave_scratch(home):
 LOSSES = {
     "a file of write_workspace_file is gone": remove_file(FILE),
     "a file of a program is gone": remove_file(PROGRAM_FILE),
+    "a file that was left behind is gone": remove_left_file,
+    "a session of what was left behind is gone": in_database("DELETE FROM sessions WHERE name IS NULL"),
+    "a folder without a session stays": keep_a_folder,
     "a file is half written": halve_file,
     "a file is an earlier one": change_file,
     "a temporary file is left in a workspace": leave_a_half_made_file,
     "a state value is gone": in_database("DELETE FROM session_values"),
     "a state value is an earlier one": in_database("""UPDATE session_values SET value = '{"number": 1}'"""),
     "an execution is gone": in_database("DELETE FROM executions WHERE outcome = 'ok'"),
+    "a version of a skill is gone": in_database("DELETE FROM skill_versions WHERE version = 2"),
     "a skill is gone": remove_skill,
     "a skill is an earlier one": change_skill,
     "a process is left": leave_a_process,

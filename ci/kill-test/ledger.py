@@ -48,9 +48,10 @@ class Ledger:
     slots: dict = field(default_factory=dict)
     versions: list = field(default_factory=list)
     executions: list = field(default_factory=list)
-    # How many of the two lists later starts have found.
+    # How many of the two lists, and which sessions of files left behind, later starts have found.
     versions_found: int = 0
     executions_found: int = 0
+    left_found: set = field(default_factory=set)
     counts: dict = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -59,7 +60,8 @@ class Ledger:
             return self.slots.setdefault((kind, name), Slot(kind, name))
 
     def of_kind(self, kind):
-        return [slot for slot in self.slots.values() if slot.kind == kind]
+        with self.lock:
+            return [slot for slot in self.slots.values() if slot.kind == kind]
 
     def count(self, kind, column, number=1):
         with self.lock:

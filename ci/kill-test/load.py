@@ -13,6 +13,7 @@ from ledger import Version
 # Kinds of things, as the table names them.
 FILE = "file, by write_workspace_file"
 PROGRAM_FILE = "file, by a program"
+LEFT_FILE = "file, left behind without a session"
 STATE = "state value"
 SKILL = "skill"
 SKILL_VERSION = "version of a skill"
@@ -24,6 +25,8 @@ SESSIONS = ("kill-test-a", "kill-test-b")
 KEEPING_SESSION = "kill-test-variables"
 SKILLS = ("kill_test_first", "kill_test_second", "kill_test_third")
 FILES_PER_SESSION = 3
+# Each may become a session of its own, and an owner has 500 at most.
+LEFT_PER_GATEWAY, LEFT_MAX = 2, 400
 
 JOIN_SECONDS_MAX = 90
 
@@ -48,7 +51,7 @@ class Load:
     def __init__(self, gateway, ledger):
         self.gateway, self.ledger = gateway, ledger
         self.problems = []
-        writers = [self.save_skills, self.keep_variables, self.run_plain_programs]
+        writers = [self.save_skills, self.keep_variables, self.run_plain_programs, self.leave_files]
         for session in SESSIONS:
             writers.append(lambda session=session: self.run_programs(session))
             writers.append(lambda session=session: self.write_files(session))
@@ -80,7 +83,7 @@ class Load:
         answer = self.gateway.call("execute_code", code=f"# {mark}\n{code}", **arguments)
         self.ledger.executions.append(mark)
         self.ledger.count(EXECUTION, "acknowledged")
-        return answer["result"]
+        return answer
 
     def run_programs(self, session):
         """A file, replaced as programs do it, and a state value."""
@@ -88,17 +91,18 @@ class Load:
             number = next(self.ledger.sequence)
             file = self.ledger.slot(PROGRAM_FILE, (session, "program.txt"))
             value = self.ledger.slot(STATE, (session, "number"))
+            text = content(number)
             code = f"""
 import os
 with open("program.txt.new", "w") as file:
-    file.write({content(number)[:9]!r} * {len(content(number)) // 9})
+    file.write({text[:9]!r} * {len(text) // 9})
 os.replace("program.txt.new", "program.txt")
 state["number"] = {{"number": {number}}}
 result = {number}
 """
-            file.send(digest(content(number)))
+            file.send(digest(text))
             value.send({"number": number})
-            if self.execute(number, code, session=session) != number:
+            if self.execute(number, code, session=session)["result"] != number:
                 raise Refused(f"a program in {session} gave another result than its own")
             self.ledger.acknowledge(file)
             self.ledger.acknowledge(value)
@@ -110,8 +114,8 @@ result = {number}
                 number = next(self.ledger.sequence)
                 path = f"notes/file-{index}.txt"
                 slot = self.ledger.slot(FILE, (session, path))
-                slot.send(digest(content(number)))
                 text = content(number)
+                slot.send(digest(text))
                 if index == 0:
                     encoded = base64.b64encode(text.encode()).decode()
                     arguments = {"content": encoded, "encoding": "base64"}
@@ -139,7 +143,7 @@ result = {number}
         while True:
             code = "try:\n    counted += 1\nexcept NameError:\n    counted = 1\nresult = counted\n"
             number = next(self.ledger.sequence)
-            counted = self.execute(number, code, session=KEEPING_SESSION, keep_variables=True)
+            counted = self.execute(number, code, session=KEEPING_SESSION, keep_variables=True)["result"]
             expected += 1
             if counted != expected:
                 raise Refused(f"kept variables counted to {counted}, not to {expected}")
@@ -150,6 +154,27 @@ result = {number}
     def run_plain_programs(self):
         while True:
             number = next(self.ledger.sequence)
-            if self.execute(number, f"result = {number} + 1") != number + 1:
+            if self.execute(number, f"result = {number} + 1")["result"] != number + 1:
                 raise Refused("a plain program gave another result than its own")
+            yield
+
+    def leave_files(self):
+        """What is left behind becomes a session: the connection's, or one more if that is in use."""
+        connection = None
+        for _ in range(LEFT_PER_GATEWAY):
+            if len(self.ledger.of_kind(LEFT_FILE)) >= LEFT_MAX:
+                return
+            number = next(self.ledger.sequence)
+            name, text = f"left-{number}.txt", content(number)
+            code = f"""
+with open({name!r}, "w") as file:
+    file.write({text[:9]!r} * {len(text) // 9})
+"""
+            handle = self.execute(number, code).get("session", connection)
+            if handle is None:
+                raise Refused("what a program left behind has no session")
+            connection = connection or handle
+            slot = self.ledger.slot(LEFT_FILE, (handle, name))
+            slot.send(digest(text))
+            self.ledger.acknowledge(slot)
             yield
