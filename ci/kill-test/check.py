@@ -62,8 +62,11 @@ def check_everything(home, gateway, ledger):
 
 
 def check_session(gateway, ledger, session, kinds):
-    found = gateway.call("execute_code", code=EVERYTHING, session=session, max_output_tokens=50_000)["result"]
-    files, state = found["files"], found["state"]
+    try:
+        answer = gateway.call("execute_code", code=EVERYTHING, session=session, max_output_tokens=50_000)
+    except Refused as refused:
+        raise Loss(f"the session {session} cannot be used: {refused}") from refused
+    files, state = answer["result"]["files"], answer["result"]["state"]
     for slot in [slot for kind in kinds for slot in ledger.of_kind(kind) if slot.name[0] == session]:
         ledger.find(slot, files.pop(slot.name[1], None))
     for slot in [slot for slot in ledger.of_kind(STATE) if slot.name[0] == session]:
