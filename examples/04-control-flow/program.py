@@ -19,7 +19,7 @@ async def forecast_of(*spellings):
         except ToolError as error:
             if "no city" not in str(error):
                 raise
-            print(f"{spelling}: {error}")
+            print(f"{spelling}: {str(error).partition(' there are')[0]}")
 
 
 # Many at once.
