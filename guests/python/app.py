@@ -16,8 +16,8 @@ class WitWorld(wit_world.WitWorld):
     def ready(self) -> None:
         program.ready()
 
-    def run(self, code: str, context: str, result_bytes: int, result_depth: int) -> str:
-        return program.run(code, context, result_bytes, result_depth)
+    def run(self, code: str, context: str, result_bytes: int, result_depth: int, keep: bool) -> str:
+        return program.run(code, context, result_bytes, result_depth, keep)
 
 
 image.settle()

@@ -35,6 +35,16 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// Run a Python program in the sandbox
     Run(Run),
+    /// Show what ran, the newest first
+    History(crate::commands::history::HistoryArguments),
+    /// Show one execution: its program, calls, output and error
+    Show(crate::commands::show::ShowArguments),
+    /// Run a program of the history once more
+    Rerun(crate::commands::rerun::RerunArguments),
+    /// Show what all executions come to: success, time, tokens saved
+    Stats(crate::commands::stats::StatsArguments),
+    /// Copy the database, or check it
+    Db(crate::commands::db::DbArguments),
     /// Check this machine, the servers and the clients, and say what to do
     Doctor(Doctor),
     /// Add a server: `add NAME -- COMMAND…`, or `add NAME URL`
@@ -53,6 +63,12 @@ pub enum Command {
     Logout(Logout),
     /// What the servers offer: list, search, show, call, review
     Tools(Tools),
+    /// What agents have left: list, show, end, reset, export and import sessions
+    Sessions(crate::commands::sessions::SessionsArguments),
+    /// The files of a session: ls, cat, put, get
+    Workspace(crate::commands::workspace::WorkspaceArguments),
+    /// Skills, which programs import: list, show, add, edit, test, history, approve
+    Skills(crate::commands::skills::SkillsArguments),
     /// Access tokens for clients that reach `gristmill serve --http`
     Token(TokenArguments),
     /// Show and check the configuration
@@ -82,6 +98,10 @@ pub struct Run {
     /// A folder to use as /workspace and keep; without it the workspace is thrown away
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
+
+    /// Work in a session, by its name or handle; a new name becomes one
+    #[arg(long, value_name = "SESSION", conflicts_with = "workspace")]
+    pub session: Option<String>,
 
     /// Define a variable in the program: JSON if it reads as JSON, otherwise text
     #[arg(long = "context", value_name = "NAME=VALUE")]
@@ -363,7 +383,8 @@ pub enum TokenCommand {
     New {
         /// What it is for, such as `laptop`
         name: String,
-        /// What it permits: execute (which includes search) or search [default: both]
+        /// What it permits: execute (which includes search), search, or admin (everyone's statistics)
+        /// [default: execute and search]
         #[arg(long)]
         scope: Vec<Scope>,
         /// When it expires: such as 30d, 12h or 8w, or `never`

@@ -6,10 +6,13 @@ mod client_arguments;
 pub mod clients;
 mod commands;
 pub mod config;
+mod data_store;
 mod engine_progress;
 pub mod example_servers;
 pub mod example_tools;
 mod exit_codes;
+mod own_sessions;
+mod skill_folders;
 mod terminal;
 mod upstreams;
 
@@ -58,6 +61,11 @@ pub fn main() -> ExitCode {
 async fn carry_out(command: Command) -> commands::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
+        Command::History(arguments) => commands::history::history(arguments).await,
+        Command::Show(arguments) => commands::show::show(arguments).await,
+        Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,
+        Command::Stats(arguments) => commands::stats::stats(arguments).await,
+        Command::Db(arguments) => commands::db::db(arguments).await,
         Command::Demo(demo) => commands::demo::demo(demo).await,
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),
@@ -74,6 +82,9 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Login(arguments) => commands::login::login(arguments).await,
         Command::Logout(arguments) => commands::login::logout(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
+        Command::Sessions(arguments) => commands::sessions::sessions(arguments).await,
+        Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
+        Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
         Command::Config(arguments) => commands::config::config(arguments),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,

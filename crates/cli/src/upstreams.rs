@@ -73,6 +73,20 @@ impl Configured {
     }
 }
 
+/// Where what must last is, whether servers are configured or not.
+pub fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
+    match configured {
+        Some(configured) => configured.data_folder(),
+        None => {
+            let surroundings =
+                Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+            let folder = surroundings.data_folder();
+            folder
+                .ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+        }
+    }
+}
+
 /// Connects servers, with what they keep under `data`.
 pub fn connect(
     settings: Vec<ServerSettings>,

@@ -9,13 +9,20 @@ use gristmill_testkit::TestFolder;
 use serde_json::{Value, json};
 use support::gristmill;
 
+/// What these programs do is no part of the history of whoever tests.
+fn gristmill_command() -> Command {
+    let mut command = Command::new(gristmill());
+    command.env("GRISTMILL_DATA_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/command-line-data"));
+    command
+}
+
 fn run(arguments: &[&str]) -> Output {
     command(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
 /// Whatever is configured on this machine is not part of a test.
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(gristmill());
+    let mut command = gristmill_command();
     command.args(arguments).env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }
@@ -45,12 +52,8 @@ fn a_program_comes_from_a_file_or_from_standard_input() {
     let script = folder.path().join("script.py");
     std::fs::write(&script, "print('from a file')").unwrap();
     check(&["run", script.to_str().unwrap()], 0, "from a file\n");
-    let mut child = Command::new(gristmill())
-        .args(["run", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        gristmill_command().args(["run", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"print('from a pipe')").unwrap();
     assert_eq!(text(&child.wait_with_output().unwrap().stdout), "from a pipe\n");
 }
@@ -72,7 +75,7 @@ fn exit_codes_are_as_documented() {
 fn wrong_usage_says_what_to_do() {
     for (arguments, said) in [
         (vec!["run", "nowhere.py"], "nowhere.py cannot be opened"),
-        (vec!["run", "--timeout", "soon", "-c", "1"], "write a number with ms, s or m"),
+        (vec!["run", "--timeout", "soon", "-c", "1"], "write a number with ms, s, m, h or d"),
         (vec!["run", "--timeout", "10m", "-c", "1"], "1 s to 120 s"),
         (vec!["run", "--memory", "1T", "-c", "1"], "is not a size"),
         (vec!["run", "--limit", "tool_cals=3", "-c", "1"], "did you mean `tool_calls`?"),
@@ -187,7 +190,7 @@ fn a_damaged_or_foreign_engine_file_is_made_again_and_never_trusted() {
     bytes[middle] ^= 1;
     std::fs::write(&copy, &bytes).unwrap();
     let with_cache = |arguments: &[&str]| {
-        Command::new(gristmill())
+        gristmill_command()
             .args(arguments)
             .env("GRISTMILL_CACHE_DIR", cache.path())
             .stdin(Stdio::null())
@@ -225,7 +228,7 @@ fn an_error_begins_on_a_line_of_its_own() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
-    let mut child = Command::new(gristmill())
+    let mut child = gristmill_command()
         .args(["run", "--timeout", "60", "-c", "while True: print('x' * 1000)"])
         .args(["--limit", "output_bytes=16M"])
         .stdout(Stdio::piped())
@@ -242,7 +245,7 @@ fn gateways_that_start_together_do_not_sweep_each_other_away() {
     let scratch = TestFolder::new("together");
     let children: Vec<_> = (0..24)
         .map(|n| {
-            Command::new(gristmill())
+            gristmill_command()
                 .args(["run", "-c", &format!("print({n})")])
                 .env("GRISTMILL_SCRATCH_DIR", scratch.path())
                 .stdout(Stdio::piped())

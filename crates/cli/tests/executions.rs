@@ -11,6 +11,10 @@ use gristmill_gateway::executions::{Answers, Executions, Follower, KeepLimits, O
 use gristmill_gateway::ports::{
     BoxFuture, Question, QuestionAnswer, QuestionKind, ToolCall, ToolFailure, Tools,
 };
+use gristmill_gateway::session::{
+    ConnectionSession, Patience, SessionChoice, SessionSettings, Sessions, Whose,
+};
+use gristmill_gateway::store::Store;
 use gristmill_gateway::{ExecuteRequest, Report};
 use gristmill_testkit::World;
 use serde_json::{Value, json};
@@ -61,7 +65,9 @@ fn world(limits: KeepLimits) -> (World, Holding, Executions) {
     let mut patient = Limits::of(Level::Production);
     patient.set(LimitName::WallTime, 120_000).unwrap();
     let world = World::new(gristmill()).limits(patient).tools(holding.clone()).start();
-    let executions = Executions::new(world.gateway().clone(), limits);
+    let (store, patient) = (Store::in_memory().unwrap(), world.gateway().limits().clone());
+    let sessions = Sessions::open(store, Some(world.gateway()), patient, SessionSettings::default()).unwrap();
+    let executions = Executions::new(world.gateway().clone(), sessions, None, limits);
     (world, holding, executions)
 }
 
@@ -73,13 +79,16 @@ fn start(whose: &str, code: &str) -> Start {
     Start {
         owner: owner(whose),
         request: ExecuteRequest::python(code),
-        session: None,
+        session: SessionChoice::Alone,
+        patience: Patience::Refuse,
+        keep_variables: false,
         answers: Answers { forms: true, urls: false },
+        answer_tokens_max: None,
     }
 }
 
 fn in_session(whose: &str, session: &str, code: &str) -> Start {
-    Start { session: Some(session.to_owned()), ..start(whose, code) }
+    Start { session: SessionChoice::Named(session.to_owned()), ..start(whose, code) }
 }
 
 fn ended(world: &World, follower: &Follower) -> Arc<Report> {
@@ -143,11 +152,18 @@ fn owners_have_sessions_of_their_own_under_the_same_name() {
 fn a_session_is_free_again_as_soon_as_the_end_is_known() {
     let (world, holding, executions) = world(KeepLimits::default());
     let first = executions.start(in_session("a", "one", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
-    let refused = executions.start(in_session("a", "one", "1")).err().expect("it is busy");
-    assert_eq!(code_of(&refused), Some(Code::Busy));
-    assert_eq!(executions.recent(&owner("a")).len(), 1, "what was refused is nobody's execution");
+    until(&world, &first, |first| first.progress().calls_begun == 1);
+    let refused = executions.start(in_session("a", "one", "1")).unwrap_or_else(|report| panic!("{report:?}"));
+    assert_eq!(code_of(&ended(&world, &refused)), Some(Code::Busy));
+    let patient = Start { patience: Patience::default(), ..in_session("a", "one", "2") };
+    let waiting = executions.start(patient).unwrap_or_else(|report| panic!("{report:?}"));
+    let given_up = Start { patience: Patience::default(), ..in_session("a", "one", "3") };
+    let given_up = executions.start(given_up).unwrap_or_else(|report| panic!("{report:?}"));
+    given_up.cancel();
+    assert_eq!(code_of(&ended(&world, &given_up)), Some(Code::Cancelled), "while it waits");
     holding.release();
     ended(&world, &first);
+    assert_eq!(ended(&world, &waiting).result, Some(json!(2)));
     for number in 0..20 {
         let next = in_session("a", "one", &number.to_string());
         assert_eq!(run(&world, &executions, next), Some(json!(number)));
@@ -161,6 +177,95 @@ fn a_session_is_free_again_as_soon_as_the_end_is_known() {
         Some(json!(7)),
         "after cancelling, too"
     );
+}
+
+const LOOK: &str = "import os\nsorted(os.listdir('.'))";
+
+#[test]
+fn what_a_program_leaves_behind_becomes_a_session_and_nothing_else_does() {
+    let (world, _, executions) = world(KeepLimits::default());
+    let run = |code: &str| {
+        let follower = executions.start(start("a", code)).unwrap_or_else(|report| panic!("{report:?}"));
+        ended(&world, &follower)
+    };
+    assert_eq!(run("1").session, None);
+    assert_eq!(run("open('/tmp/a', 'w').write('x')").session, None);
+    let made = run("open('a.txt', 'w').write('kept')\nimport os\nos.mkdir('empty')\n1 / 0");
+    assert_eq!(code_of(&made), Some(Code::Exception), "a failed one, too");
+    let session = made.session.clone().expect("a session");
+    assert!(session.is_new && session.name.is_none(), "{session:?}");
+    let again =
+        executions.start(in_session("a", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
+    let again = ended(&world, &again);
+    assert_eq!(again.result, Some(json!(["a.txt", "empty"])));
+    assert!(again.session.clone().is_some_and(|used| used.id == session.id && !used.is_new));
+    // A handle of somebody else is no handle.
+    let other =
+        executions.start(in_session("b", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
+    assert_eq!(code_of(&ended(&world, &other)), Some(Code::BadRequest));
+    let all = world.block_on(executions.sessions().list(&Whose::Everyones)).unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!((all[0].executions, all[0].files, all[0].bytes), (2, 2, 4));
+}
+
+#[test]
+fn a_connection_goes_on_in_the_session_that_its_first_leftovers_made() {
+    let (world, holding, executions) = world(KeepLimits::default());
+    let connection = ConnectionSession::default();
+    let begin = |code: &str| {
+        let session = SessionChoice::OfConnection(connection.clone());
+        let begun = Start { session, ..start("a", code) };
+        executions.start(begun).unwrap_or_else(|report| panic!("{report:?}"))
+    };
+    let run = |code: &str| ended(&world, &begin(code));
+    assert_eq!(run("1").session, None);
+    let made = run("open('a', 'w').write('x')").session.clone().expect("a session");
+    assert_eq!(run(LOOK).result, Some(json!(["a"])));
+    // While a program is in it, others are on their own.
+    let held = begin(HOLD);
+    until(&world, &held, |held| held.progress().calls_begun == 1);
+    let alone = run(LOOK);
+    assert_eq!(alone.result, Some(json!([])));
+    assert!(alone.notes.iter().any(|note| note.contains("running another program")), "{alone:?}");
+    let other = run("open('b', 'w').write('x')").session.clone().expect("a session of its own");
+    assert!(other.is_new && other.id != made.id);
+    holding.release();
+    assert_eq!(ended(&world, &held).session.clone().map(|session| session.id), Some(made.id.clone()));
+    assert_eq!(run(LOOK).result, Some(json!(["a"])));
+    // One that was ended is left, and the next leftovers make another.
+    let (whose, sessions) = (Whose::Of(owner("a")), executions.sessions());
+    world.block_on(sessions.end(&whose, &made.id, Patience::Refuse)).unwrap();
+    assert_eq!(run(LOOK).result, Some(json!([])));
+    assert!(run("open('c', 'w').write('x')").session.clone().is_some_and(|session| session.is_new));
+    assert_eq!(run(LOOK).result, Some(json!(["c"])));
+}
+
+#[test]
+fn a_session_can_be_asked_for_before_anything_is_left_behind() {
+    let (world, _, executions) = world(KeepLimits::default());
+    let first = Start { keep_variables: true, ..start("a", LOOK) };
+    let follower = executions.start(first).unwrap_or_else(|report| panic!("{report:?}"));
+    let report = ended(&world, &follower);
+    assert_eq!(report.result, Some(json!([])));
+    assert!(report.session.clone().is_some_and(|session| session.is_new));
+}
+
+#[test]
+fn a_session_without_room_says_what_is_not_kept() {
+    let (world, _, _) = world(KeepLimits::default());
+    let limits = world.gateway().limits().clone();
+    let one = SessionSettings { max: 1, ..SessionSettings::default() };
+    let sessions = Sessions::open(Store::in_memory().unwrap(), Some(world.gateway()), limits, one).unwrap();
+    let executions = Executions::new(world.gateway().clone(), sessions, None, KeepLimits::default());
+    let write = || {
+        executions
+            .start(start("a", "open('a', 'w').write('x')"))
+            .unwrap_or_else(|report| panic!("{report:?}"))
+    };
+    assert!(ended(&world, &write()).session.is_some());
+    let full = ended(&world, &write());
+    assert_eq!((full.session.clone(), full.result.clone()), (None, Some(json!(1))), "it ran all the same");
+    assert!(full.notes.iter().any(|note| note.contains("is not kept: there are 1 sessions")), "{full:?}");
 }
 
 #[test]

@@ -59,6 +59,13 @@ fn assert_serves(world: &World) {
     assert_eq!(report.result, Some(json!(42)), "{:?}", report.error);
 }
 
+/// What these programs do is no part of the history of whoever tests.
+fn gristmill_command() -> Command {
+    let mut command = Command::new(gristmill());
+    command.env("GRISTMILL_DATA_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/lifecycle-data"));
+    command
+}
+
 #[test]
 fn a_killed_child_ends_its_own_execution_and_nothing_else() {
     let world = world().limits(patient()).waiting(0).start();
@@ -109,7 +116,7 @@ fn a_killed_keeper_takes_its_workers_with_it_and_is_started_again() {
 #[test]
 fn a_killed_gateway_leaves_no_process_and_no_file() {
     let scratch = TestFolder::new("killed-gateway");
-    let mut gateway = Command::new(gristmill())
+    let mut gateway = gristmill_command()
         .args(["run", "--timeout", "120", "-c"])
         .arg(format!("open('/workspace/left.txt', 'w').write('x' * 1000)\n{ENDLESS}"))
         .env("GRISTMILL_SCRATCH_DIR", scratch.path())
@@ -139,11 +146,8 @@ fn what_a_dead_gateway_and_its_keeper_left_is_cleared_by_the_next_one() {
     std::fs::write(world.scratch().join("gateway-1-dead/lock"), "").unwrap();
     std::fs::write(abandoned.join("left.txt"), "x").unwrap();
     let scratch = world.scratch().to_owned();
-    let second = Command::new(gristmill())
-        .args(["run", "-c", "1"])
-        .env("GRISTMILL_SCRATCH_DIR", &scratch)
-        .output()
-        .unwrap();
+    let second =
+        gristmill_command().args(["run", "-c", "1"]).env("GRISTMILL_SCRATCH_DIR", &scratch).output().unwrap();
     assert!(second.status.success());
     assert!(!scratch.join("gateway-1-dead").exists());
     // The folder of the gateway that still runs is not touched.

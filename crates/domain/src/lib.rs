@@ -13,6 +13,7 @@ pub mod resource_uri;
 pub mod search;
 mod secret_text;
 mod server_settings;
+pub mod skills;
 pub mod stubs;
 mod tool_answer;
 pub mod tree;
@@ -28,5 +29,5 @@ pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
-pub use utc_text::utc_text;
-pub use visible_text::one_line;
+pub use utc_text::{unix_of_date, utc_text};
+pub use visible_text::{one_line, visible};

@@ -1,4 +1,4 @@
-//! Bytes and times as people write them: `512M`, `10MB`, `1.5s`, `250ms`.
+//! Bytes and times as people write them: `512M`, `10MB`, `1.5s`, `250ms`, `30d`.
 
 /// Why a text is not a quantity.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum QuantityError {
     #[error("`{0}` is not a size; write a number with B, K, M or G, such as 512M")]
     Bytes(String),
     /// Not a time.
-    #[error("`{0}` is not a time; write a number with ms, s or m, such as 2.5s")]
+    #[error("`{0}` is not a time; write a number with ms, s, m, h or d, such as 2.5s")]
     Time(String),
 }
 
@@ -34,10 +34,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, QuantityError> {
     scaled(number, unit).ok_or_else(|| QuantityError::Bytes(text.to_owned()))
 }
 
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
 /// A time in milliseconds. A bare number is seconds.
 pub fn parse_ms(text: &str) -> Result<u64, QuantityError> {
     let lower = text.trim().to_ascii_lowercase();
-    let (number, unit) = [("ms", 1), ("s", 1000), ("m", 60_000)]
+    let (number, unit) = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", HOUR_MS), ("d", DAY_MS)]
         .iter()
         .find_map(|(suffix, unit)| Some((lower.strip_suffix(suffix)?, *unit)))
         .unwrap_or((&lower, 1000));
@@ -61,10 +64,11 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-/// `250 ms`, `5 s`, `2.5 s`.
+/// `250 ms`, `5 s`, `2.5 s`, `30 d`.
 pub fn format_ms(ms: u64) -> String {
     match ms {
         0..1000 => format!("{ms} ms"),
+        DAY_MS.. => trimmed(ms as f64 / DAY_MS as f64, "d"),
         _ => trimmed(ms as f64 / 1000.0, "s"),
     }
 }
@@ -97,7 +101,14 @@ mod tests {
 
     #[test]
     fn times_are_read_as_people_write_them() {
-        for (text, expected) in [("5", 5000), ("250ms", 250), ("2.5s", 2500), ("1m", 60_000)] {
+        for (text, expected) in [
+            ("5", 5000),
+            ("250ms", 250),
+            ("2.5s", 2500),
+            ("1m", 60_000),
+            ("2h", 7_200_000),
+            ("30d", 2_592_000_000),
+        ] {
             assert_eq!(parse_ms(text), Ok(expected), "{text}");
         }
         assert!(parse_ms("soon").is_err());
@@ -109,5 +120,6 @@ mod tests {
         assert_eq!(format_bytes(1536), "1.5 KB");
         assert_eq!(format_ms(2500), "2.5 s");
         assert_eq!(format_ms(250), "250 ms");
+        assert_eq!(format_ms(30 * DAY_MS), "30 d");
     }
 }

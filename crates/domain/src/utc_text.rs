@@ -30,6 +30,28 @@ fn date_of(days_since_1970: u64) -> (u64, u64, u64) {
     (year, month, day)
 }
 
+/// The beginning of a day written `2026-01-31`, in seconds since 1970; `None` if there is no such day
+/// from then on.
+pub fn unix_of_date(text: &str) -> Option<u64> {
+    let is_shaped = text.len() == 10
+        && text.bytes().enumerate().all(|(place, byte)| match place {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    if !is_shaped {
+        return None;
+    }
+    let number = |from: usize, to: usize| text[from..to].parse::<u64>().ok();
+    let date = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    // Days grow with dates, so the one that reads back as this date is found by halving.
+    let (mut low, mut high) = (0_u64, 10_000 * 366);
+    while low < high {
+        let middle = low.midpoint(high);
+        if date_of(middle) < date { low = middle + 1 } else { high = middle }
+    }
+    (date_of(low) == date).then_some(low * 86_400)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +69,25 @@ mod tests {
         check(1_785_231_000, "2026-07-28T09:30:00Z");
         check(4_107_542_399, "2100-02-28T23:59:59Z");
         check(4_107_542_400, "2100-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn dates_are_read_as_they_are_written_and_only_if_there_are_such_days() {
+        for days in (0..80_000).step_by(13) {
+            let seconds = days * 86_400;
+            let text = utc_text(UNIX_EPOCH + Duration::from_secs(seconds));
+            assert_eq!(unix_of_date(&text[..10]), Some(seconds), "{text}");
+        }
+        for wrong in [
+            "2026-02-29",
+            "2026-13-01",
+            "2026-00-10",
+            "1969-12-31",
+            "2026-1-01",
+            "20260101",
+            "2026-01-0\u{661}",
+        ] {
+            assert_eq!(unix_of_date(wrong), None, "{wrong}");
+        }
     }
 }

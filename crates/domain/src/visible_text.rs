@@ -28,7 +28,7 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
 }
 
 /// The text with every hidden character written out; line breaks are hidden characters too.
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     text.chars().for_each(|c| push_visible(&mut made, c));
     made

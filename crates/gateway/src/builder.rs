@@ -7,12 +7,14 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use tokio::sync::Semaphore;
 
-use crate::execute::{self, ExecuteRequest, Execution};
+use crate::execute::{self, ExecuteRequest, Execution, Leftovers, Purpose};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
-    Pool, PoolSettings, Scratch, ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
+    Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
+    ScratchError, ScratchFolders, WorkerCommand, ZygoteStatus, required_walls,
 };
 use crate::ports::{FixedTools, NoTools, ToolSource, Tools};
+use crate::skills::Skills;
 use gristmill_protocol::WallStatus;
 
 /// The gateway could not be built. Nothing was started.
@@ -25,6 +27,9 @@ pub enum BuildError {
     #[error(transparent)]
     Scratch(#[from] ScratchError),
 }
+
+/// Skills that are checked at once, beside the programs that run.
+const OWN_PLACES: usize = 4;
 
 /// Limits of the gateway as a whole.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +47,12 @@ pub(crate) struct Core {
     pub limits: Limits,
     pub settings: Settings,
     pub places: Arc<Semaphore>,
+    /// Places for programs of ours.
+    pub own_places: Arc<Semaphore>,
+    pub skills: Option<Skills>,
     pub queued: AtomicUsize,
     pub runtime: tokio::runtime::Handle,
+    pub kept: KeptWorkers,
     scratch: Arc<ScratchFolders>,
 }
 
@@ -52,8 +61,28 @@ impl Core {
         self.scratch.take()
     }
 
-    /// Removes used folders and makes new ones for the executions to come, where nobody waits for it.
-    pub(crate) fn replace_scratch(&self, used: Scratch) {
+    /// Ends an interpreter, lets go of its folders, and makes ready what the executions to come need,
+    /// where nobody waits for it. A throw-away workspace that holds anything goes to whoever wants it.
+    pub(crate) fn end(&self, interpreter: Interpreter, leftovers: Option<Leftovers>) {
+        let Interpreter { worker, belongings, .. } = interpreter;
+        // The folders go after it: it could write into them.
+        drop(worker);
+        let Belongings { scratch, .. } = belongings;
+        match leftovers {
+            Some(leftovers) if scratch.is_used() => {
+                leftovers.put(scratch);
+                self.refill();
+            }
+            Some(_) | None => self.refill_behind(Some(scratch)),
+        }
+    }
+
+    /// Makes ready what the executions to come need: an interpreter and a folder were taken.
+    pub(crate) fn refill(&self) {
+        self.refill_behind(None);
+    }
+
+    fn refill_behind(&self, used: Option<Scratch>) {
         let (scratch, count) = (Arc::clone(&self.scratch), self.settings.waiting_workers);
         let pool = Arc::clone(&self.pool);
         self.runtime.spawn_blocking(move || {
@@ -66,6 +95,7 @@ impl Core {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        self.kept.close();
         self.scratch.remove();
     }
 }
@@ -83,8 +113,10 @@ impl Gateway {
             worker,
             limits: Limits::of(Level::default()),
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
+            skills: None,
             folders: None,
             pool: PoolSettings::default(),
+            keep: KeepSettings::default(),
             concurrent_executions: None,
             queued_executions: 256,
             queue_timeout: Duration::from_secs(30),
@@ -93,7 +125,7 @@ impl Gateway {
 
     /// Starts a program, on the runtime that the gateway was built on.
     pub fn execute(&self, request: ExecuteRequest) -> Execution {
-        execute::start(Arc::clone(&self.core), request)
+        execute::start(Arc::clone(&self.core), request, Purpose::Asked)
     }
 
     /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
@@ -121,17 +153,31 @@ impl Gateway {
         &self.core.pool
     }
 
+    /// Ends the interpreter that a session has, if it has one: at once, or as soon as its program has
+    /// ended. The session's next program is told why.
+    pub fn forget_variables(&self, session: &str, why: &str) {
+        self.core.kept.forget(session, why);
+    }
+
+    /// The interpreters that wait for further programs of their sessions.
+    pub fn kept_interpreters(&self) -> KeptInterpreters {
+        self.core.kept.now()
+    }
+
     pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
         &self.core.runtime
     }
 
-    pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
-        self.core.take_scratch()
+    /// This gateway's scratch space, which goes with it.
+    pub(crate) fn scratch_folder(&self) -> &std::path::Path {
+        self.core.scratch.folder()
     }
 
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
     pub async fn shutdown(self) {
         self.core.places.close();
+        self.core.kept.close();
+        self.core.own_places.close();
         tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
@@ -142,8 +188,10 @@ pub struct GatewayBuilder {
     worker: WorkerCommand,
     limits: Limits,
     tools: Arc<dyn ToolSource>,
+    skills: Option<Skills>,
     folders: Option<Folders>,
     pool: PoolSettings,
+    keep: KeepSettings,
     concurrent_executions: Option<usize>,
     queued_executions: usize,
     queue_timeout: Duration,
@@ -167,6 +215,12 @@ impl GatewayBuilder {
         self
     }
 
+    /// What programs can import, and where they save it. Default: nothing.
+    pub fn skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
+        self
+    }
+
     /// Where caches and scratch space are. Default: the platform's convention.
     pub fn folders(mut self, folders: Folders) -> Self {
         self.folders = Some(folders);
@@ -176,6 +230,13 @@ impl GatewayBuilder {
     /// How many workers wait, and how long a checkout may take.
     pub fn pool(mut self, settings: PoolSettings) -> Self {
         self.pool = settings;
+        self
+    }
+
+    /// How many idle interpreters stay for further programs of their sessions, for how long, and how
+    /// much memory they may have together. Default: 16, 30 minutes, 2 GB.
+    pub fn kept_interpreters(mut self, settings: KeepSettings) -> Self {
+        self.keep = settings;
         self
     }
 
@@ -215,17 +276,25 @@ impl GatewayBuilder {
             required,
             self.pool,
         );
+        let runtime = tokio::runtime::Handle::current();
         let core = Core {
+            kept: KeptWorkers::new(self.keep, runtime.clone()),
             pool: Arc::new(pool),
             tools: self.tools,
             limits: self.limits,
             settings,
             places: Arc::new(Semaphore::new(concurrent_executions)),
+            own_places: Arc::new(Semaphore::new(OWN_PLACES)),
+            skills: self.skills,
             queued: AtomicUsize::new(0),
-            runtime: tokio::runtime::Handle::current(),
+            runtime,
             scratch,
         };
         core.scratch.make_ahead(core.settings.waiting_workers);
-        Ok(Gateway { core: Arc::new(core) })
+        let core = Arc::new(core);
+        if let Some(skills) = &core.skills {
+            skills.attach(Arc::downgrade(&core));
+        }
+        Ok(Gateway { core })
     }
 }

@@ -1,5 +1,5 @@
-//! The gateway: takes programs, runs each in a jailed process that is used once, and answers every
-//! call that the program makes.
+//! The gateway: takes programs, runs each in a jailed process that is used once or by one session
+//! only, and answers every call that the program makes.
 //!
 //! ```no_run
 //! use gristmill_gateway::{ExecuteRequest, Gateway, WorkerCommand};
@@ -26,21 +26,26 @@ mod builder;
 pub mod execute;
 pub mod executions;
 mod folders;
+pub mod history;
 mod pool;
 pub mod ports;
 pub mod private_file;
 mod questions;
-mod session;
+pub mod session;
+pub mod skills;
+pub mod state_values;
 pub mod store;
 pub mod time_limit;
 pub mod tokens;
+mod unguessable;
 pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
-    ErrorReport, Event, ExecuteRequest, Execution, LimitHit, Report, ToolCalled, WorkspaceChoice,
+    ErrorReport, Event, ExecuteRequest, Execution, Leftovers, LimitHit, Report, SessionReport, ToolCalled,
+    Variables, VariablesReport, WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};
 pub use gristmill_domain as domain;
 pub use gristmill_protocol::{JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key};
-pub use pool::{PoolSettings, WorkerCommand, required_walls};
+pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};

@@ -9,8 +9,10 @@ use gristmill_domain::{Code, ToolAnswer};
 use serde_json::{Map, Value};
 
 use gristmill_domain::ServerSettings;
+use gristmill_domain::catalogue::Lookup;
 
-use crate::upstream::ServerLog;
+use crate::skills::SkillOffer;
+use crate::upstream::{ServerLog, Snapshot};
 
 pub use crate::questions::{Ask, Asker, Question, QuestionAnswer, QuestionKind};
 
@@ -33,10 +35,20 @@ pub trait Tools: Send + Sync + 'static {
     /// Calls one. Dropping the future cancels the call.
     fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>>;
 
-    /// Looks for some. The answer is what a program's `search_tools` reads.
-    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
-        let _ = search;
-        Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()))
+    /// Looks for some, and for skills beside them. The answer is what a program's `search_tools` reads.
+    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+        if skills.is_empty() {
+            return Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()));
+        }
+        let nothing_else = Snapshot::default();
+        let answer = nothing_else.search(search, skills);
+        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+        Ok(crate::upstream::found(&answer, &nothing_else.rendered(&answer)))
+    }
+
+    /// Every tool by name, where that is known.
+    fn lookup(&self) -> Option<&Lookup> {
+        None
     }
 
     /// Reads a resource by a URI of ours. The answer is the whole result, as JSON.
@@ -219,6 +231,12 @@ pub trait StateValues: Send + Sync + 'static {
 
     /// Removes everything.
     fn clear(&self) -> BoxFuture<'_, Result<(), StateFailure>>;
+}
+
+impl std::fmt::Debug for dyn StateValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StateValues")
+    }
 }
 
 /// A value that could not be kept or read. The others are untouched.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Gateway to zygote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ pub enum ChildExit {
 pub enum Wall {
     /// The program is WebAssembly: it has no instruction that reaches outside its memory.
     Wasm,
-    /// Each program has a process of its own, used once.
+    /// Each program has a process of its own, used once; or its session has, used by nobody else.
     Process,
     /// The kernel refuses every file outside the program's folders.
     Landlock,
@@ -128,7 +128,8 @@ pub enum WallState {
 /// Gateway to child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToWorker {
-    /// The first message, once: what to run. One descriptor for each mount travels with it.
+    /// What to run. One descriptor for each mount travels with the first; a child that was told to
+    /// stay gets further ones, each after its [`FromWorker::Done`] and without mounts.
     Run(Box<Program>),
     /// A call has its answer.
     Completed(Completion),
@@ -158,6 +159,9 @@ pub struct Program {
     pub limits: ProgramLimits,
     /// Its folders, in the order of the descriptors that travel with it.
     pub mounts: Vec<Mount>,
+    /// Whether the child stays when it is done, for the next program of the same session, which
+    /// finds the variables of this one.
+    pub stay: bool,
 }
 
 /// A folder that the program sees.
@@ -249,7 +253,7 @@ pub enum FromWorker {
     Call {
         /// The worker's number for it.
         id: u64,
-        /// What kind of thing: `tool`.
+        /// What kind of thing: `tool`, `resource`, `search`, `state`.
         kind: String,
         /// JSON.
         payload: String,
@@ -259,7 +263,7 @@ pub enum FromWorker {
         /// The number from [`FromWorker::Call`].
         id: u64,
     },
-    /// The program ended; the last message.
+    /// The program ended; the last message until there is another program.
     Done {
         /// How.
         outcome: Outcome,

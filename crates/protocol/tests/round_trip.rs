@@ -88,8 +88,16 @@ fn child_exit() -> impl Strategy<Value = ChildExit> {
 }
 
 fn program() -> impl Strategy<Value = Program> {
-    (any::<u32>(), text(), text(), program_limits(), vec(mount(), 0..FRAME_DESCRIPTORS_MAX)).prop_map(
-        |(version, code, context, limits, mounts)| Program { version, code, context, limits, mounts },
+    let mounts = vec(mount(), 0..FRAME_DESCRIPTORS_MAX);
+    (any::<u32>(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
+        |(version, code, context, limits, mounts, stay)| Program {
+            version,
+            code,
+            context,
+            limits,
+            mounts,
+            stay,
+        },
     )
 }
 

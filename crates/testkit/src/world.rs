@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gristmill_domain::{Level, Limits};
 use gristmill_gateway::ports::{NoTools, Tools};
 use gristmill_gateway::{
-    ExecuteRequest, Folders, Gateway, GatewayBuilder, PoolSettings, Report, WorkerCommand,
+    ExecuteRequest, Folders, Gateway, GatewayBuilder, KeepSettings, PoolSettings, Report, WorkerCommand,
 };
 use tokio::runtime::Runtime;
 
@@ -27,6 +27,7 @@ pub struct WorldBuilder {
     concurrent: usize,
     queued: usize,
     waiting: usize,
+    kept: KeepSettings,
 }
 
 impl World {
@@ -40,6 +41,7 @@ impl World {
             concurrent: 16,
             queued: 256,
             waiting: 2,
+            kept: KeepSettings::default(),
         }
     }
 
@@ -102,6 +104,12 @@ impl WorldBuilder {
         self
     }
 
+    /// How many idle interpreters stay, and for how long.
+    pub fn kept(mut self, kept: KeepSettings) -> Self {
+        self.kept = kept;
+        self
+    }
+
     /// The gateway's builder, for what is not named here.
     pub fn start(self) -> World {
         let runtime = Runtime::new().expect("a runtime");
@@ -114,6 +122,7 @@ impl WorldBuilder {
             .tools(self.tools)
             .folders(folders)
             .pool(PoolSettings { waiting: self.waiting, ..PoolSettings::default() })
+            .kept_interpreters(self.kept)
             .concurrent_executions(self.concurrent)
             .queue(self.queued, std::time::Duration::from_secs(60));
         let gateway = runtime.block_on(builder.build()).expect("a gateway");

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use gristmill_protocol::{
-    CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, Completion, FromWorker, OUTPUT_CHUNK_BYTES_MAX, Stream,
-    ToWorker, encode_frame, recv_frame,
+    CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, Completion, FromWorker, OUTPUT_CHUNK_BYTES_MAX,
+    ReceiveError, Stream, ToWorker, encode_frame, recv_frame,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -44,6 +44,19 @@ impl Channel {
     /// From here on the gateway hears.
     pub fn connect(&mut self, socket: OwnedFd) {
         self.socket = Some(socket);
+    }
+
+    /// The next message, and the descriptors that come with it: what to run.
+    pub fn receive(&mut self, descriptors: &mut Vec<OwnedFd>) -> Result<ToWorker, ReceiveError> {
+        match &self.socket {
+            Some(socket) => recv_frame(socket, descriptors),
+            None => Err(ReceiveError::Closed),
+        }
+    }
+
+    /// Answers that the program before did not take are not for the next one.
+    pub fn forget_answers(&mut self) {
+        self.local.clear();
     }
 
     /// Sends one message.
@@ -85,8 +98,8 @@ impl Channel {
         let Some(socket) = &self.socket else { return Err(ChannelGone("not connected".to_owned())) };
         match recv_frame(socket, &mut Vec::new()) {
             Ok(ToWorker::Completed(completion)) => Ok(completion),
-            // A second program in a process that is used once: the gateway would never.
-            Ok(ToWorker::Run(_)) => Err(ChannelGone("a second program".to_owned())),
+            // Another program before this one is done: the gateway would never.
+            Ok(ToWorker::Run(_)) => Err(ChannelGone("a second program at once".to_owned())),
             Err(error) => Err(ChannelGone(error.to_string())),
         }
     }

@@ -39,6 +39,7 @@ impl DirectEngine {
             context: "{}".to_owned(),
             limits: ProgramLimits::TRUSTED,
             mounts: Vec::new(),
+            stay: false,
         };
         python.run(&program).map_err(|trap| trap.message)
     }

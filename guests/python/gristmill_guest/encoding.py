@@ -64,6 +64,11 @@ def plain_arguments(arguments):
     return _plain(arguments, "arguments", 0)
 
 
+def plain_value(value, path):
+    """The same for one value that is called `path` in messages."""
+    return _plain(value, path, 0)
+
+
 def _plain(value, path, depth):
     kind = type(value)
     if kind is str or value is None or kind is bool or kind is int:

@@ -41,6 +41,15 @@ def refresh(filename):
         _invalidate_warning_caches()
 
 
+def continue_as(filename):
+    """What changes for the next program of an interpreter: its name, and a folder that is gone."""
+    sys.argv = [filename]
+    try:
+        os.stat(os.getcwd())
+    except OSError:
+        enter_workspace()
+
+
 def enter_workspace():
     """Goes to the workspace. A host without one leaves the program at the root."""
     try:

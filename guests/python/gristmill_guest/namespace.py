@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import describe, files, read_resource, search, tools
+from gristmill_guest import describe, files, read_resource, search, skills, state_values, tools
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
@@ -17,13 +17,31 @@ HELPERS = {
     "search_tools": search.search_tools,
     "describe_tool": describe.describe_tool,
     "read_resource": read_resource.read_resource,
+    "load_skill": skills.load_skill,
+    "list_skills": skills.list_skills,
+    "save_skill": skills.save_skill,
+    "delete_skill": skills.delete_skill,
     "list_directory": files.list_directory,
     "read_file": files.read_file,
     "write_file": files.write_file,
+    "state": state_values.state,
+    "reset": state_values.reset,
 }
+# Words that callers use for data of their own: a context variable may stand in their place.
+MAY_BE_HIDDEN = frozenset(("state", "reset"))
 # What the helpers return, for annotations and copies.
-TYPES = {"ToolHit": search.ToolHit, "ToolHits": search.ToolHits, "ToolStub": describe.ToolStub}
+TYPES = {
+    "ToolHit": search.ToolHit,
+    "ToolHits": search.ToolHits,
+    "ToolStub": describe.ToolStub,
+    "StateError": state_values.StateError,
+}
 MODULES = {"asyncio": asyncio, "json": json}
+
+# Programs of a session whose lines tracebacks can show; the oldest goes first.
+SOURCES_MAX = 100
+
+_shown = []
 
 
 class ContextError(Exception):
@@ -38,11 +56,27 @@ def make_module(context, filename):
     names["__file__"] = filename
     names.update(MODULES)
     names.update(HELPERS)
-    for name, value in context.items():
-        _check_name(name)
-        names[name] = value
+    _add(context, names)
     sys.modules["__main__"] = module
     return module
+
+
+def continue_module(module, context, filename):
+    """The __main__ of the program before, with everything in it and these context variables."""
+    names = module.__dict__
+    _add(context, names)
+    # Without them nothing runs.
+    names["__builtins__"] = builtins
+    names["__file__"] = filename
+    sys.modules["__main__"] = module
+    return module
+
+
+def _add(context, names):
+    # All or none.
+    for name in context:
+        _check_name(name)
+    names.update(context)
 
 
 def _check_name(name):
@@ -54,7 +88,7 @@ def _check_name(name):
         raise ContextError(
             f'the context name "{name[:80]}" is reserved: names with double underscores are Python\'s own'
         )
-    if name in HELPERS or name in MODULES:
+    if (name in HELPERS or name in MODULES) and name not in MAY_BE_HIDDEN:
         raise ContextError(f'the context name "{name}" would hide a built-in helper; choose another')
 
 
@@ -71,7 +105,11 @@ def show_source(text, filename):
     """Lets tracebacks and inspect.getsource find the program's lines."""
     lines = [line + "\n" for line in text.split("\n")]
     linecache.cache[filename] = (len(text), None, lines, filename)
+    _shown.append(filename)
+    while len(_shown) > SOURCES_MAX:
+        linecache.cache.pop(_shown.pop(0), None)
 
 
-def forget_source(filename):
-    linecache.cache.pop(filename, None)
+def forget_sources():
+    while _shown:
+        linecache.cache.pop(_shown.pop(), None)

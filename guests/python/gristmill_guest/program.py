@@ -4,6 +4,9 @@ prepare a fresh interpreter state (ahead, while the process waits) -> read the r
 compile -> execute -> settle loose ends -> convert the result -> write the outcome. Each
 stage returns what the next one needs; a failure anywhere becomes an `error` in the
 outcome, never an exception.
+
+A run that keeps its variables leaves its module to the next one that does. What belongs to one
+run alone (calls, loops, notes, the name of the program) is new each time.
 """
 
 import sys
@@ -19,6 +22,7 @@ from gristmill_guest import (
     namespace,
     notes,
     result,
+    skills,
     source,
     stdio,
     tools,
@@ -31,8 +35,12 @@ RESULT_BYTES_DEFAULT = 1_000_000
 RESULT_DEPTH_DEFAULT = 50
 WAITING_STEPS_MAX = 200
 
+# Stands for "there was no such variable".
+_NOTHING = object()
+
 _live = None
 _ready = None
+_kept = None
 
 
 class Request:
@@ -59,6 +67,12 @@ class Outcome:
         self.error = None
         self.result_json = None
         self.notes = notes.Notes()
+        # Whether our own code failed: no later program would fare better.
+        self.damaged = False
+
+    def fail(self, error):
+        self.error = errors.guest_failure(error)
+        self.damaged = True
 
     def to_json(self):
         told = {
@@ -69,19 +83,41 @@ class Outcome:
         }
         if self.error is not None:
             told["error"] = self.error
+        if self.damaged:
+            told["damaged"] = True
         return encoding.to_json(told)
 
 
+class Kept:
+    """What the programs of one session share: their module, and how many there were."""
+
+    __slots__ = ("module", "count")
+
+    def __init__(self):
+        self.module = None
+        self.count = 0
+
+    def next_filename(self):
+        """A name of its own for each, so that tracebacks show the lines of the right one."""
+        self.count += 1
+        return DEFAULT_FILENAME if self.count == 1 else f"program-{self.count}.py"
+
+
 class Prepared:
-    """A fresh process state that waits for its program."""
+    """A process state that waits for its program: fresh, or what an earlier program left."""
 
-    __slots__ = ("outcome", "state", "streams", "filename")
+    __slots__ = ("outcome", "state", "streams", "filename", "kept")
 
-    def __init__(self, filename, streams, in_workspace):
+    def __init__(self, filename, streams, in_workspace, kept=None):
         self.outcome = Outcome()
         self.filename = filename
         self.streams = streams
-        self.state = _prepare(filename, self.outcome, streams, in_workspace)
+        self.kept = kept
+        if kept is None:
+            _refresh(filename, in_workspace)
+        else:
+            environment.continue_as(filename)
+        self.state = _prepare(filename, self.outcome, streams)
 
 
 def ready():
@@ -92,13 +128,35 @@ def ready():
     _ready = Prepared(DEFAULT_FILENAME, _live, in_workspace=True)
 
 
-def run(code, context_json, bytes_max, depth_max):
-    """Runs one program. Always returns an outcome as strict JSON."""
-    global _ready
+def run(code, context_json, bytes_max, depth_max, keep=False):
+    """Runs one program. Always returns an outcome as strict JSON.
+
+    With `keep` it goes on where the last such program ended, and leaves its variables to the next.
+    """
+    try:
+        prepared = _continued() if keep and _kept is not None else _begun(keep)
+        request = Request(code, context_json, bytes_max, depth_max, prepared.filename)
+    except BaseException as error:
+        return _last_resort(error)
+    return run_with(request, prepared)
+
+
+def _begun(keep):
+    global _ready, _kept
     if _ready is None:
         ready()
     prepared, _ready = _ready, None
-    return run_with(Request(code, context_json, bytes_max, depth_max), prepared)
+    if keep:
+        prepared.kept = _kept = Kept()
+        _kept.next_filename()
+    return prepared
+
+
+def _continued():
+    global _live
+    if not _live.are_open():
+        _live = stdio.live()
+    return Prepared(_kept.next_filename(), _live, in_workspace=False, kept=_kept)
 
 
 def run_with(request, prepared):
@@ -110,7 +168,7 @@ def run_with(request, prepared):
             outcome = prepared.outcome
         _carry_out(request, prepared)
     except BaseException as error:
-        outcome.error = errors.guest_failure(error)
+        outcome.fail(error)
     finally:
         streams.flush()
     try:
@@ -122,7 +180,7 @@ def run_with(request, prepared):
 def _last_resort(error):
     try:
         outcome = Outcome()
-        outcome.error = errors.guest_failure(error)
+        outcome.fail(error)
         return outcome.to_json()
     except BaseException:
         return _NO_REPORT
@@ -144,8 +202,13 @@ _NO_REPORT = encoding.to_json(
             "hint": "work on smaller pieces: generators, slices, or files in the workspace",
             "limit": None,
         },
+        "damaged": True,
     }
 )
+
+
+# What a caller or a model can do wrong before anything runs. Anything else is a failure of ours.
+_MISTAKES = (namespace.ContextError, *source.NO_PROGRAM)
 
 
 def _carry_out(request, prepared):
@@ -153,29 +216,48 @@ def _carry_out(request, prepared):
     try:
         context = request.context()
         compiled, text = _compile(request, outcome)
-        module = namespace.make_module(context, request.filename)
-    except BaseException as error:
+        module = _module_for(request, context, prepared.kept)
+    except _MISTAKES as error:
         outcome.error = errors.describe(error, request.filename)
         return
     namespace.show_source(text, request.filename)
+    before = module.__dict__.get("result", _NOTHING)
     last, failure = _execute(compiled, module)
     loose_ends.settle(module, state, outcome.notes, request.filename)
     if failure is not None:
         outcome.error = _error_of(failure, request.filename)
-    _convert_result(request, context, module, last, outcome)
+    value = last.value
+    if _is_assigned(compiled, module, before):
+        value = module.__dict__["result"]
+    _convert_result(request, value, outcome)
     _report_unsent_calls(outcome)
 
 
-def _prepare(filename, outcome, streams, in_workspace):
+def _module_for(request, context, kept):
+    if kept is not None and kept.module is not None:
+        return namespace.continue_module(kept.module, context, request.filename)
+    module = namespace.make_module(context, request.filename)
+    if kept is not None:
+        kept.module = module
+    return module
+
+
+def _refresh(filename, in_workspace):
+    """Nothing of an earlier run, nor of the image's build."""
+    trees.begin_run()
+    skills.begin_run()
+    environment.refresh(filename)
+    if in_workspace:
+        environment.enter_workspace()
+
+
+def _prepare(filename, outcome, streams):
+    """What every run has of its own."""
     state = loop.RunState(outcome.notes)
     state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
     tools.begin_run(filename)
-    trees.begin_run()
-    environment.refresh(filename)
     streams.put_in_place()
-    if in_workspace:
-        environment.enter_workspace()
     sys.set_coroutine_origin_tracking_depth(1)
     warnings._warn_unawaited_coroutine = lambda coroutine: loose_ends.note_coroutine(outcome.notes, coroutine)
     return state
@@ -291,11 +373,13 @@ def _is_success(code):
     return code is None or (type(code) is int and code == 0) or code is False
 
 
-def _convert_result(request, context, module, last, outcome):
-    names = module.__dict__
-    value = last.value
-    if "result" in names and not ("result" in context and names["result"] is context["result"]):
-        value = names["result"]
+def _is_assigned(compiled, module, before):
+    """Whether this program gave `result` a value: one that it only found there is no result of it."""
+    now = module.__dict__.get("result", _NOTHING)
+    return now is not _NOTHING and (now is not before or source.assigns(compiled, "result"))
+
+
+def _convert_result(request, value, outcome):
     if value is None or (type(value) is tools.ToolCall and not value.sent):
         return
     try:

@@ -6,6 +6,7 @@ kind. What can be read only one way is repaired, with a note; what cannot is a
 """
 
 import ast
+import dis
 import inspect
 import re
 import textwrap
@@ -27,7 +28,7 @@ _STRING = re.compile(
 _PYTHON_TAGS = frozenset(("", "python", "py", "python3", "python2", "py3", "ipython", "pycon", "tool_code", "code"))
 
 # What compiling anything that is no program can raise.
-_NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+NO_PROGRAM = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 class Source:
@@ -122,7 +123,7 @@ def _compile_apart(text, filename):
 def _compiled(text, filename, mode):
     try:
         return compile(text, filename, mode, _FLAGS, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return None
 
 
@@ -137,6 +138,17 @@ def _compile_keeping_last(text, filename):
         ast.copy_location(target, last)
         tree.body[-1] = assign
     return compile(tree, filename, "exec", _FLAGS, dont_inherit=True)
+
+
+def assigns(compiled, name):
+    """Whether the program itself, not a function in it, has a statement that assigns the variable."""
+    codes = compiled.codes if compiled.last is None else [*compiled.codes, compiled.last]
+    return any(
+        step.opname in ("STORE_NAME", "STORE_GLOBAL") and step.argval == name
+        for code in codes
+        if name in code.co_names
+        for step in dis.get_instructions(code)
+    )
 
 
 def show_line(error, text):
@@ -211,7 +223,7 @@ def _is_code(text):
         return False
     try:
         tree = compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return False
     return any(_does_something(statement) for statement in tree.body)
 
@@ -252,6 +264,6 @@ def _parses(text):
     """Whether the text is a program; only asked when a fence was found."""
     try:
         compile(text, "<check>", "exec", flags=_FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
-    except _NO_PROGRAM:
+    except NO_PROGRAM:
         return False
     return True

@@ -40,6 +40,10 @@ class Streams:
         sys.stdin = sys.__stdin__ = io.StringIO("")
         builtins.input = no_input
 
+    def are_open(self):
+        """Whether a program has closed one of them."""
+        return not (self._out.closed or self._err.closed)
+
     def flush(self):
         """Flushes ours and whatever the program put in their place."""
         for stream in (sys.stdout, sys.stderr, self._out, self._err):

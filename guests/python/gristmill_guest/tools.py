@@ -67,6 +67,8 @@ class ToolCall(collections.abc.Coroutine):
         self.__qualname__ = self.written()
         self._payload = encoding.to_json(request)
         self._future = None
+        # The run in which it was sent.
+        self._run = None
         self._steps = None
         # Files of the answer that lie in the workspace already: it may be awaited again.
         self._placed = {}
@@ -75,6 +77,11 @@ class ToolCall(collections.abc.Coroutine):
     def __await__(self):
         if self._future is None:
             self._begin()
+        elif self._run is not loop.current() and (not self._future.done() or self._future.cancelled()):
+            raise RuntimeError(
+                f"{self.written()} was sent by an earlier program, which ended before the answer came; "
+                "call the tool again, if it may be called twice"
+            )
         ok, payload = yield from self._future
         if not ok:
             raise self._located(error_from(payload, self.tool))
@@ -98,6 +105,7 @@ class ToolCall(collections.abc.Coroutine):
             raise RuntimeError("cannot await a tool call that was closed or cancelled before it was sent")
         running = asyncio.get_running_loop()
         self._future = running.create_future()
+        self._run = loop.current()
         _unsent.pop(id(self), None)
         payload, self._payload = self._payload, None
         if len(payload) > PAYLOAD_CHARS_MAX:

@@ -12,10 +12,8 @@ import os
 import sys
 import types
 
-from gristmill_guest import catalogue, namespace, signature, tool_imports, tools
+from gristmill_guest import catalogue, namespace, signature, skills, tool_imports, tools
 from gristmill_guest.names import identifier, matching
-
-SKILLS = "/skills"
 
 # Modules made here, by name: a later run makes its own.
 _made = set()
@@ -36,8 +34,8 @@ class TreeFinder:
         # Without the tree the name is free for a package of the workspace.
         if parts[0] == "servers" and catalogue.exists():
             spec = self._server_spec(fullname, parts[1:]) or _refuse(fullname, parts, _server_members(parts[1:]))
-        elif parts[0] == "skills" and os.path.isdir(SKILLS):
-            spec = self._skill_spec(fullname, parts[1:]) or _refuse(fullname, parts, catalogue.stems(SKILLS))
+        elif parts[0] == "skills" and (os.path.isdir(skills.SKILLS) or skills.known()):
+            spec = self._skill_spec(fullname, parts[1:]) or _refuse(fullname, parts, skills.known())
         else:
             return None
         if spec is not None:
@@ -69,10 +67,10 @@ class TreeFinder:
             return None
         if not names:
             return _package(fullname, _fill_skills)
-        skill = matching(names[0], catalogue.stems(SKILLS))
+        skill = matching(names[0], skills.known())
         if skill is None:
             return None
-        path = f"{SKILLS}/{skill}.py"
+        path = f"{skills.SKILLS}/{skill}.py"
         spec = importlib.machinery.ModuleSpec(fullname, _SkillLoader(fullname, path), origin=path)
         spec.has_location = True
         return spec
@@ -139,6 +137,15 @@ class _SkillLoader(importlib.machinery.SourceFileLoader):
         module.__dict__.update(namespace.HELPERS)
         super().exec_module(module)
 
+    def get_data(self, path):
+        # What this run saved lies nowhere yet.
+        saved = skills.own_source(path.rpartition("/")[2].removesuffix(".py"))
+        return super().get_data(path) if saved is None else saved.encode()
+
+    def path_stats(self, path):
+        # Nothing is compiled ahead, and nothing could be written.
+        raise OSError("a skill has no cached code")
+
 
 def _fill_root(module):
     module.__doc__ = "The tool servers: " + ", ".join(catalogue.servers())
@@ -168,8 +175,8 @@ def _fill_tool(module, server, tool):
 
 
 def _fill_skills(module):
-    module.__all__ = catalogue.stems(SKILLS)
-    _resolve_lazily(module, lambda name: _import_member(module, name, catalogue.stems(SKILLS)), module.__all__)
+    module.__all__ = skills.known()
+    _resolve_lazily(module, lambda name: _import_member(module, name, skills.known()), module.__all__)
 
 
 def _resolve_lazily(module, resolve, names, beside=lambda: ""):

@@ -69,7 +69,7 @@ def restore_state(kept):
     sys.__stdout__, sys.__stderr__, sys.__stdin__ = sys.stdout, sys.stderr, sys.stdin
     if main is not None:
         sys.modules["__main__"] = main
-    namespace.forget_source(program.DEFAULT_FILENAME)
+    namespace.forget_sources()
     sys.set_coroutine_origin_tracking_depth(0)
     warnings._warn_unawaited_coroutine = _warn_unawaited_coroutine
     tools.begin_run(program.DEFAULT_FILENAME)

@@ -30,13 +30,16 @@ class Refusal(Exception):
 class FakeHost:
     """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them.
 
-    `search` answers searches after `search_delay_ms`, `resource` the reading of resources.
+    `search` answers searches after `search_delay_ms`, `resource` the reading of resources, `skill` what
+    is asked of skills. `values` are what programs find as `state`.
     """
 
-    def __init__(self, search=None, search_delay_ms=0, resource=None, **tools):
+    def __init__(self, search=None, search_delay_ms=0, resource=None, skill=None, **tools):
+        self.values = {}
         self._tools = tools
         self._search = search
         self._resource = resource
+        self._skill = skill
         self._search_delay_ms = search_delay_ms
         self._ids = itertools.count(1)
         self._due = []
@@ -59,12 +62,29 @@ class FakeHost:
         return call_id
 
     def _answer(self, kind, request):
+        if kind == "state":
+            return self._state(**request)
         if kind == "resource":
             return self._resource(request)
+        if kind == "skill":
+            return self._skill(request)
         return self._search(request) if kind == "search" else self._tools[request["name"]](request["arguments"])
 
+    def _state(self, do, key=None, value=None):
+        if do == "get":
+            return [self.values[key]] if key in self.values else []
+        if do == "set":
+            self.values[key] = value
+        elif do == "delete":
+            return self.values.pop(key, self) is not self
+        elif do == "keys":
+            return sorted(self.values)
+        else:
+            self.values.clear()
+        return None
+
     def _delay_ms(self, kind, request):
-        if kind == "resource":
+        if kind in ("resource", "state", "skill"):
             return 0
         return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 
@@ -102,6 +122,35 @@ def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
         warm.restore_state(kept)
 
 
+class Session:
+    """Programs that keep their variables, one after the other. Used with `with`."""
+
+    def __init__(self, fake=None):
+        self.host = fake or FakeHost()
+
+    def __enter__(self):
+        self._kept = warm.keep_state()
+        self._previous = host.use(self.host)
+        loop.SandboxLoop.time = lambda _: self.host.now
+        program._live, program._ready, program._kept = stdio.nowhere(), None, None
+        return self
+
+    def __exit__(self, *_error):
+        program._live = program._ready = program._kept = None
+        host.use(self._previous)
+        warm.restore_state(self._kept)
+
+    def run(self, code, context=None):
+        told = program.run(code, json.dumps(context) if context else "", 100_000, 50, True)
+        return json.loads(told, parse_constant=_strict)
+
+    def result(self, code, context=None):
+        """What the program gives; it must not fail."""
+        outcome = self.run(code, context)
+        assert outcome["ok"], outcome
+        return outcome["result"]
+
+
 def _strict(constant):
     raise AssertionError(f"{constant} is not JSON")
 
@@ -115,4 +164,4 @@ def set_up_once():
 
 
 set_up_once()
-__all__ = ["FakeHost", "Raw", "Refusal", "run"]
+__all__ = ["FakeHost", "Raw", "Refusal", "Session", "run"]

@@ -5,7 +5,7 @@ import sys
 import tempfile
 import unittest
 
-from gristmill_guest import catalogue, files, tool_files, trees
+from gristmill_guest import catalogue, files, skills, tool_files, trees
 
 
 class InAWorkspace(unittest.TestCase):
@@ -30,7 +30,7 @@ class BesideTrees(InAWorkspace):
             files.write_file(path, text)
         for module, name, value in (
             (catalogue, "SERVERS", self.root + "/servers"),
-            (trees, "SKILLS", self.root + "/skills"),
+            (skills, "SKILLS", self.root + "/skills"),
         ):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, value)

@@ -20,6 +20,14 @@ pub fn as_toml(config: &Config) -> String {
         let shown = name.format(config.limits.get(name));
         text.push_str(&format!("{} = \"{shown}\" # {origin}\n", name.as_str()));
     }
+    text.push_str("\n[sessions]\n");
+    for (key, value, origin) in config.sessions.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[history]\n");
+    for (key, value, origin) in config.history.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -51,10 +59,22 @@ pub fn as_json(config: &Config) -> Json {
         let entry = json!({"value": config.limits.get(name), "origin": origin.to_string()});
         (name.as_str().to_owned(), entry)
     });
+    let (sessions, history) = (&config.sessions, &config.history);
+    let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
         "level": {"value": config.level.as_str(), "origin": config.level_origin.to_string()},
         "limits": limits.into_iter().collect::<serde_json::Map<_, _>>(),
+        "sessions": {
+            "idle_s": entry(json!(sessions.settings.idle.as_secs()), &sessions.idle_origin),
+            "named_idle_s": entry(json!(sessions.settings.named_idle.as_secs()), &sessions.named_idle_origin),
+            "max": entry(json!(sessions.settings.max), &sessions.max_origin),
+        },
+        "history": {
+            "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),
+            "max_size": entry(json!(history.settings.bytes_max), &history.size_origin),
+            "content": entry(json!(history.settings.content), &history.content_origin),
+        },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
     })

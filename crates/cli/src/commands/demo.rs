@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
+use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
 use serde_json::{Value, json};
@@ -125,8 +126,8 @@ impl Tools for WatchedTools {
         })
     }
 
-    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
-        self.tools.search(search)
+    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+        self.tools.search(search, skills)
     }
 
     fn tree(&self) -> Option<&std::path::Path> {

@@ -9,6 +9,7 @@ use gristmill_worker::{component_id, remedy_for};
 use serde::Serialize;
 
 use super::doctor_clients::{self, ClientFinding};
+use super::doctor_database::Database;
 use super::doctor_servers::{Address, Servers};
 use super::{Failure, Outcome};
 use crate::arguments::Doctor;
@@ -38,6 +39,8 @@ struct Findings {
     /// Where it would serve over HTTP.
     http: Address,
     clients: Vec<ClientFinding>,
+    /// Where what happened is remembered.
+    database: Database,
 }
 
 #[derive(Serialize)]
@@ -106,6 +109,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         },
         http: Address::look(arguments.http).await,
         clients: doctor_clients::look(),
+        database: Database::look(&arguments.config).await,
     })
 }
 
@@ -169,8 +173,9 @@ fn print(findings: &Findings) {
         servers.print();
     }
     findings.http.print();
+    findings.database.print();
     doctor_clients::print(&findings.clients);
-    let but = findings.servers.as_ref().and_then(Servers::trouble);
+    let but = findings.servers.as_ref().and_then(Servers::trouble).or(findings.database.trouble());
     let but = but.map(|trouble| format!(", but {trouble}")).unwrap_or_default();
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),

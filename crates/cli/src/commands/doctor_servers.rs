@@ -83,7 +83,8 @@ impl Servers {
     }
 }
 
-fn words(failure: &Failure) -> String {
+/// What a failure says.
+pub fn words(failure: &Failure) -> String {
     match failure {
         Failure::Usage(error) | Failure::Configuration(error) | Failure::Ours(error) => format!("{error:#}"),
     }

@@ -9,24 +9,34 @@ pub mod config_check;
 pub mod config_path;
 pub mod config_show;
 pub mod connect;
+pub mod db;
 pub mod demo;
 pub mod disconnect;
 pub mod doctor;
 pub mod doctor_clients;
+pub mod doctor_database;
 pub mod doctor_servers;
 pub mod example_server;
 pub mod get;
+pub mod history;
 pub mod import;
 pub mod import_answer;
 pub mod list;
 pub mod login;
 pub mod remove;
+pub mod rerun;
 pub mod run;
 pub mod serve;
 pub mod servers;
+pub mod session_archive;
+pub mod sessions;
 pub mod setup;
+pub mod show;
+pub mod skills;
+pub mod stats;
 pub mod token;
 pub mod tools;
+pub mod workspace;
 
 use std::process::ExitCode;
 
@@ -46,6 +56,16 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The same, with one more thing to do about it.
+    pub fn with_hint(self, hint: &'static str) -> Self {
+        let with = |error: anyhow::Error| anyhow::anyhow!("{error:#}\nhint: {hint}");
+        match self {
+            Failure::Usage(error) => Failure::Usage(with(error)),
+            Failure::Configuration(error) => Failure::Configuration(with(error)),
+            Failure::Ours(error) => Failure::Ours(with(error)),
+        }
+    }
+
     /// Says it and gives the exit code.
     pub fn tell(self) -> ExitCode {
         let (error, kind, code) = match self {

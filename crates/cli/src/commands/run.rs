@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::history::Beginning;
+use gristmill_gateway::session::Patience;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
@@ -15,9 +17,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
+use crate::config::Surroundings;
+use crate::data_store::{self, DataPlace, Recorder};
 use crate::example_tools::ExampleTools;
 use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes, upstreams};
+use crate::{engine_progress, exit_codes, own_sessions, skill_folders, upstreams};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -26,9 +30,35 @@ const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
 const CONTEXT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 pub async fn run(arguments: Run) -> Outcome {
+    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    run_request(arguments, request).await
+}
+
+/// Runs a program, whatever the arguments say about which one.
+pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let request = request_from(&arguments).map_err(Failure::Usage)?;
+    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    if let Some(path) = &arguments.workspace {
+        request.workspace = WorkspaceChoice::Kept(kept_workspace(path).map_err(Failure::Usage)?);
+    }
+    // Without the database a program runs all the same, but not in a session.
+    let (store, held) = match (&arguments.session, place.open_store()) {
+        (Some(session), opened) => {
+            let store = opened?;
+            let sessions = own_sessions::open_with(configured.as_ref(), store.clone(), &limits)?;
+            let held = own_sessions::enter(&sessions, session, Patience::default()).await?;
+            request.workspace = WorkspaceChoice::Kept(held.workspace());
+            request.state = held.state();
+            request.limits = Some(held.limits(&limits));
+            (Some(store), Some(held))
+        }
+        (None, Ok(store)) => (Some(store), None),
+        (None, Err(failure)) => {
+            data_store::not_recorded(failure);
+            (None, None)
+        }
+    };
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     // One program is all there will be: no others are kept waiting behind it.
@@ -38,6 +68,11 @@ pub async fn run(arguments: Run) -> Outcome {
         let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
         builder = builder.tools(Arc::new(tools));
+    }
+    // A program that imports none runs without them as well.
+    if let Some(store) = &store {
+        let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+        builder = builder.skills(skill_folders::with_store(store.clone(), &surroundings)?);
     }
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
@@ -49,9 +84,29 @@ pub async fn run(arguments: Run) -> Outcome {
         }
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
+    // While the workers come up.
+    let recorder = match store {
+        Some(store) => Recorder::open(store, &place).await,
+        None => None,
+    };
+    let level = gateway.limits().level();
+    let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));
     let execution = gateway.execute(request);
-    let (report, unshown) = follow(execution, !arguments.json).await;
+    let recording = beginning.map(Beginning::begin);
+    let (mut report, unshown) = follow(execution, !arguments.json).await;
     gateway.shutdown().await;
+    if let Some(held) = held {
+        report.session = Some(held.report());
+        report.notes.extend(held.note().map(str::to_owned));
+        held.leave_after_program().await;
+    }
+    let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
+    if let Some(recording) = recording {
+        recording.end(&mut report, &session).await;
+    }
+    if let Some(recorder) = recorder {
+        recorder.close().await;
+    }
     if let Some(problem) = connected.and_then(|upstreams| upstreams.tree_problem()) {
         eprintln!("warning: the tree of tools could not be written, so imports from it fail: {problem}");
     }
@@ -264,11 +319,7 @@ fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
         }
         (None, None) => bail!("name a program: a file, `-` for standard input, or -c 'CODE'"),
     };
-    let workspace = match &arguments.workspace {
-        Some(path) => WorkspaceChoice::Kept(kept_workspace(path)?),
-        None => WorkspaceChoice::ThrowAway,
-    };
-    Ok(ExecuteRequest { context: context_from(arguments)?, workspace, ..ExecuteRequest::python(code) })
+    Ok(ExecuteRequest { context: context_from(arguments)?, ..ExecuteRequest::python(code) })
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

@@ -12,6 +12,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::executions::{Executions, KeepLimits};
+use gristmill_gateway::history::History;
+use gristmill_gateway::session::Sessions;
+use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup};
 use gristmill_gateway::{Gateway, WorkerCommand};
 use gristmill_mcp::front::{self, FrontError, HttpSettings, StdioSettings};
@@ -22,6 +25,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::config::Surroundings;
+use crate::data_store::{self, DataPlace};
+use crate::own_sessions;
+use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
@@ -54,6 +60,10 @@ pub struct Serve {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
+    /// Keep nothing: no history, and what programs leave is gone when this ends
+    #[arg(long)]
+    pub no_state: bool,
+
     /// Connect no server, whatever is configured
     #[arg(long)]
     pub no_servers: bool,
@@ -81,8 +91,12 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
+    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    let store = open_store(&place, arguments.no_state)?;
+    let history = History::open(store.clone(), place.history).await.map_err(data_store::failure)?;
+    history.keep_tidy();
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
-    let mut builder = Gateway::builder(worker).limits(limits);
+    let mut builder = Gateway::builder(worker).limits(limits.clone());
     if arguments.http.is_none() && io::stdin().is_terminal() {
         eprintln!("speaking MCP on standard input and output, which is for a client to start:");
         eprintln!(
@@ -105,12 +119,19 @@ pub async fn serve(arguments: Serve) -> Outcome {
             connected = Some(upstreams);
         }
     }
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let skills = skill_folders::with_store(store.clone(), &surroundings)?;
+    builder = builder.skills(skills.clone());
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
-    let executions = Executions::new(gateway.clone(), KeepLimits::default());
+    let settings = own_sessions::settings(configured.as_ref());
+    let sessions = Sessions::open(store, Some(&gateway), limits, settings).map_err(own_sessions::failure)?;
+    sessions.tidy_behind();
+    let executions = Executions::new(gateway.clone(), sessions, Some(history.clone()), KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,
         servers: lines,
+        skills: Some(skills),
         profile: arguments.profile,
         answer_within: Duration::from_secs(arguments.answer_within),
     };
@@ -127,7 +148,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
             front::serve_stdio(server, input, output, settings, shutdown.clone()).await
         }
         Some(address) => {
-            let (listener, settings) = listen(address, &arguments, data_folder(configured.as_ref())?).await?;
+            let (listener, settings) =
+                listen(address, &arguments, upstreams::data_folder(configured.as_ref())?).await?;
             front::serve_http(listener, move || server.for_connection(), settings, shutdown.clone()).await
         }
     };
@@ -135,10 +157,19 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
     executions.finish(left.unwrap_or_default()).await;
     gateway.shutdown().await;
+    history.close().await;
     match served {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(FrontError::Output(error)) => Err(Failure::Ours(anyhow!(FrontError::Output(error)))),
         Err(error) => Err(Failure::Usage(error.into())),
+    }
+}
+
+/// Where what lasts is kept, or what is kept as long as this runs.
+fn open_store(place: &DataPlace, no_state: bool) -> Result<Store, Failure> {
+    match no_state {
+        true => Store::in_memory().map_err(data_store::failure),
+        false => place.open_store().map_err(|failure| failure.with_hint("--no-state serves without it")),
     }
 }
 
@@ -176,20 +207,6 @@ async fn listen(
         false => eprintln!("callers on this machine need no token; --require-token asks for one"),
     }
     Ok((listener, settings))
-}
-
-/// Where tokens are kept, whether servers are configured or not.
-fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> {
-    match configured {
-        Some(configured) => configured.data_folder(),
-        None => {
-            let surroundings =
-                Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-            let folder = surroundings.data_folder();
-            folder
-                .ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
-        }
-    }
 }
 
 /// The first signal asks nicely; the second one does not wait.

@@ -49,7 +49,7 @@ pub fn token(arguments: TokenArguments) -> Outcome {
     let tokens = AccessTokens::open(&configured.data_folder()?);
     match arguments.command {
         TokenCommand::New { name, scope, expires, json } => {
-            let scopes = if scope.is_empty() { Scope::ALL.to_vec() } else { scope };
+            let scopes = if scope.is_empty() { Scope::USUAL.to_vec() } else { scope };
             let now = SystemTime::now();
             let expires = match expires {
                 Lifetime::For(time) => Some(now + time),

@@ -8,6 +8,7 @@ use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::stubs;
 use gristmill_gateway::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
@@ -16,6 +17,7 @@ use super::{Failure, Outcome};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::config::Flags;
 use crate::exit_codes;
+use crate::skill_folders;
 use crate::terminal::{Printable, one_line};
 use crate::upstreams;
 
@@ -50,7 +52,8 @@ pub async fn tools(arguments: Tools) -> Outcome {
                 offset: Some(offset),
                 line: None,
             };
-            search_tools(&upstreams, &search, json).await
+            let skills = skill_folders::open(&configured.data_folder()?, &configured.surroundings)?;
+            search_tools(&upstreams, &skills, &search, json).await
         }
         ToolsCommand::Show { name, format } => show(&upstreams, &name, format).await,
         ToolsCommand::Call { name, arguments, json } => call(&upstreams, name, arguments, json).await,
@@ -103,10 +106,11 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
     Ok(ExitCode::SUCCESS)
 }
 
-async fn search_tools(upstreams: &Upstreams, search: &ToolSearch, json: bool) -> Outcome {
+async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearch, json: bool) -> Outcome {
     upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
-    let answer = snapshot.search(search).map_err(|error| Failure::Usage(error.into()))?;
+    let view = skills.look_again().await;
+    let answer = snapshot.search(search, view.offer()).map_err(|error| Failure::Usage(error.into()))?;
     match json {
         true => {
             let hits = answer.hits.iter().map(|hit| {

@@ -7,15 +7,18 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 
 use super::fields::Fields;
 use super::format::Format;
+use super::history_table::{self, HistoryTable};
 use super::problem::{Foreign, Problem, Problems, Severity, What};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
 use super::server_entry::{self, Strictness};
+use super::sessions_table::{self, SessionsTable};
 use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-const KEYS: [&str; 4] = ["servers", "mcpServers", "level", "limits"];
+const KEYS: [&str; 6] =
+    ["servers", "mcpServers", "level", "limits", sessions_table::TABLE, history_table::TABLE];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
 
@@ -28,6 +31,10 @@ pub struct Document {
     pub level: Option<(Level, usize)>,
     /// The limits it asks for, as they are written.
     pub limits: Vec<(LimitName, String, usize)>,
+    /// What it says about sessions.
+    pub sessions: SessionsTable,
+    /// What it says about the history.
+    pub history: HistoryTable,
     /// Everything that is to be said about it.
     pub problems: Vec<Problem>,
 }
@@ -64,6 +71,12 @@ impl Document {
         }
         document.read_level(&mut fields, problems);
         document.read_limits(&mut fields, problems);
+        if let Some(node) = fields.take(sessions_table::TABLE) {
+            document.sessions = sessions_table::read(node, problems);
+        }
+        if let Some(node) = fields.take(history_table::TABLE) {
+            document.history = history_table::read(node, problems);
+        }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");
             problems.add(Severity::Note, "inputs", line, What::Foreign(Foreign::Inputs));

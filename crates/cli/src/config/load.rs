@@ -11,10 +11,12 @@ use super::approvals::{self, Approvals};
 use super::document::Document;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
+use super::history_table::HistoryConfig;
 use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, Origin, ReadFile};
+use super::sessions_table::SessionsConfig;
 use super::surroundings::Surroundings;
 
 /// What the command line says.
@@ -49,10 +51,25 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     }
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
+    let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
+    for source in used(&sources) {
+        sessions.lay_over(&source.document.sessions, |line| source.origin(line));
+        history.lay_over(&source.document.history, |line| source.origin(line));
+    }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
-    let config =
-        Config { servers, level, level_origin, limits, limit_origins, data_folder, files, locations };
+    let config = Config {
+        servers,
+        level,
+        level_origin,
+        limits,
+        limit_origins,
+        sessions,
+        history,
+        data_folder,
+        files,
+        locations,
+    };
     Loaded { config, problems }
 }
 

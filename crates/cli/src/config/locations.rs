@@ -91,6 +91,14 @@ pub fn project_file(surroundings: &Surroundings) -> PathBuf {
     })
 }
 
+/// The folder of the project that holds this path, or where it would be made: the project's root.
+pub fn project_root(surroundings: &Surroundings, path: &Path) -> PathBuf {
+    let folders = project_folders(surroundings);
+    let holding = folders.iter().find(|folder| folder.join(path).symlink_metadata().is_ok());
+    let root = || folders.iter().find(|folder| folder.join(".git").exists());
+    holding.or_else(root).unwrap_or(&surroundings.current_folder).clone()
+}
+
 impl Locations {
     /// Whether there was one.
     fn look_in(&mut self, folder: &Path, names: &[&str], role: Role) -> bool {

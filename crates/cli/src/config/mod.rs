@@ -20,11 +20,13 @@ pub mod edit_env;
 pub mod env_file;
 mod environment;
 mod fields;
+pub mod history_table;
 pub mod problem;
 pub mod references;
 pub mod server_entry;
 mod server_limits;
 mod server_transport;
+pub mod sessions_table;
 
 pub mod approvals;
 pub mod load;
@@ -40,6 +42,7 @@ pub mod written;
 
 pub use approvals::Approvals;
 pub use load::{Flags, load};
+pub use locations::project_root;
 pub use problem::{Problem, Severity};
 pub use resolved::{Approval, Config, ConfigError, ConfiguredServer, Loaded, Origin};
 pub use surroundings::Surroundings;

@@ -8,8 +8,10 @@ use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 
 use super::approvals::Status;
 use super::env_file::Variables;
+use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::problem::{Problem, Severity};
+use super::sessions_table::SessionsConfig;
 
 /// Everything that is configured.
 #[derive(Clone, Debug)]
@@ -24,6 +26,10 @@ pub struct Config {
     pub limits: Limits,
     /// Who asked for which.
     pub limit_origins: BTreeMap<LimitName, Origin>,
+    /// How many sessions there may be, and how long they last.
+    pub sessions: SessionsConfig,
+    /// How much is remembered of what programs did.
+    pub history: HistoryConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

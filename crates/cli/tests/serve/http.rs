@@ -18,6 +18,7 @@ cases![
     executions_of_callers_without_a_name_are_not_listed,
     an_owner_never_sees_what_another_token_has_running,
     a_token_that_may_only_look_runs_nothing,
+    a_token_sees_its_own_figures_and_an_admins_sees_everyones,
     many_callers_at_once_are_answered_each_with_its_own,
     a_signal_ends_the_gateway_and_leaves_nothing_behind,
 ];
@@ -237,6 +238,26 @@ fn a_token_that_may_only_look_runs_nothing() {
         let message = refused["error"]["message"].as_str().unwrap_or_default();
         assert!(message.contains(tool) && message.contains("needs the scope `execute`"), "{refused}");
     }
+}
+
+fn a_token_sees_its_own_figures_and_an_admins_sees_everyones() {
+    let (listening, [ada, eve]) =
+        Listening::with_tokens("http-figures", [("ada", &[]), ("eve", &["--scope", "admin"])]);
+    let [ada, eve] = [ada, eve].map(|authorization| Holder { listening: &listening, authorization });
+    for code in ["1", "1 / 0"] {
+        ada.structured("execute_code", json!({"code": code, "session": "sums"}));
+    }
+    let executions = |holder: &Holder<'_>, arguments: Value| {
+        holder.structured("get_execution_stats", arguments)["executions"].take()
+    };
+    assert_eq!(executions(&ada, json!({})), 2);
+    assert_eq!(executions(&ada, json!({"session": "sums"})), 2);
+    assert_eq!(executions(&eve, json!({})), 0);
+    assert_eq!(executions(&eve, json!({"all": true})), 2);
+    let refused = ada.call("get_execution_stats", json!({"all": true}))["result"].take();
+    assert_eq!(refused["isError"], true, "{refused}");
+    let hidden = eve.call("get_execution_stats", json!({"session": "sums"}))["result"].take();
+    assert_eq!(hidden["isError"], true, "{hidden}");
 }
 
 fn many_callers_at_once_are_answered_each_with_its_own() {

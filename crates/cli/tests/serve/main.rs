@@ -13,7 +13,10 @@ mod http;
 mod listing;
 mod programs;
 mod questions;
+mod recording;
+mod skills;
 mod tasks;
+mod workspace;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
 mod scripted_readables;
@@ -50,8 +53,11 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        skills::cases(),
         ending::cases(),
+        recording::cases(),
         http::cases(),
+        workspace::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

@@ -22,6 +22,7 @@ cases![
     an_unknown_tool_of_ours_names_the_nearest_and_all_others,
     a_servers_tool_called_directly_says_how_to_use_it_in_a_program,
     programs_of_one_session_share_files,
+    programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_lost,
     a_session_is_invisible_to_others_and_to_programs_without_one,
     a_session_runs_one_program_at_a_time,
     a_name_that_is_no_sessions_is_refused,
@@ -168,7 +169,7 @@ fn an_unknown_import_names_what_there_is() {
 }
 
 fn an_unknown_argument_names_the_nearest_and_all_others() {
-    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, background";
+    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, keep_variables, background, busy";
     assert_eq!(
         shared().call("execute_code", json!({"code": "1", "tiemout_s": 1})),
         json!({
@@ -240,6 +241,20 @@ fn programs_of_one_session_share_files() {
     );
 }
 
+fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_lost() {
+    let run = |code: &str| {
+        let arguments = json!({"code": code, "session": "kept", "keep_variables": true, "timeout_s": 2});
+        shared().structured("execute_code", arguments)
+    };
+    assert_eq!(run("def twice(n): return 2 * n\ntwice(1)"), json!({"status": "ok", "result": 2}));
+    assert_eq!(run("state['n'] = twice(2)\nstate['n']"), json!({"status": "ok", "result": 4}));
+    let lost = "the session's variables are gone: the program ran past its time limit; the next program begins with none";
+    assert_eq!(run("await asyncio.sleep(60)")["notes"], json!([lost]));
+    assert_eq!(run("'twice' in globals()"), json!({"status": "ok", "result": false}));
+    let nowhere = shared().structured("execute_code", json!({"code": "1", "keep_variables": true}));
+    assert_eq!(nowhere["error"]["hint"], json!("name a `session`"));
+}
+
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {
     let write = json!({"code": "open('secret.txt', 'w').write('x')", "session": "one"});
     assert_eq!(shared().structured("execute_code", write)["status"], "ok");
@@ -255,7 +270,8 @@ fn a_session_runs_one_program_at_a_time() {
     let id = served.begin_call("execute_code", json!({"code": code, "session": "busy"}));
     // The first one is in the session as soon as its call has arrived.
     until_held(1);
-    let refused = served.structured("execute_code", json!({"code": "1", "session": "busy"}));
+    let refused =
+        served.structured("execute_code", json!({"code": "1", "session": "busy", "busy": "refuse"}));
     let error = json!({
         "code": "GM-2001",
         "message": "session `busy` is already running a program",

@@ -14,17 +14,23 @@ pub enum Scope {
     Execute,
     /// Look at tools: search, definitions, lists.
     Search,
+    /// See what everyone has run, in figures.
+    Admin,
 }
 
 impl Scope {
     /// All of them.
-    pub const ALL: [Scope; 2] = [Scope::Execute, Scope::Search];
+    pub const ALL: [Scope; 3] = [Scope::Execute, Scope::Search, Scope::Admin];
+
+    /// What a caller needs for its own work.
+    pub const USUAL: [Scope; 2] = [Scope::Execute, Scope::Search];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Execute => "execute",
             Scope::Search => "search",
+            Scope::Admin => "admin",
         }
     }
 }
@@ -37,7 +43,7 @@ impl fmt::Display for Scope {
 
 /// There is no such scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope `{0}`; there are execute and search")]
+#[error("there is no scope `{0}`; there are execute, search and admin")]
 pub struct UnknownScope(String);
 
 impl FromStr for Scope {
@@ -82,6 +88,7 @@ impl Caller {
         match scope {
             Scope::Execute => self.scopes.contains(&Scope::Execute),
             Scope::Search => !self.scopes.is_empty(),
+            Scope::Admin => self.scopes.contains(&Scope::Admin),
         }
     }
 }
@@ -101,6 +108,7 @@ mod tests {
         check(&[], (false, false));
         check(&[Scope::Search], (false, true));
         check(&[Scope::Execute], (true, true));
+        assert!(!caller(&Scope::USUAL).may(Scope::Admin) && caller(&[Scope::Admin]).may(Scope::Admin));
         assert!(Caller::local().may(Scope::Execute));
     }
 
@@ -110,8 +118,8 @@ mod tests {
             assert_eq!(scope.to_string().parse(), Ok(scope));
         }
         assert_eq!(
-            "admin".parse::<Scope>().map_err(|error| error.to_string()),
-            Err("there is no scope `admin`; there are execute and search".to_owned())
+            "root".parse::<Scope>().map_err(|error| error.to_string()),
+            Err("there is no scope `root`; there are execute, search and admin".to_owned())
         );
     }
 }

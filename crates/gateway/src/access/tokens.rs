@@ -32,7 +32,7 @@ pub enum TokenError {
         name: String,
     },
     /// A token for nothing.
-    #[error("a token needs a scope: execute or search")]
+    #[error("a token needs a scope: execute, search or admin")]
     NoScope,
     /// It would be refused from the beginning.
     #[error("the expiry is in the past")]

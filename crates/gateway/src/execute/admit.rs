@@ -1,12 +1,14 @@
 //! Admit: is the request possible, and is there a place for it?
 
+use std::sync::Arc;
+
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{ExecuteRequest, Refusal, WorkspaceChoice};
+use super::{ExecuteRequest, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
-use crate::ports::Asker;
+use crate::ports::{Asker, StateValues};
 
 /// A request that may run.
 pub(super) struct Admitted {
@@ -16,11 +18,18 @@ pub(super) struct Admitted {
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
     pub asker: Asker,
+    pub state: Arc<dyn StateValues>,
+    pub variables: Variables,
+    pub count_tokens: bool,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
 
-pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitted, Refusal> {
+pub(super) async fn admit(
+    core: &Core,
+    request: ExecuteRequest,
+    purpose: &Purpose,
+) -> Result<Admitted, Refusal> {
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
     if limits.level() != core.limits.level() {
         return Err(Refusal::new(
@@ -48,12 +57,28 @@ pub(super) async fn admit(core: &Core, request: ExecuteRequest) -> Result<Admitt
             "put large data into a file in the workspace",
         )
     })?;
-    let place = core.take_place().await?;
-    let ExecuteRequest { code, workspace, asker, .. } = request;
-    Ok(Admitted { code, context, limits, workspace, asker, place })
+    let place = match purpose {
+        Purpose::Asked => core.take_place().await?,
+        Purpose::Ours(_) => core.take_own_place().await?,
+    };
+    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, .. } = request;
+    Ok(Admitted { code, context, limits, workspace, asker, state, variables, count_tokens, place })
 }
 
 impl Core {
+    /// Waits for a place of those that are kept for programs of ours.
+    async fn take_own_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let wait = std::sync::Arc::clone(&self.own_places).acquire_owned();
+        match tokio::time::timeout(self.settings.queue_timeout, wait).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => Err(Refusal::new(
+                Code::Busy,
+                "other skills are being checked, and none was done in time",
+                "try again in a moment",
+            )),
+        }
+    }
+
     /// Waits for a place among the running executions, but never in an endless queue.
     async fn take_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         use std::sync::atomic::Ordering;

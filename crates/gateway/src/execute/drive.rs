@@ -4,6 +4,7 @@
 //! one arm of a closed match; everything it can make us hold has a bound.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +21,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
 use super::report::ToolCalled;
+use super::state_call::{self, Flood, StateCalls};
+use super::token_meter::{Side, TokenMeter};
 use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
+use super::variables::{Left, ended_by};
 use super::{Event, Ready};
 use crate::builder::Core;
-use crate::pool::{Attention, LineError, LineEvent, Worker};
+use crate::pool::{Attention, Interpreter, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink, Tools};
+use crate::skills::ProgramSkills;
 use crate::time_limit::TimeLimit;
 use gristmill_domain::Code;
 
@@ -36,6 +41,9 @@ const UNBEGUN_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// What calls under way may take in memory together; one alone may take more.
 const BEGUN_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// For the rest of an answer to a worker that has nothing to do but to read it.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a program came to its end.
 pub(super) enum Ending {
@@ -59,6 +67,7 @@ pub(super) struct Finished {
     pub stderr: Vec<u8>,
     pub stats: RunStats,
     pub tools_called: Vec<ToolCalled>,
+    pub tokens_estimated: bool,
     pub ran_for: Duration,
     pub took: Duration,
 }
@@ -74,11 +83,20 @@ struct Begun {
     at: Instant,
 }
 
+/// What a program has while it runs.
+struct Given<'a> {
+    tools: &'a Arc<dyn Tools>,
+    skills: &'a Arc<ProgramSkills>,
+    limits: &'a Limits,
+}
+
 struct Drive<'a> {
     tools: &'a Arc<dyn Tools>,
+    skills: &'a Arc<ProgramSkills>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
     asker: Asker,
+    state: StateCalls,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     stats: RunStats,
@@ -94,6 +112,7 @@ struct Drive<'a> {
     outgoing_used: usize,
     outgoing_bytes: usize,
     tools_called: Vec<ToolCalled>,
+    tokens: TokenMeter,
 }
 
 pub(super) async fn drive(
@@ -102,14 +121,20 @@ pub(super) async fn drive(
     events: mpsc::Sender<Event>,
     cancelled: CancellationToken,
     asked: Instant,
-) -> Finished {
-    let Ready { prepared, mut worker } = ready;
+) -> (Finished, Option<Left>) {
+    let Ready { prepared, interpreter, found } = ready;
+    let Interpreter { mut worker, belongings, .. } = interpreter;
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
-    let mut drive = Drive::new(&prepared.tools, &prepared.limits, events, asker);
+    let state = StateCalls::new(prepared.state);
+    let given = Given { tools: &belongings.tools, skills: &prepared.skills, limits: &prepared.limits };
+    let mut drive = Drive::new(given, events, asker, state);
+    drive.tokens = TokenMeter::new(prepared.count_tokens);
     let started = Instant::now();
     let ending = {
-        let folders: Vec<_> = prepared.folders.iter().map(std::os::fd::AsFd::as_fd).collect();
+        // One that is there already has its folders.
+        let folders: &[OwnedFd] = if found { &[] } else { &belongings.folders };
+        let folders: Vec<_> = folders.iter().map(AsFd::as_fd).collect();
         let run = async {
             match worker.send(&prepared.frame, &folders).await {
                 Ok(()) => drive.listen(&mut worker).await,
@@ -125,28 +150,46 @@ pub(super) async fn drive(
         }
     };
     let ran_for = started.elapsed();
-    worker.kill();
+    let may_stay = prepared.lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes)
+        && matches!(ending, Ending::Done(Outcome::Told(_)))
+        && drive.finish_answer(&worker).await;
+    if !may_stay {
+        worker.kill();
+    }
     let ending = match ending {
         Ending::Lost(_) => Ending::Lost(worker.exit().await),
         ending => ending,
     };
-    let Drive { stdout, stderr, stats, tools_called, .. } = drive.give_up();
+    let Drive { stdout, stderr, stats, mut tools_called, tokens, .. } = drive.give_up();
     let limits = prepared.limits;
-    drop(worker);
-    // The folders go only now: the worker that could write into them is gone.
-    drop(prepared.folders);
-    core.replace_scratch(prepared.scratch);
+    let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
+    let interpreter = match may_stay {
+        true => Some(interpreter),
+        false => {
+            core.end(interpreter, prepared.leftovers);
+            None
+        }
+    };
     drop(prepared.place);
-    Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took: asked.elapsed() }
+    let ended_by = ended_by(&ending);
+    let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
+    let took = asked.elapsed();
+    // Last: the next program has this one's place by now.
+    let tokens_estimated = tokens.settle(&mut tools_called).await;
+    let finished =
+        Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took };
+    (finished, left)
 }
 
 impl<'a> Drive<'a> {
-    fn new(tools: &'a Arc<dyn Tools>, limits: &'a Limits, events: mpsc::Sender<Event>, asker: Asker) -> Self {
+    fn new(given: Given<'a>, events: mpsc::Sender<Event>, asker: Asker, state: StateCalls) -> Self {
         Self {
-            tools,
-            limits,
+            tools: given.tools,
+            skills: given.skills,
+            limits: given.limits,
             events,
             asker,
+            state,
             stdout: Vec::new(),
             stderr: Vec::new(),
             stats: RunStats::default(),
@@ -161,6 +204,7 @@ impl<'a> Drive<'a> {
             outgoing_used: 0,
             outgoing_bytes: 0,
             tools_called: Vec::new(),
+            tokens: TokenMeter::default(),
         }
     }
 
@@ -168,7 +212,9 @@ impl<'a> Drive<'a> {
         loop {
             // Whose calls pile up, or whose output nobody takes, is not listened to for the moment.
             let events_full = self.events.capacity() == 0 && !self.events.is_closed();
-            let may_listen = self.unbegun_bytes < UNBEGUN_BYTES_MAX && !events_full;
+            let waiting_bytes = self.unbegun_bytes + self.state.waiting_bytes();
+            let may_listen = waiting_bytes < UNBEGUN_BYTES_MAX && !events_full;
+            let may_answer = self.outgoing_bytes < UNREAD_BYTES_MAX;
             // Gives way now and then, so that the deadline is looked at however much there is to do.
             tokio::task::coop::consume_budget().await;
             if let Some(front) = self.outgoing.front() {
@@ -198,6 +244,7 @@ impl<'a> Drive<'a> {
                     Err(error) => return ending_of(error),
                 },
                 () = room_for_events, if events_full => {}
+                answer = self.state.next(), if may_answer => self.send_back(answer),
                 Some(answered) = self.running.next() => {
                     if let Some(answered) = answered {
                         self.answered(answered);
@@ -239,13 +286,16 @@ impl<'a> Drive<'a> {
     }
 
     fn called(&mut self, id: u64, kind: &str, payload: &str) -> Option<Ending> {
+        if kind == state_call::KIND {
+            return self.asked_of_state(id, payload);
+        }
         self.calls_begun += 1;
         if self.calls_begun > self.limits.get(LimitName::ToolCalls) {
             return Some(Ending::Limit(LimitName::ToolCalls));
         }
         match understand(id, kind, payload) {
             Ok(Asked::Search(asked)) => {
-                let found = search(self.tools.as_ref(), id, &asked);
+                let found = search(self.tools.as_ref(), id, &asked, &self.skills.offer());
                 self.send_back(found);
             }
             Ok(Asked::Call(call)) => {
@@ -257,6 +307,18 @@ impl<'a> Drive<'a> {
             Err(refusal) => self.send_back(refusal),
         }
         None
+    }
+
+    fn asked_of_state(&mut self, id: u64, payload: &str) -> Option<Ending> {
+        match self.state.ask(id, payload) {
+            Ok(refusal) => {
+                if let Some(refusal) = refusal {
+                    self.send_back(refusal);
+                }
+                None
+            }
+            Err(Flood) => Some(Ending::Misbehaved("a flood of requests for state".to_owned())),
+        }
     }
 
     /// Begins as many waiting calls as may run at once, the oldest first.
@@ -274,10 +336,13 @@ impl<'a> Drive<'a> {
             self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
-            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line));
+            let arguments = call.arguments_text();
+            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
+            self.tokens.count(place, Side::Arguments, arguments);
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let call = answer(Arc::clone(self.tools), call, progress, self.asker.clone());
+            let call =
+                answer(Arc::clone(self.tools), Arc::clone(self.skills), call, progress, self.asker.clone());
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
     }
@@ -297,6 +362,7 @@ impl<'a> Drive<'a> {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
         self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
+        self.tokens.count(begun.place, Side::Answer, answered.answer_text());
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
     }
@@ -319,6 +385,18 @@ impl<'a> Drive<'a> {
         if self.outgoing.front().is_some_and(|front| front.len() == self.outgoing_used) {
             self.outgoing.pop_front();
             self.outgoing_used = 0;
+        }
+    }
+
+    /// An answer that is half sent must go out whole, or the next message could not be read. Whether
+    /// it did.
+    async fn finish_answer(&mut self, worker: &Worker) -> bool {
+        match self.outgoing.front().filter(|_| self.outgoing_used > 0) {
+            None => true,
+            Some(front) => {
+                let rest = worker.send(&front[self.outgoing_used..], &[]);
+                matches!(tokio::time::timeout(FINISH_TIMEOUT, rest).await, Ok(Ok(())))
+            }
         }
     }
 

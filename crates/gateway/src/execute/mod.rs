@@ -2,8 +2,8 @@
 //! none can be left out:
 //!
 //! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) →
-//! [`checkout`] (a waiting worker) → [`drive`] (one loop over the worker's messages) → [`shape`]
-//! (the report).
+//! [`checkout`] (a waiting worker, or the one that the session has) → [`drive`] (one loop over the
+//! worker's messages) → [`shape`] (the report) → [`variables`] (whether the interpreter stays).
 
 mod admit;
 mod asking;
@@ -12,7 +12,10 @@ mod prepare;
 mod report;
 mod request;
 mod shape;
+mod state_call;
+mod token_meter;
 mod tool_call;
+mod variables;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,12 +24,15 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{ErrorReport, LimitHit, Report, ToolCalled};
-pub use request::{ExecuteRequest, WorkspaceChoice};
+pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
+pub use request::{ExecuteRequest, Leftovers, Variables, WorkspaceChoice};
+
+pub(crate) use prepare::measure;
 
 use crate::builder::Core;
-use crate::pool::{CheckoutError, Worker};
-use prepare::Prepared;
+use crate::pool::{CheckoutError, Interpreter, Lease};
+use crate::skills::FrozenSkills;
+use prepare::{Home, Prepared};
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
 const EVENTS_MAX: usize = 4096;
@@ -55,6 +61,15 @@ pub enum Event {
     },
     /// A tool answered.
     ToolFinished(ToolCalled),
+}
+
+/// For whom a program runs.
+pub(crate) enum Purpose {
+    /// A caller asked for it.
+    Asked,
+    /// We did, perhaps for a program that holds a place already: it has places of its own, finds
+    /// these skills, and can change none.
+    Ours(FrozenSkills),
 }
 
 /// A program under way. Dropping it cancels it.
@@ -93,14 +108,14 @@ impl Drop for Execution {
 }
 
 /// Starts a program on a task of its own.
-pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
+pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest, purpose: Purpose) -> Execution {
     let (events, event_receiver) = mpsc::channel(EVENTS_MAX);
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
     let cancelled = cancel.clone();
     let runtime = core.runtime.clone();
     runtime.spawn(async move {
-        let report = run(&core, request, events, cancelled).await;
+        let report = run(&core, request, purpose, events, cancelled).await;
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);
     });
@@ -110,6 +125,7 @@ pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest) -> Execution {
 async fn run(
     core: &Core,
     request: ExecuteRequest,
+    purpose: Purpose,
     events: mpsc::Sender<Event>,
     cancelled: CancellationToken,
 ) -> Report {
@@ -117,24 +133,38 @@ async fn run(
     let outcome = tokio::select! {
         biased;
         () = cancelled.cancelled() => Err(Refusal::cancelled()),
-        outcome = bring_to_start(core, request) => outcome,
+        outcome = bring_to_start(core, request, purpose) => outcome,
     };
     let ready = match outcome {
         Ok(ready) => ready,
         Err(refusal) => return refusal.report(asked),
     };
-    let finished = drive::drive(core, ready, events, cancelled, asked).await;
-    shape::shape(finished)
+    let (finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let mut shaped = shape::shape(finished);
+    if let Some(left) = left {
+        variables::settle(core, left, &mut shaped);
+    }
+    shaped.report
 }
 
 /// Everything before the first instruction. Nothing has run if this fails.
-async fn bring_to_start(core: &Core, request: ExecuteRequest) -> Result<Ready, Refusal> {
-    let admitted = admit::admit(core, request).await?;
-    let prepared = prepare::prepare(core, admitted).await?;
+async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
+    let admitted = admit::admit(core, request, &purpose).await?;
+    let prepared = prepare::prepare(core, admitted, purpose).await?;
     checkout(core, prepared).await
 }
 
-async fn checkout(core: &Core, prepared: Prepared) -> Result<Ready, Refusal> {
+async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal> {
+    let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
+        Home::New(belongings) => belongings,
+        Home::Kept => {
+            let interpreter = prepared.lease.as_mut().and_then(Lease::take).ok_or_else(|| {
+                let message = "the session's interpreter is gone; nothing ran";
+                Refusal::new(Code::WorkerLost, message, "run the program again")
+            })?;
+            return Ok(Ready { prepared, interpreter, found: true });
+        }
+    };
     let worker = core.pool.checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
@@ -147,13 +177,15 @@ async fn checkout(core: &Core, prepared: Prepared) -> Result<Ready, Refusal> {
             "try again; `gristmill doctor` shows what the workers are doing",
         ),
     })?;
-    Ok(Ready { prepared, worker })
+    Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })
 }
 
-/// A program, its folders and a worker that waits for them.
+/// A program, and an interpreter that waits for it.
 pub(crate) struct Ready {
     prepared: Prepared,
-    worker: Worker,
+    interpreter: Interpreter,
+    /// Whether an earlier program left it.
+    found: bool,
 }
 
 /// Nothing ran, and why.
@@ -169,7 +201,7 @@ impl Refusal {
         Self { code, message: message.into(), hint: Some(hint.into()) }
     }
 
-    fn cancelled() -> Self {
+    pub(crate) fn cancelled() -> Self {
         Self {
             code: Code::Cancelled,
             message: "cancelled before it began; nothing ran".to_owned(),

@@ -10,27 +10,143 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Refusal, WorkspaceChoice};
+use super::{Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
-use crate::pool::Scratch;
-use crate::ports::{Asker, Tools};
+use crate::pool::{Belongings, Lease, Lost, Room};
+use crate::ports::{Asker, StateValues};
+use crate::skills::ProgramSkills;
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
     /// The message to the worker, as bytes.
     pub frame: Vec<u8>,
-    /// The folders that go with it, in the message's order.
-    pub folders: Vec<OwnedFd>,
     pub limits: Limits,
-    /// What it can call, as it was when it began.
-    pub tools: Arc<dyn Tools>,
+    /// What was saved, as it is now.
+    pub skills: Arc<ProgramSkills>,
     pub asker: Asker,
-    /// Removed when the execution ends.
-    pub scratch: Scratch,
+    pub state: Arc<dyn StateValues>,
+    pub count_tokens: bool,
+    pub home: Home,
+    /// Its session's interpreter, or the place for one, if its variables are kept.
+    pub lease: Option<Lease>,
+    /// Who takes the throw-away workspace if anything is left in it.
+    pub leftovers: Option<Leftovers>,
     pub place: OwnedSemaphorePermit,
 }
 
-pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared, Refusal> {
+/// Where it will run.
+pub(super) enum Home {
+    /// In a new interpreter, with these.
+    New(Belongings),
+    /// In the one that its lease has.
+    Kept,
+}
+
+/// A workspace that exists, and what it holds.
+struct Opened {
+    folder: OwnedFd,
+    used: Used,
+}
+
+/// Bytes and entries.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    bytes: u64,
+    files: u64,
+}
+
+pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
+    let skills = Arc::new(match (purpose, &core.skills) {
+        (Purpose::Asked, Some(skills)) => ProgramSkills::new(Some(skills.clone()), skills.freeze().await),
+        (Purpose::Asked, None) => ProgramSkills::default(),
+        (Purpose::Ours(frozen), _) => ProgramSkills::new(None, frozen),
+    });
+    let mut lease = match &admitted.variables {
+        Variables::Forget => None,
+        Variables::Keep { session } => Some(core.kept.take(session)),
+    };
+    let (opened, leftovers) = match admitted.workspace {
+        WorkspaceChoice::ThrowAway => (None, None),
+        WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
+        WorkspaceChoice::Kept(path) => (Some(open_kept(path).await?), None),
+    };
+    if let Some(lease) = &mut lease
+        && lease.kept().is_some_and(|kept| !is_mounted(opened.as_ref(), &kept.belongings))
+    {
+        lease.give_up(Lost::OtherWorkspace);
+    }
+    let (home, mounts, used) = match lease.as_ref().and_then(Lease::kept) {
+        Some(kept) => (Home::Kept, Vec::new(), used_with(opened, &kept.belongings).await?),
+        None => {
+            let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
+            let (belongings, mounts) = belongings(core, opened, Arc::clone(&skills)).await?;
+            (Home::New(belongings), mounts, used)
+        }
+    };
+    let program = Program {
+        version: PROTOCOL_VERSION,
+        code: admitted.code,
+        context: admitted.context,
+        limits: worker_limits(&admitted.limits, used.bytes, used.files),
+        mounts,
+        stay: lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes),
+    };
+    let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
+        Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
+    })?;
+    let Admitted { limits, asker, state, count_tokens, place, .. } = admitted;
+    Ok(Prepared { frame, limits, skills, asker, state, count_tokens, home, lease, leftovers, place })
+}
+
+/// Whether an interpreter has this workspace and no other.
+fn is_mounted(opened: Option<&Opened>, belongings: &Belongings) -> bool {
+    let folder = opened.map_or(&belongings.scratch.workspace, |opened| &opened.folder);
+    let number = |folder: &OwnedFd| rustix::fs::fstat(folder).ok().map(|stat| (stat.st_dev, stat.st_ino));
+    let mounted = belongings.folders.first().and_then(number);
+    mounted.is_some() && mounted == number(folder)
+}
+
+/// What an interpreter's folders hold: its workspace, and the `/tmp` that stayed with it.
+async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Used, Refusal> {
+    let own = opened.is_none().then_some(&belongings.scratch.workspace);
+    let before = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
+    // Mostly there is nothing, and that is seen at once.
+    let filled =
+        [Some(&belongings.scratch.tmp), own].into_iter().flatten().filter(|folder| !is_empty(folder));
+    let folders: Vec<_> = filled.map(OwnedFd::try_clone).collect();
+    if folders.is_empty() {
+        return Ok(before);
+    }
+    let measured = tokio::task::spawn_blocking(move || {
+        let mut found = (before.bytes, before.files);
+        for folder in folders {
+            measure(&folder?, 0, &mut found)?;
+        }
+        Ok::<_, std::io::Error>(Used { bytes: found.0, files: found.1 })
+    });
+    let outcome = measured.await.map_err(|error| std::io::Error::other(error.to_string()));
+    outcome.and_then(|inner| inner).map_err(|error| {
+        Refusal::new(
+            Code::Workspace,
+            format!("the session's folders cannot be measured: {error}; nothing ran"),
+            "remove what is nested too deep, or end the session",
+        )
+    })
+}
+
+fn is_empty(folder: &OwnedFd) -> bool {
+    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return false };
+    let found: Vec<_> = entries.take(3).collect();
+    // Two are the folder itself and the one above.
+    found.len() <= 2 && found.iter().all(Result::is_ok)
+}
+
+/// What a new interpreter is given.
+async fn belongings(
+    core: &Core,
+    opened: Option<Opened>,
+    skills: Arc<ProgramSkills>,
+) -> Result<(Belongings, Vec<Mount>), Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(
             Code::WorkerUnavailable,
@@ -40,9 +156,9 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
     };
     let scratch = core.take_scratch().map_err(failed)?;
     let tmp = scratch.tmp.try_clone().map_err(failed)?;
-    let (workspace, bytes_used, files_used) = match admitted.workspace {
-        WorkspaceChoice::ThrowAway => (scratch.workspace.try_clone().map_err(failed)?, 0, 0),
-        WorkspaceChoice::Kept(path) => open_kept(path).await?,
+    let workspace = match opened {
+        None => scratch.workspace.try_clone().map_err(failed)?,
+        Some(opened) => opened.folder,
     };
     let mount = |name: &str, access| Mount { name: name.to_owned(), access };
     let mut mounts = vec![mount("workspace", MountAccess::ReadWrite), mount("tmp", MountAccess::ReadWrite)];
@@ -59,27 +175,21 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted) -> Result<Prepared,
         })?;
         folders.push(opened);
     }
-    let program = Program {
-        version: PROTOCOL_VERSION,
-        code: admitted.code,
-        context: admitted.context,
-        limits: worker_limits(&admitted.limits, bytes_used, files_used),
-        mounts,
-    };
-    let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
-        Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
-    })?;
-    let Admitted { limits, asker, place, .. } = admitted;
-    Ok(Prepared { frame, folders, limits, tools, asker, scratch, place })
+    // A tree that went missing costs the imports from it, and nothing else.
+    if let Some(Ok(opened)) = skills.frozen().folder().map(crate::pool::open_folder) {
+        mounts.push(mount("skills", MountAccess::ReadOnly));
+        folders.push(opened);
+    }
+    Ok((Belongings { tools, skills, folders, scratch }, mounts))
 }
 
-async fn open_kept(path: PathBuf) -> Result<(OwnedFd, u64, u64), Refusal> {
+async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || {
         let folder = crate::pool::open_folder(&path)?;
         let mut found = (0, 0);
         measure(&folder, 0, &mut found)?;
-        Ok::<_, std::io::Error>((folder, found.0, found.1))
+        Ok::<_, std::io::Error>(Opened { folder, used: Used { bytes: found.0, files: found.1 } })
     });
     let outcome =
         opened.await.map_err(|error| std::io::Error::other(error.to_string())).and_then(|inner| inner);
@@ -100,7 +210,7 @@ const DEPTH_MAX: usize = 256;
 
 /// Bytes and entries below a folder, links not followed. By descriptor: a path can be too long to
 /// be named, and what cannot be named must still count.
-fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
+pub(crate) fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
     if depth > DEPTH_MAX {
         return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
     }

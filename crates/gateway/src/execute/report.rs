@@ -33,6 +33,48 @@ pub struct Report {
     pub memory_peak_bytes: u64,
     /// What it computed.
     pub cpu_time_ms: f64,
+    /// What became of its variables, if it was asked to keep them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variables: Option<VariablesReport>,
+    /// The session that it worked in, or that was made of what it left behind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionReport>,
+    /// Whether the tokens of its calls were too many to count one by one.
+    #[serde(skip)]
+    pub tokens_estimated: bool,
+}
+
+/// Variables from one program of a session to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VariablesReport {
+    /// Whether this program found those of the one before.
+    pub found: bool,
+    /// Whether the next one will find this one's.
+    pub kept: bool,
+    /// Why variables that had been there are gone, if they are.
+    pub lost: Option<String>,
+}
+
+impl VariablesReport {
+    /// What a caller must know: only where something was lost that had been there.
+    pub fn note(&self) -> Option<String> {
+        let lost = self.lost.as_ref()?;
+        Some(match self.found {
+            true => format!("the session's variables are gone: {lost}; the next program begins with none"),
+            false => format!("the session's variables were gone: {lost}; this program began with none"),
+        })
+    }
+}
+
+/// The session of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionReport {
+    /// Its handle: with it, other programs find the same files.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Whether it was made for this program.
+    pub is_new: bool,
 }
 
 /// Why a program failed.
@@ -67,6 +109,16 @@ pub struct ToolCalled {
     pub time_ms: f64,
     /// What went wrong.
     pub error: Option<String>,
+    /// Its arguments, as JSON.
+    pub argument_bytes: u64,
+    /// What came back, as JSON, with its files.
+    pub answer_bytes: u64,
+    /// Tokens of the arguments; only where somebody asked for them to be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argument_tokens: Option<u64>,
+    /// Tokens of what came back, without its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_tokens: Option<u64>,
 }
 
 /// One limit that was reached.
@@ -82,7 +134,7 @@ pub struct LimitHit {
 
 impl ToolCalled {
     /// What stands in the list until the answer comes.
-    pub(crate) fn unanswered(name: &str, line: Option<u64>) -> Self {
+    pub(crate) fn unanswered(name: &str, line: Option<u64>, argument_bytes: u64) -> Self {
         let error = "no answer before the program ended or gave up; it may have been carried out";
         Self {
             name: name.to_owned(),
@@ -91,6 +143,10 @@ impl ToolCalled {
             sent: true,
             time_ms: 0.0,
             error: Some(error.to_owned()),
+            argument_bytes,
+            answer_bytes: 0,
+            argument_tokens: None,
+            answer_tokens: None,
         }
     }
 }
@@ -125,6 +181,9 @@ impl Report {
             notes: Vec::new(),
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
+            variables: None,
+            session: None,
+            tokens_estimated: false,
         }
     }
 

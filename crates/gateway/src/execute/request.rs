@@ -1,14 +1,17 @@
 //! What a caller asks for.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gristmill_domain::Limits;
 use serde_json::{Map, Value};
 
-use crate::ports::Asker;
+use crate::pool::Scratch;
+use crate::ports::{Asker, StateValues};
+use crate::state_values::StateInMemory;
 
 /// One program to run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ExecuteRequest {
     /// Its text.
     pub code: String,
@@ -20,6 +23,26 @@ pub struct ExecuteRequest {
     pub workspace: WorkspaceChoice,
     /// Who answers the questions of servers. Meanwhile the program's wall time stands still.
     pub asker: Asker,
+    /// What it finds as `state`.
+    pub state: Arc<dyn StateValues>,
+    /// Whether it goes on with the variables of an earlier program.
+    pub variables: Variables,
+    /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
+    /// waits for it.
+    pub count_tokens: bool,
+}
+
+/// What becomes of a program's variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Variables {
+    /// They end with the program, whose process ends too.
+    #[default]
+    Forget,
+    /// The program goes on in the interpreter that this session has, and leaves it to the next one.
+    Keep {
+        /// The session's id: no two sessions may have the same.
+        session: String,
+    },
 }
 
 /// Where `/workspace` is.
@@ -30,10 +53,45 @@ pub enum WorkspaceChoice {
     ThrowAway,
     /// A folder that exists and is kept.
     Kept(PathBuf),
+    /// An empty folder that is handed over if the program leaves anything in it.
+    KeptIfUsed(Leftovers),
 }
 
+/// Where a folder is put that a program has left something in. Cheap to clone: all clones are the
+/// same place.
+#[derive(Clone, Default)]
+pub struct Leftovers {
+    folders: Arc<Mutex<Option<Scratch>>>,
+}
+
+impl Leftovers {
+    pub(crate) fn put(&self, scratch: Scratch) {
+        *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = Some(scratch);
+    }
+
+    /// What was left. Whoever takes it and drops it removes it.
+    pub(crate) fn take(&self) -> Option<Scratch> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl std::fmt::Debug for Leftovers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Leftovers")
+    }
+}
+
+impl PartialEq for Leftovers {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.folders, &other.folders)
+    }
+}
+
+impl Eq for Leftovers {}
+
 impl ExecuteRequest {
-    /// A Python program with no context, the gateway's limits, a throw-away workspace and nobody to ask.
+    /// A Python program with no context, the gateway's limits, a throw-away workspace, nobody to ask,
+    /// and state and variables that end with it.
     pub fn python(code: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -41,6 +99,9 @@ impl ExecuteRequest {
             limits: None,
             workspace: WorkspaceChoice::ThrowAway,
             asker: Asker::none(),
+            state: Arc::new(StateInMemory::default()),
+            variables: Variables::Forget,
+            count_tokens: false,
         }
     }
 }

@@ -34,6 +34,8 @@ struct Told<'a> {
     notes: Option<&'a RawValue>,
     #[serde(default)]
     error: Option<ToldError>,
+    #[serde(default)]
+    damaged: bool,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +70,19 @@ struct Verdict {
     /// The limit that ended it.
     fatal: Option<LimitName>,
     notes: Vec<String>,
+    damaged: bool,
 }
 
-pub(super) fn shape(finished: Finished) -> Report {
-    let Finished { ending, limits, stdout, stderr, stats, tools_called, ran_for, took } = finished;
+/// A report, and what it does not say.
+pub(super) struct Shaped {
+    pub report: Report,
+    /// Whether the interpreter is of no use to a further program.
+    pub damaged: bool,
+}
+
+pub(super) fn shape(finished: Finished) -> Shaped {
+    let Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took } =
+        finished;
     let verdict = match ending {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
@@ -110,7 +121,8 @@ pub(super) fn shape(finished: Finished) -> Report {
     {
         error.hint = Some(hit.message.clone());
     }
-    Report {
+    let damaged = verdict.damaged;
+    let report = Report {
         success: verdict.error.is_none(),
         result: verdict.result,
         stdout: text(stdout),
@@ -123,7 +135,11 @@ pub(super) fn shape(finished: Finished) -> Report {
         notes: verdict.notes,
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
-    }
+        variables: None,
+        session: None,
+        tokens_estimated,
+    };
+    Shaped { report, damaged }
 }
 
 fn from_told(told: &str, limits: &Limits) -> Verdict {
@@ -142,7 +158,7 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         Err(error) => {
             let message = format!("the interpreter's last words cannot be read: {error}");
             let hint = "the program seems to have damaged the interpreter it runs in";
-            return failed(Code::EngineCrash, message, Some(hint));
+            return damaged(failed(Code::EngineCrash, message, Some(hint)));
         }
     };
     let result =
@@ -154,7 +170,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         (true, _) => None,
         (false, Some(error)) => Some(error),
         (false, None) => {
-            return failed(Code::EngineCrash, "the interpreter failed without a reason".to_owned(), None);
+            let message = "the interpreter failed without a reason".to_owned();
+            return damaged(failed(Code::EngineCrash, message, None));
         }
     };
     let fatal = error.as_ref().and_then(|error| match error.kind.as_str() {
@@ -181,7 +198,13 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
             hint: hint.map(|hint| cut(&hint, MESSAGE_CHARS_MAX)),
         }
     });
-    Verdict { result, error, fatal, notes: told.notes.map(read_notes).unwrap_or_default() }
+    let notes = told.notes.map(read_notes).unwrap_or_default();
+    Verdict { result, error, fatal, notes, damaged: told.damaged }
+}
+
+/// The same, of an interpreter that no other program should get.
+fn damaged(verdict: Verdict) -> Verdict {
+    Verdict { damaged: true, ..verdict }
 }
 
 /// The result, held once more against its limits: that it keeps to them is the program's word.
@@ -241,9 +264,7 @@ fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
 
 fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
     match exit {
-        Some(ChildExit::Signal(signal)) if signal == SIGPROF || signal == SIGXCPU => {
-            from_limit(LimitName::CpuTime, limits)
-        }
+        Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(LimitName::CpuTime, limits),
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
             Code::WorkerMisbehaved,
             "the worker made a system call that is not on its list, and was ended by the kernel".to_owned(),
@@ -265,6 +286,11 @@ fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
             "run the program again; tools that were called are listed, so that nothing is done twice",
         ),
     }
+}
+
+/// Whether it is the kernel's word that the CPU time is used up.
+pub(super) fn is_cpu_limit(signal: i32) -> bool {
+    signal == SIGPROF || signal == SIGXCPU
 }
 
 const SIGSYS: i32 = rustix::process::Signal::SYS.as_raw();

@@ -1,6 +1,7 @@
 //! One call of a program, from its JSON to the tool and back. The only place where a program's
 //! request meets the outside.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
 use crate::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::skills::{ProgramSkills, SkillCall, SkillOffer};
 
 /// Far more values than any sensible call has; a text of commas costs memory when it is parsed.
 const CALL_VALUES_MAX: usize = 1_000_000;
@@ -51,12 +53,36 @@ enum Wanted {
     Tool(Option<Box<RawValue>>),
     /// To read what has this URI.
     Resource(String),
+    /// To list, save or delete skills.
+    Skill(Box<SkillCall>),
 }
 
 /// A call that ended: what goes back, and what is remembered.
 pub(super) struct Answered {
     pub completion: Completion,
     pub called: ToolCalled,
+    /// Where in the payload the value stands, without files.
+    value: Range<usize>,
+}
+
+impl Answered {
+    /// What a model would have read in the program's place.
+    pub fn answer_text(&self) -> &str {
+        match &self.called.error {
+            Some(words) => words,
+            None => &self.completion.payload[self.value.clone()],
+        }
+    }
+}
+
+impl Call {
+    /// What a model would have written in the program's place.
+    pub fn arguments_text(&self) -> &str {
+        match &self.wanted {
+            Wanted::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
+            Wanted::Resource(uri) => uri,
+        }
+    }
 }
 
 /// What the guest writes.
@@ -92,7 +118,7 @@ struct Failed<'a> {
 
 /// What a program asks of us.
 pub(super) enum Asked {
-    /// To call a tool, or to read a resource.
+    /// To call a tool, to read a resource, or to do something with skills.
     Call(Call),
     /// To look for tools.
     Search(ToolSearch),
@@ -105,7 +131,7 @@ const WITH_FILES: char = 'F';
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Completion> {
     let refuse =
         |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
-    if !matches!(kind, "tool" | "search" | "resource") {
+    if !matches!(kind, "tool" | "search" | "resource" | "skill") {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
@@ -126,6 +152,9 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
     let (name, line, wanted) = if kind == "resource" {
         let WrittenRead { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (READ_RESOURCE.to_owned(), line, Wanted::Resource(uri))
+    } else if kind == "skill" {
+        let call = SkillCall::read(payload).map_err(unreadable)?;
+        (call.name().to_owned(), call.line(), Wanted::Skill(Box::new(call)))
     } else {
         let Written { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (name, line, Wanted::Tool(arguments))
@@ -144,8 +173,8 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
 }
 
 /// Looks for tools, at once: it takes a millisecond.
-pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Completion {
-    match tools.search(search) {
+pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &SkillOffer) -> Completion {
+    match tools.search(search, skills) {
         Ok(found) => Completion { id, ok: true, payload: found.to_string() },
         Err(error) => failure_of(id, &error, "search_tools"),
     }
@@ -154,14 +183,17 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch) -> Complet
 /// Sends it, waits, and words the answer.
 pub(super) async fn answer(
     tools: Arc<dyn Tools>,
+    skills: Arc<ProgramSkills>,
     call: Call,
     progress: ProgressSink,
     asker: Asker,
 ) -> Answered {
+    let argument_bytes = call.arguments_text().len() as u64;
     let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
     let outcome = match wanted {
         Wanted::Resource(uri) => tools.read_resource(&uri).await,
+        Wanted::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
             Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
             Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
@@ -169,9 +201,13 @@ pub(super) async fn answer(
     };
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
     let sent = !matches!(&outcome, Err(failure) if failure.was_not_sent());
+    let mut value = 0..0;
     let (completion, error) = match outcome {
         Ok(answer) => match payload_of(answer, &name) {
-            Ok(payload) => (Completion { id, ok: true, payload }, None),
+            Ok((payload, at)) => {
+                value = at;
+                (Completion { id, ok: true, payload }, None)
+            }
             Err(message) => (failure(id, "limit", Code::CallBytes, &message, &name), Some(message)),
         },
         Err(error) => {
@@ -180,16 +216,27 @@ pub(super) async fn answer(
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
-    let called = ToolCalled { name, line, ok: completion.ok, sent, time_ms, error };
-    Answered { completion, called }
+    let called = ToolCalled {
+        name,
+        line,
+        ok: completion.ok,
+        sent,
+        time_ms,
+        argument_bytes,
+        answer_bytes: error.as_ref().map_or(completion.payload.len(), String::len) as u64,
+        argument_tokens: None,
+        answer_tokens: None,
+        error,
+    };
+    Answered { completion, called, value }
 }
 
 fn arguments_from(text: Option<&RawValue>) -> serde_json::Result<Map<String, Value>> {
     text.map_or_else(|| Ok(Map::new()), |text| serde_json::from_str(text.get()))
 }
 
-/// The answer as the guest reads it, or why it cannot be handed over.
-fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
+/// The answer as the guest reads it, and where in it the value stands; or why it cannot be handed over.
+fn payload_of(answer: ToolAnswer, name: &str) -> Result<(String, Range<usize>), String> {
     #[derive(Serialize)]
     struct WithFiles<'a> {
         value: &'a RawValue,
@@ -205,7 +252,8 @@ fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
     }
     caps.check(answer.json.as_bytes()).map_err(|error| format!("the answer of `{name}`: {error}"))?;
     if answer.files.is_empty() {
-        return Ok(answer.json);
+        let whole = 0..answer.json.len();
+        return Ok((answer.json, whole));
     }
     let unreadable = |error: serde_json::Error| format!("the answer of `{name}` is not JSON: {error}");
     let value: &RawValue = serde_json::from_str(&answer.json).map_err(unreadable)?;
@@ -213,7 +261,9 @@ fn payload_of(answer: ToolAnswer, name: &str) -> Result<String, String> {
     if payload.len() >= CALL_PAYLOAD_BYTES_MAX {
         return Err(format!("the answer of `{name}` is too large with its files; ask the tool for less"));
     }
-    Ok(format!("{WITH_FILES}{payload}"))
+    // The value is the first member.
+    let begin = WITH_FILES.len_utf8() + r#"{"value":"#.len();
+    Ok((format!("{WITH_FILES}{payload}"), begin..begin + value.get().len()))
 }
 
 /// At most so many characters, with a mark where it was cut.

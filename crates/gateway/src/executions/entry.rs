@@ -80,6 +80,11 @@ impl Entry {
         self.cancel.cancel();
     }
 
+    /// Waits until somebody wants it to stop.
+    pub async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+    }
+
     pub fn has_ended(&self) -> bool {
         self.happened().ended.is_some()
     }

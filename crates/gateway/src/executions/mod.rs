@@ -19,8 +19,9 @@ use gristmill_domain::Code;
 
 use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
+use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
-use crate::session::{SessionError, Sessions};
+use crate::session::{Patience, Place, SessionChoice, Sessions};
 use entry::Entry;
 use questions::Questions;
 use shelf::Shelf;
@@ -36,6 +37,22 @@ const RUNNING_OF_ONE_MAX: usize = 128;
 /// Who may ask about an execution, and whose sessions it may use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner(pub String);
+
+impl Owner {
+    /// Whoever uses this machine: the command line, a client over pipes, and callers over HTTP from
+    /// this machine who need no token.
+    pub const LOCAL: &'static str = "local";
+
+    /// See [`Owner::LOCAL`].
+    pub fn local() -> Self {
+        Self(Self::LOCAL.to_owned())
+    }
+
+    /// Whoever calls with a token of this name.
+    pub fn of_token(identity: &str) -> Self {
+        Self(format!("http:{identity}"))
+    }
+}
 
 /// Which questions of servers whoever started an execution can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,10 +82,17 @@ pub struct Start {
     pub owner: Owner,
     /// The program.
     pub request: ExecuteRequest,
-    /// The session whose workspace it works in; without one its files are thrown away.
-    pub session: Option<String>,
+    /// The session that it works in; what it leaves behind without one becomes one.
+    pub session: SessionChoice,
+    /// What to do if that is running another program.
+    pub patience: Patience,
+    /// Whether it goes on with the variables of the session's programs, and leaves its own to the
+    /// next. A session is then there before it begins.
+    pub keep_variables: bool,
     /// What can be asked back.
     pub answers: Answers,
+    /// The most tokens that an answer about it may take; `None` if nothing is cut.
+    pub answer_tokens_max: Option<usize>,
 }
 
 /// Every execution of a gateway that somebody may still ask about. Cheap to clone.
@@ -80,14 +104,14 @@ pub struct Executions {
 struct Inner {
     gateway: Gateway,
     sessions: Sessions,
+    history: Option<History>,
     shelf: Mutex<Shelf>,
 }
 
 impl Executions {
-    /// Of this gateway.
-    pub fn new(gateway: Gateway, limits: KeepLimits) -> Self {
-        let sessions = Sessions::new(gateway.clone());
-        Self { inner: Arc::new(Inner { gateway, sessions, shelf: Mutex::new(Shelf::new(limits)) }) }
+    /// Of this gateway, with these sessions. Each is recorded in `history`, if there is one.
+    pub fn new(gateway: Gateway, sessions: Sessions, history: Option<History>, limits: KeepLimits) -> Self {
+        Self { inner: Arc::new(Inner { gateway, sessions, history, shelf: Mutex::new(Shelf::new(limits)) }) }
     }
 
     /// The gateway that runs them.
@@ -95,13 +119,18 @@ impl Executions {
         &self.inner.gateway
     }
 
-    /// Starts a program. It runs on whether it is followed or not, until it ends or is cancelled.
-    /// The error is its report: nothing ran.
+    /// The sessions that they work in.
+    pub fn sessions(&self) -> &Sessions {
+        &self.inner.sessions
+    }
+
+    /// Starts a program, as soon as its session is free. It runs on whether it is followed or not,
+    /// until it ends or is cancelled. The error is its report: nothing ran.
     pub fn start(&self, start: Start) -> Result<Follower, Box<Report>> {
         let asked = Instant::now();
-        let Start { owner, mut request, session, answers } = start;
         let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
-        let theirs = self.shelf().all().filter(|entry| entry.owner == owner && !entry.has_ended()).count();
+        let is_theirs = |entry: &Arc<Entry>| entry.owner == start.owner && !entry.has_ended();
+        let theirs = self.shelf().all().filter(is_theirs).count();
         if theirs >= RUNNING_OF_ONE_MAX {
             return Err(refuse(Refusal::new(
                 Code::Busy,
@@ -109,32 +138,26 @@ impl Executions {
                 "wait for some of them: get_execution",
             )));
         }
-        let entry = Arc::new(Entry::new(owner.clone()).map_err(refuse)?);
-        let held = match session {
-            None => None,
-            Some(name) => {
-                let held = self.inner.sessions.enter(&owner, &name).map_err(|error| refuse(error.into()))?;
-                request.workspace = held.workspace();
-                Some(held)
-            }
-        };
-        if answers.any() {
-            request.asker = Asker::new(Arc::new(Questions::new(&entry, answers)));
-        }
+        let entry = Arc::new(Entry::new(start.owner.clone()).map_err(refuse)?);
         self.shelf().put(Arc::clone(&entry), asked);
-        let execution = self.inner.gateway.execute(request);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
+        let (gateway, sessions) = (self.inner.gateway.clone(), self.inner.sessions.clone());
+        let history = self.inner.history.clone();
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
-            let report = entry::follow(&watched, execution).await;
-            // Before anybody hears of the end: the next program of the session may come at once.
-            drop(held);
+            let report = carry_out(&watched, &gateway, &sessions, history.as_ref(), start, asked).await;
+            drop((gateway, sessions, history));
             watched.end(report);
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
             }
         });
         Ok(Follower::new(entry))
+    }
+
+    /// Where they are recorded.
+    pub fn history(&self) -> Option<&History> {
+        self.inner.history.as_ref()
     }
 
     /// One of the owner's executions, running or ended a short while ago.
@@ -180,18 +203,43 @@ impl Executions {
     }
 }
 
-impl From<SessionError> for Refusal {
-    fn from(error: SessionError) -> Self {
-        let (code, hint) = match &error {
-            SessionError::Busy { .. } => (Code::Busy, "wait for it, or use another session"),
-            SessionError::TooMany { .. } => (Code::Busy, "use a session that is open, or none"),
-            SessionError::BadName { .. } => {
-                (Code::BadRequest, "without a session a program works on its own")
-            }
-            SessionError::NoFolder { .. } => {
-                (Code::Workspace, "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room")
-            }
-        };
-        Refusal::new(code, error.to_string(), hint)
+/// One program, from its place in a session to its report.
+async fn carry_out(
+    entry: &Arc<Entry>,
+    gateway: &Gateway,
+    sessions: &Sessions,
+    history: Option<&History>,
+    start: Start,
+    asked: Instant,
+) -> Report {
+    let Start { owner, mut request, session, patience, keep_variables, answers, answer_tokens_max } = start;
+    let found = tokio::select! {
+        biased;
+        () = entry.cancelled() => return Refusal::cancelled().report(asked),
+        found = sessions.place(&owner, &session, patience, keep_variables) => found,
+    };
+    let place: Place = match found {
+        Ok(place) => place,
+        Err(error) => return Refusal::from(error).report(asked),
+    };
+    place.equip(&mut request, gateway.limits(), keep_variables);
+    if answers.any() {
+        request.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
     }
+    let beginning = history.map(|history| {
+        let level = request.limits.as_ref().unwrap_or(gateway.limits()).level();
+        let beginning = history.about_to_run(&entry.id, &owner, &mut request, level);
+        beginning.answered_within(answer_tokens_max)
+    });
+    let execution = gateway.execute(request);
+    // Beside the program, which runs already.
+    let recording = beginning.map(Beginning::begin);
+    let mut report = entry::follow(entry, execution).await;
+    place.leave(sessions, &owner, &mut report).await;
+    // Before anybody hears of the end: what was answered is known, whatever happens next.
+    if let Some(recording) = recording {
+        let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
+        recording.end(&mut report, &session).await;
+    }
+    report
 }

@@ -3,6 +3,7 @@
 //! The pool keeps a number of warm children waiting, asks for another whenever one is taken, and
 //! starts the zygote again when it is lost. A checkout waits a bounded time and then says so.
 
+mod kept_workers;
 mod scratch;
 mod worker;
 mod zygote_link;
@@ -18,6 +19,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use kept_workers::{
+    Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Lost, Room,
+};
 pub use scratch::{Scratch, ScratchError, ScratchFolders, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 

@@ -126,6 +126,12 @@ impl ScratchFolders {
 }
 
 impl Scratch {
+    /// Whether there is anything in its workspace.
+    pub fn is_used(&self) -> bool {
+        let Ok(entries) = rustix::fs::Dir::read_from(&self.workspace) else { return false };
+        entries.flatten().any(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+    }
+
     /// Where its workspace is.
     pub fn workspace_path(&self) -> PathBuf {
         self.path.join("workspace")

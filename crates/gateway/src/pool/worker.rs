@@ -1,7 +1,7 @@
 //! One child, from the gateway's side: a socket to talk over, a handle to end it by.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use gristmill_protocol::{
     ChildExit, FRAME_HEADER_BYTES, FrameError, FromWorker, PROTOCOL_VERSION, decode_body, decode_frame_len,
     send_with_descriptors,
 };
+use rustix::net::{RecvFlags, recv};
 use rustix::process::Signal;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -54,10 +55,64 @@ pub enum LineEvent {
     Room,
 }
 
+/// Whether a child that has nothing to say says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// It does.
+    Kept,
+    /// It said something.
+    Broken,
+    /// It is gone.
+    Gone,
+}
+
+/// A child's end of the conversation, as far as an onlooker sees it: nothing is read.
+pub struct Line {
+    socket: UnixStream,
+}
+
+impl Line {
+    /// How it is now.
+    fn silence(&self) -> Silence {
+        silence_of(peek(self.socket.as_fd()))
+    }
+
+    /// Waits until the silence ends.
+    pub async fn broken(&self) -> Silence {
+        loop {
+            if self.socket.readable().await.is_err() {
+                return Silence::Gone;
+            }
+            let seen = self.socket.try_io(Interest::READABLE, || peek(self.socket.as_fd()));
+            match silence_of(seen) {
+                Silence::Kept => {}
+                ended => return ended,
+            }
+        }
+    }
+}
+
+fn silence_of(seen: io::Result<usize>) -> Silence {
+    match seen {
+        Ok(0) => Silence::Gone,
+        Ok(_) => Silence::Broken,
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Silence::Kept
+        }
+        Err(_) => Silence::Gone,
+    }
+}
+
+/// How many bytes could be read, at most one; they stay where they are.
+fn peek(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut byte = [0; 1];
+    Ok(recv(socket, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT)?.0)
+}
+
 /// A child. Ends with this value.
 pub struct Worker {
     id: u64,
-    socket: UnixStream,
+    line: Arc<Line>,
     pidfd: Option<OwnedFd>,
     exit: ExitWatch,
     link: Arc<ZygoteLink>,
@@ -76,7 +131,8 @@ impl Worker {
         let socket = StdUnixStream::from(socket);
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket)?;
-        Ok(Self { id, socket, pidfd, exit, link, received: Vec::new(), used: 0 })
+        let line = Arc::new(Line { socket });
+        Ok(Self { id, line, pidfd, exit, link, received: Vec::new(), used: 0 })
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -120,12 +176,12 @@ impl Worker {
                 (false, true) => Interest::WRITABLE,
                 (false, false) => std::future::pending().await,
             };
-            let ready = self.socket.ready(interest).await.map_err(|_| LineError::Gone)?;
+            let ready = self.line.socket.ready(interest).await.map_err(|_| LineError::Gone)?;
             if attention.to_room && ready.is_writable() {
                 return Ok(LineEvent::Room);
             }
             self.received.reserve(READ_BYTES);
-            match self.socket.try_read_buf(&mut self.received) {
+            match self.line.socket.try_read_buf(&mut self.received) {
                 Ok(0) => return Err(LineError::Gone),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -158,10 +214,10 @@ impl Worker {
     /// Writes bytes and the descriptors that go with the first of them.
     pub async fn send(&self, mut bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<(), LineError> {
         let mut descriptors = descriptors;
+        let socket = &self.line.socket;
         while !bytes.is_empty() {
-            let sent = self
-                .socket
-                .async_io(Interest::WRITABLE, || send_with_descriptors(&self.socket, bytes, descriptors))
+            let sent = socket
+                .async_io(Interest::WRITABLE, || send_with_descriptors(socket, bytes, descriptors))
                 .await
                 .map_err(|_| LineError::Gone)?;
             bytes = &bytes[sent..];
@@ -172,11 +228,39 @@ impl Worker {
 
     /// Writes as much as goes at once; 0 when the child does not read.
     pub fn try_send(&self, bytes: &[u8]) -> Result<usize, LineError> {
-        match self.socket.try_write(bytes) {
+        match self.line.socket.try_write(bytes) {
             Ok(count) => Ok(count),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             Err(_) => Err(LineError::Gone),
         }
+    }
+
+    /// Whether the child, which has nothing to say now, says nothing.
+    pub fn silence(&self) -> Silence {
+        match self.received.len() > self.used {
+            true => Silence::Broken,
+            false => self.line.silence(),
+        }
+    }
+
+    /// Lets go of the memory in which its messages came.
+    pub fn forget_buffer(&mut self) {
+        self.compact();
+        self.received.shrink_to_fit();
+    }
+
+    /// To watch while it is idle.
+    pub fn line(&self) -> Arc<Line> {
+        Arc::clone(&self.line)
+    }
+
+    /// What it has in memory, shared pages included, where the system tells.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let pidfd = self.pidfd.as_ref()?;
+        let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).ok()?;
+        let pid: u32 = value_in(&about, "Pid:")?.parse().ok()?;
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        value_in(&status, "VmRSS:")?.parse::<u64>().ok().map(|kb| kb * 1024)
     }
 
     /// Ends the child, whatever it is doing.
@@ -201,6 +285,11 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The word behind a name in a file of `/proc`.
+fn value_in<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()
 }
 
 #[cfg(target_os = "linux")]

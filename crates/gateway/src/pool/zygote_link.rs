@@ -36,6 +36,13 @@ pub struct ZygoteLink {
 }
 
 impl ZygoteLink {
+    /// A link to nobody, and the orders that a zygote would get.
+    #[cfg(test)]
+    pub fn to_nobody() -> (Arc<Self>, mpsc::UnboundedReceiver<ToZygote>) {
+        let (orders, ordered) = mpsc::unbounded_channel();
+        (Arc::new(Self { orders, exits: Mutex::default(), keeper_pid: None }), ordered)
+    }
+
     /// False when the zygote is gone.
     pub fn ask_for_fork(&self) -> bool {
         self.orders.send(ToZygote::Fork).is_ok()

@@ -1,159 +1,372 @@
-//! Sessions: workspaces that programs of one owner share under a name, one program at a time.
+//! Sessions: what programs of one owner share, one program at a time. Files in a workspace, and
+//! values under keys; reached by an unguessable handle, or by a name.
 //!
-//! They last as long as the gateway does, or until they have been idle for an hour.
+//! They outlive the gateway. What is known of them is in the database, their files are in folders
+//! beside it, and a lock on a file in each folder says that a program is in it, whichever gateway
+//! runs it. Whoever dies lets go of the lock; whatever a death leaves half-done is finished or
+//! removed by the next start ([`Sessions::tidy`]).
+//!
+//! Walls: an owner never finds what is another's, not even that it is there. The gateway touches a
+//! session's files by descriptor only (`files.rs`).
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod archive;
+mod beneath;
+mod error;
+mod files;
+mod folder;
+mod glob;
+mod held;
+mod inside_path;
+mod listing;
+mod place;
+mod session_id;
+mod session_name;
+mod settings;
+mod tar;
+mod upkeep;
+mod values;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use gristmill_domain::Limits;
 
 use crate::builder::Gateway;
-use crate::execute::WorkspaceChoice;
 use crate::executions::Owner;
-use crate::pool::Scratch;
+use crate::store::{Inserted, SessionRecord, Store};
 
-/// Each holds a folder on disk.
-const SESSIONS_MAX: usize = 256;
+pub use archive::{ArchiveError, Imported};
+pub use error::SessionError;
+pub use files::{Content, Encoding, FileError, READ_BYTES_MAX, ReadPart, WorkspaceFiles, Written};
+pub use held::HeldSession;
+pub use listing::{FileKind, ListedFile, Listing};
+pub use place::{ConnectionSession, SessionChoice};
+pub use session_id::SessionId;
+pub use settings::SessionSettings;
+pub use upkeep::Tidied;
 
-/// Those of one owner: nobody takes what all need.
-const SESSIONS_OF_ONE_MAX: usize = 64;
+pub(crate) use place::Place;
 
-/// A conversation that has been silent for this long is over.
-const IDLE_MAX: Duration = Duration::from_secs(60 * 60);
+use folder::SessionFolder;
 
-/// Long enough for any name that a person or a model gives.
-const NAME_BYTES_MAX: usize = 64;
+/// How long a second program waits for the first if nothing else is said: less than any client
+/// waits for an answer.
+pub const BUSY_WAIT: Duration = Duration::from_secs(30);
 
-/// A session that cannot be used. Nothing ran, and its files are untouched.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SessionError {
-    /// One program at a time.
-    #[error("session `{name}` is already running a program")]
-    Busy {
-        /// Its name.
-        name: String,
-    },
-    /// All places are taken.
-    #[error("{count} sessions are open, which is as many as may be")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
-    /// Not a name.
-    #[error("`{name}` is not a name for a session: 1 to 64 letters, digits, `-`, `_` or `.`")]
-    BadName {
-        /// As it was written, shortened.
-        name: String,
-    },
-    /// No folder for its files.
-    #[error("no folder can be made for session `{name}`: {reason}")]
-    NoFolder {
-        /// Its name.
-        name: String,
-        /// What the system says.
-        reason: String,
-    },
+/// What to do about a session that is running a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Give up at once.
+    Refuse,
+    /// Wait for it, so long at most.
+    Wait(Duration),
 }
 
-/// See the module.
-pub(crate) struct Sessions {
-    gateway: Gateway,
-    open: Mutex<HashMap<(Owner, String), Arc<Session>>>,
+impl Default for Patience {
+    fn default() -> Self {
+        Patience::Wait(BUSY_WAIT)
+    }
 }
 
-struct Session {
-    folder: Scratch,
-    busy: AtomicBool,
-    used: Mutex<Instant>,
+/// Whose sessions are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of one owner.
+    Of(Owner),
+    /// All: for whoever has the machine.
+    Everyones,
 }
 
-/// A session that is held by one program.
-pub(crate) struct HeldSession(Arc<Session>);
+impl Whose {
+    fn owner(&self) -> Option<String> {
+        match self {
+            Whose::Of(owner) => Some(owner.0.clone()),
+            Whose::Everyones => None,
+        }
+    }
+}
+
+/// A session to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewSession {
+    /// What it is called; without a name it is reached by its handle alone.
+    pub name: Option<String>,
+    /// What its workspace may hold, if that is less than the level permits.
+    pub max_bytes: Option<u64>,
+    /// How many files, in the same way.
+    pub max_files: Option<u64>,
+}
+
+/// A session, seen from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// Its handle.
+    pub id: SessionId,
+    /// Its name.
+    pub name: Option<String>,
+    /// Whose it is.
+    pub owner: Owner,
+    /// When it was made.
+    pub created: SystemTime,
+    /// When it was used last.
+    pub used: SystemTime,
+    /// Programs that have run in it.
+    pub executions: u64,
+    /// Bytes in its workspace.
+    pub bytes: u64,
+    /// Files and folders in its workspace.
+    pub files: u64,
+    /// Keys of its state, sorted.
+    pub keys: Vec<String>,
+    /// Whether a program is in it.
+    pub is_busy: bool,
+    /// Limits of its own.
+    pub max_bytes: Option<u64>,
+    /// Limits of its own.
+    pub max_files: Option<u64>,
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    folder: PathBuf,
+    limits: Limits,
+    settings: SessionSettings,
+}
 
 impl Sessions {
-    pub fn new(gateway: Gateway) -> Self {
-        Self { gateway, open: Mutex::default() }
-    }
-
-    /// Takes a session for one program; opens it if it is not open.
-    pub fn enter(&self, owner: &Owner, name: &str) -> Result<HeldSession, SessionError> {
-        check_name(name)?;
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        open.retain(|_, session| !session.is_over(now));
-        let key = (owner.clone(), name.to_owned());
-        let session = match open.get(&key) {
-            Some(session) => Arc::clone(session),
-            None if open.len() >= SESSIONS_MAX => return Err(SessionError::TooMany { count: open.len() }),
-            None if open.keys().filter(|(whose, _)| whose == owner).count() >= SESSIONS_OF_ONE_MAX => {
-                return Err(SessionError::TooMany { count: SESSIONS_OF_ONE_MAX });
-            }
-            None => {
-                let folder = self.gateway.take_scratch().map_err(|error| SessionError::NoFolder {
-                    name: name.to_owned(),
-                    reason: error.to_string(),
-                })?;
-                let session =
-                    Arc::new(Session { folder, busy: AtomicBool::new(false), used: Mutex::new(now) });
-                open.insert(key, Arc::clone(&session));
-                session
+    /// The sessions that a database knows. Those of a database in memory are in `scratch`, and go
+    /// with it. `limits` are the level's: a workspace holds no more than they permit.
+    pub fn open(
+        store: Store,
+        scratch: Option<&Gateway>,
+        limits: Limits,
+        settings: SessionSettings,
+    ) -> Result<Self, SessionError> {
+        let folder = match (store.folder(), scratch) {
+            (Some(data), _) => data.join("sessions"),
+            (None, Some(gateway)) => gateway.scratch_folder().join("sessions"),
+            (None, None) => {
+                let reason = "a database in memory has no place for files".to_owned();
+                return Err(SessionError::NoFolder { session: "any".to_owned(), reason });
             }
         };
-        if session.busy.swap(true, Ordering::AcqRel) {
-            return Err(SessionError::Busy { name: name.to_owned() });
+        folder::make_folder(&folder).map_err(|error| SessionError::NoFolder {
+            session: folder.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { inner: Arc::new(Inner { store, folder, limits, settings }) })
+    }
+
+    /// Makes a session and holds it.
+    pub async fn create(&self, owner: &Owner, new: NewSession) -> Result<HeldSession, SessionError> {
+        self.create_with(owner, new, Vec::new(), |folder, _| folder.make_workspace()).await
+    }
+
+    /// Takes a session by its name or its handle, as soon as nobody else has it.
+    pub async fn enter(
+        &self,
+        whose: &Whose,
+        session: &str,
+        patience: Patience,
+    ) -> Result<HeldSession, SessionError> {
+        let record = self.find(whose, session).await?;
+        self.hold(record, patience).await
+    }
+
+    /// The same; a name that there is no session of becomes one.
+    pub async fn enter_or_create(
+        &self,
+        owner: &Owner,
+        session: &str,
+        patience: Patience,
+    ) -> Result<HeldSession, SessionError> {
+        // Twice: another gateway may make it, or end it, in between.
+        for _ in 0..2 {
+            match self.enter(&Whose::Of(owner.clone()), session, patience).await {
+                Err(SessionError::Missing { .. }) if SessionId::read(session).is_none() => {}
+                outcome => return outcome,
+            }
+            let new = NewSession { name: Some(session.to_owned()), ..NewSession::default() };
+            match self.create(owner, new).await {
+                Err(SessionError::NameTaken { .. }) => {}
+                outcome => return outcome,
+            }
         }
-        Ok(HeldSession(session))
+        self.enter(&Whose::Of(owner.clone()), session, patience).await
+    }
+
+    /// All sessions, the last used first.
+    pub async fn list(&self, whose: &Whose) -> Result<Vec<SessionInfo>, SessionError> {
+        let records = self.inner.store.all_sessions(whose.owner()).await?;
+        let mut all = Vec::with_capacity(records.len());
+        for record in records {
+            all.extend(self.info_of(record).await?);
+        }
+        Ok(all)
+    }
+
+    /// One session, by its name or its handle.
+    pub async fn info(&self, whose: &Whose, session: &str) -> Result<SessionInfo, SessionError> {
+        let record = self.find(whose, session).await?;
+        let missing = || SessionError::Missing { session: session.to_owned() };
+        self.info_of(record).await?.ok_or_else(missing)
+    }
+
+    /// The files of a session. Nobody is kept out meanwhile: what is written appears whole.
+    pub async fn files(&self, whose: &Whose, session: &str) -> Result<WorkspaceFiles, SessionError> {
+        let record = self.find(whose, session).await?;
+        let now = now_ms();
+        // A session whose files somebody looks at is not idle; if that cannot be noted, no matter.
+        let _ = self.inner.store.use_session(record.id.clone(), now, 0).await;
+        self.files_of(&record)
+    }
+
+    fn files_of(&self, record: &SessionRecord) -> Result<WorkspaceFiles, SessionError> {
+        let id = id_of(record)?;
+        let folder = SessionFolder::of(&self.inner.folder, &id);
+        let failed = |error: std::io::Error| no_folder(record, &error);
+        // Somebody may have removed it by hand: it begins anew, empty.
+        folder::make_folder(folder.path()).map_err(failed)?;
+        folder::make_folder(&folder.incoming()).map_err(failed)?;
+        folder.make_workspace().map_err(failed)?;
+        let root = folder::open_folder(&folder.workspace()).map_err(failed)?;
+        let incoming = folder::open_folder(&folder.incoming()).map_err(failed)?;
+        Ok(WorkspaceFiles::new(root, incoming, held::lowered(&self.inner.limits, record)))
+    }
+
+    async fn info_of(&self, record: SessionRecord) -> Result<Option<SessionInfo>, SessionError> {
+        let Some(id) = SessionId::read(&record.id) else { return Ok(None) };
+        let keys = self.inner.store.session_keys(record.id.clone()).await?;
+        let folder = SessionFolder::of(&self.inner.folder, &id);
+        let looked = tokio::task::spawn_blocking(move || {
+            let mut found = (0, 0);
+            // What cannot be measured counts as far as it was.
+            if let Ok(workspace) = folder::open_folder(&folder.workspace()) {
+                let _ = crate::execute::measure(&workspace, 0, &mut found);
+            }
+            (found, folder.is_locked())
+        });
+        let ((bytes, files), is_busy) = looked.await.unwrap_or_default();
+        let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        Ok(Some(SessionInfo {
+            id,
+            name: record.name,
+            owner: Owner(record.owner),
+            created: time_of(record.created_ms),
+            used: time_of(record.used_ms),
+            executions: u64::try_from(record.executions).unwrap_or(0),
+            bytes,
+            files,
+            keys,
+            is_busy,
+            max_bytes: number(record.max_bytes),
+            max_files: number(record.max_files),
+        }))
+    }
+
+    async fn find(&self, whose: &Whose, session: &str) -> Result<SessionRecord, SessionError> {
+        let missing = || SessionError::Missing { session: gristmill_domain::one_line(session, 64) };
+        if SessionId::read(session).is_some() {
+            let found = self.inner.store.session_by_id(whose.owner(), session.to_owned()).await?;
+            return found.ok_or_else(missing);
+        }
+        session_name::check(session)?;
+        let mut found = self.inner.store.sessions_by_name(whose.owner(), session.to_owned()).await?;
+        // Whoever has the machine means a session of its own first.
+        if let Some(own) = found.iter().position(|record| record.owner == Owner::LOCAL) {
+            return Ok(found.swap_remove(own));
+        }
+        match found.len() {
+            0 => Err(missing()),
+            1 => Ok(found.swap_remove(0)),
+            _ => Err(SessionError::Ambiguous {
+                name: session.to_owned(),
+                handles: found.into_iter().map(|record| record.id).collect(),
+            }),
+        }
+    }
+
+    /// Makes a session whose files come from `fill`. Nothing is left of it if anything fails.
+    async fn create_with(
+        &self,
+        owner: &Owner,
+        new: NewSession,
+        values: Vec<(String, String)>,
+        fill: impl FnOnce(&SessionFolder, &folder::FolderLock) -> std::io::Result<()> + Send + 'static,
+    ) -> Result<HeldSession, SessionError> {
+        if let Some(name) = &new.name {
+            session_name::check(name)?;
+        }
+        let shown = new.name.clone().unwrap_or_else(|| "new".to_owned());
+        let failed = |error: String| SessionError::NoFolder { session: shown.clone(), reason: error };
+        let id = SessionId::new().map_err(|error| failed(error.to_string()))?;
+        let folder = SessionFolder::of(&self.inner.folder, &id);
+        let making = folder.clone();
+        let made = tokio::task::spawn_blocking(move || {
+            let lock = making.try_lock()?.ok_or_else(|| std::io::Error::other("it is in use"))?;
+            fill(&making, &lock).map(|()| lock)
+        });
+        let made = made.await.map_err(|error| failed(error.to_string()))?;
+        let clear_away = || drop(folder::remove(folder.path()));
+        let lock = made.map_err(|error| {
+            clear_away();
+            failed(error.to_string())
+        })?;
+        let now = now_ms();
+        let bound = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+        let record = SessionRecord {
+            id: id.as_str().to_owned(),
+            owner: owner.0.clone(),
+            name: new.name,
+            created_ms: now,
+            used_ms: now,
+            executions: 0,
+            resets: 0,
+            max_bytes: bound(new.max_bytes),
+            max_files: bound(new.max_files),
+        };
+        let inserted =
+            self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;
+        let refused = match inserted {
+            Ok(Inserted::Done) => return Ok(HeldSession::new(self.clone(), record, id, lock, true)),
+            Ok(Inserted::NameTaken) => SessionError::NameTaken { name: record.name.unwrap_or_default() },
+            Ok(Inserted::TooMany(count)) => SessionError::TooMany { count },
+            Err(error) => error.into(),
+        };
+        clear_away();
+        Err(refused)
     }
 }
 
-fn check_name(name: &str) -> Result<(), SessionError> {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    match (1..=NAME_BYTES_MAX).contains(&name.len()) && name.bytes().all(fits) {
-        true => Ok(()),
-        false => Err(SessionError::BadName { name: gristmill_domain::one_line(name, NAME_BYTES_MAX) }),
-    }
+fn id_of(record: &SessionRecord) -> Result<SessionId, SessionError> {
+    SessionId::read(&record.id).ok_or_else(|| SessionError::Missing { session: shown(record) })
 }
 
-impl Session {
-    fn is_over(&self, now: Instant) -> bool {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        !self.busy.load(Ordering::Acquire) && now.saturating_duration_since(used) > IDLE_MAX
-    }
+/// How a session is called in messages: as its users know it.
+fn shown(record: &SessionRecord) -> String {
+    record.name.clone().unwrap_or_else(|| record.id.clone())
 }
 
-impl HeldSession {
-    /// Where its files are.
-    pub fn workspace(&self) -> WorkspaceChoice {
-        WorkspaceChoice::Kept(self.0.folder.workspace_path())
-    }
+fn no_folder(record: &SessionRecord, error: &std::io::Error) -> SessionError {
+    SessionError::NoFolder { session: shown(record), reason: error.to_string() }
 }
 
-impl Drop for HeldSession {
-    fn drop(&mut self) {
-        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.0.busy.store(false, Ordering::Release);
-    }
+/// Milliseconds since 1970, as they are kept.
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn time_of(ms: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_1_to_64_plain_characters() {
-        for name in ["a", ".", "..", "A-b_c.9", &"n".repeat(64)] {
-            assert_eq!(check_name(name), Ok(()), "{name}");
-        }
-        for name in ["", "a b", "a/b", "\u{e4}", "\0", &"n".repeat(65)] {
-            let bad = gristmill_domain::one_line(name, NAME_BYTES_MAX);
-            assert_eq!(check_name(name), Err(SessionError::BadName { name: bad }), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn a_bad_name_is_told_in_one_short_line() {
-        let error =
-            check_name(&format!("line\nline\u{1b}[31m{}", "x".repeat(10_000))).unwrap_err().to_string();
-        assert!(error.len() < 250 && !error.contains(['\n', '\u{1b}']), "{error}");
-    }
-}
+mod tests;

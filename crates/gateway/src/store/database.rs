@@ -10,6 +10,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::{FILE_NAME, migrations};
+use crate::private_file::FileLock;
+
+/// Held while the file is opened.
+const LOCK_NAME: &str = "gristmill.db.lock";
 
 /// How long another process may hold it. Each of our own jobs takes milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -24,6 +28,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let failed = |error: io::Error| StoreError::Folder { folder: folder.to_owned(), why: error.to_string() };
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
     let file = folder.join(FILE_NAME);
+    // One gateway opens at a time: to begin a log and to make tables takes the file for oneself.
+    let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(failed)?;
     // The file first, for its mode; SQLite gives the files beside it the same.
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE

@@ -8,7 +8,11 @@ use super::database::APPLICATION_ID;
 use super::error::StoreError;
 
 /// One step each. Never changed once they are out; a change is a new step.
-const STEPS: &[&str] = &[include_str!("migrations/1_sessions.sql")];
+const STEPS: &[&str] = &[
+    include_str!("migrations/1_sessions.sql"),
+    include_str!("migrations/2_executions.sql"),
+    include_str!("migrations/3_skills.sql"),
+];
 
 /// The version that this gristmill writes.
 pub(super) const VERSION: i64 = STEPS.len() as i64;

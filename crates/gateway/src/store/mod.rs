@@ -8,7 +8,11 @@
 
 mod database;
 mod error;
+mod executions;
+mod executions_together;
 mod migrations;
+mod sessions;
+mod skills;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +23,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
+pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord};
+pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};
 
 /// The file's name in the data folder.
@@ -84,7 +90,15 @@ impl Store {
         outcome.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// The same, as one transaction that is taken back if the job fails.
+    /// Does a job when its turn comes; nobody hears of it. Left out if very many wait already.
+    pub(crate) fn later(&self, job: impl FnOnce(&mut Connection) -> Result<(), StoreError> + Send + 'static) {
+        if let Some(jobs) = self.lock_jobs().as_ref() {
+            let job: Job = Box::new(move |connection: &mut Connection| drop(job(connection)));
+            let _ = jobs.try_send(job);
+        }
+    }
+
+    /// One transaction, which is taken back if the job fails.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
         job: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, StoreError> + Send + 'static,

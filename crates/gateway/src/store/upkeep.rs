@@ -64,6 +64,12 @@ impl Store {
         .await
     }
 
+    /// Whether it can be written now: writes what stands there already.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        self.change(|transaction| Ok(transaction.pragma_update(None, "user_version", migrations::VERSION)?))
+            .await
+    }
+
     /// Writes a copy as it is at this moment, while everyone goes on. The file appears whole or not
     /// at all.
     pub async fn backup(&self, to: &Path) -> Result<(), BackupError> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use gristmill_domain::catalogue::{Resolved, fold};
+use gristmill_domain::catalogue::{Lookup, Resolved, fold};
 use gristmill_domain::search::Answer;
 use gristmill_domain::{Code, ToolAnswer};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
 use super::{Inner, ResourceFailure, Upstreams};
 use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::skills::SkillOffer;
 
 /// See the module.
 pub(super) struct FrozenTools {
@@ -117,9 +118,13 @@ impl Tools for FrozenTools {
         })
     }
 
-    fn search(&self, search: &ToolSearch) -> Result<Value, ToolFailure> {
-        let answer =
-            self.snapshot.search(search).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+    fn lookup(&self) -> Option<&Lookup> {
+        Some(self.snapshot.lookup())
+    }
+
+    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+        let answer = self.snapshot.search(search, skills);
+        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
         let mut text = self.snapshot.rendered(&answer);
         for (server, failure) in self.inner.down() {
             text.push_str(&format!("\n{} is down: {failure}", server.settings.name));
@@ -128,12 +133,17 @@ impl Tools for FrozenTools {
         if let Some(problem) = self.inner.servers().iter().find_map(|server| server.pins_problem()) {
             text.push_str(&format!("\n{problem}"));
         }
-        Ok(json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits(&answer) }))
+        Ok(found(&answer, &text))
     }
 
     fn tree(&self) -> Option<&Path> {
         self.tree.as_ref().map(|tree| tree.path())
     }
+}
+
+/// What a program's `search_tools` reads.
+pub(crate) fn found(answer: &Answer, text: &str) -> Value {
+    json!({ "text": text, "shown": answer.shown, "total": answer.total, "hits": hits(answer) })
 }
 
 /// The hits, or the servers where those were browsed.

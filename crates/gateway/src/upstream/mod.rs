@@ -32,18 +32,18 @@ use tokio::sync::watch as watch_channel;
 
 use crate::ports::{BoxFuture, Connector, ToolCall, ToolFailure, ToolSource, Tools, UpstreamFailure};
 use frozen::FrozenTools;
+pub(crate) use frozen::found;
 use kept_offers::KeptOffers;
 use pin_file::PinFile;
 use server::Server;
-use snapshot::Snapshot;
-use tree_store::TreeStore;
 
 pub use pin_file::PinError;
 pub use readables::ResourceFailure;
 pub use server_log::ServerLog;
-pub use snapshot::SearchFailure;
+pub use snapshot::{SearchFailure, Snapshot};
 pub use status::{ServerState, ServerStatus};
 pub use tree_store::remove_trees;
+pub(crate) use tree_store::{TreeLease, TreeStore};
 
 /// How long programs and searches wait for servers of which nothing is known yet.
 const FIRST_LOOK_WAIT: Duration = Duration::from_secs(10);

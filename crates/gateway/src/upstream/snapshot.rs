@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gristmill_domain::catalogue::{Catalogue, Lookup, ToolDefinition, ToolHash};
+use gristmill_domain::catalogue::{
+    Catalogue, Lookup, Server as CatalogueServer, Tool, ToolDefinition, ToolHash,
+};
 use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render};
 use gristmill_domain::stubs::{self, Language};
 use gristmill_domain::tree::{self, States};
@@ -13,6 +15,7 @@ use tokio::sync::OnceCell;
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
 use crate::ports::ToolSearch;
+use crate::skills::SkillOffer;
 use crate::tokens;
 
 /// What a search may take of a model's attention, if nothing else is said.
@@ -26,6 +29,8 @@ pub struct Snapshot {
     /// Of what is offered, whatever the states of the servers.
     offers: String,
     index: OnceLock<Index>,
+    /// The same with skills in it, for their latest version.
+    with_skills: Mutex<Option<(String, Arc<Index>)>>,
     checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
     trees: Option<Arc<TreeStore>>,
     tree: OnceCell<Option<Arc<TreeLease>>>,
@@ -59,6 +64,7 @@ impl Snapshot {
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
             index: OnceLock::new(),
+            with_skills: Mutex::default(),
             checks: Mutex::default(),
             trees,
             tree: OnceCell::new(),
@@ -85,8 +91,8 @@ impl Snapshot {
         &self.lookup
     }
 
-    /// Looks for tools.
-    pub fn search(&self, search: &ToolSearch) -> Result<Answer, SearchFailure> {
+    /// Looks for tools, and for skills beside them.
+    pub fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Answer, SearchFailure> {
         let detail = match search.detail.as_deref() {
             None | Some("summary") => Detail::Summary,
             Some("names") => Detail::Names,
@@ -101,9 +107,29 @@ impl Snapshot {
             limit: search.limit.unwrap_or(gristmill_domain::search::LIMIT_DEFAULT),
             offset: search.offset.unwrap_or(0),
         };
-        let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
-        let signature = |server: &_, tool: &_| stubs::signature(Language::Python, server, tool);
-        Ok(index.search(&query, &signature)?)
+        let shelf = skills.name_beside(self.catalogue());
+        let signature = |server: &CatalogueServer, tool: &Tool| {
+            let usage = skills.use_of(&tool.definition.name).filter(|_| server.offer.name == shelf);
+            usage.map_or_else(|| stubs::signature(Language::Python, server, tool), str::to_owned)
+        };
+        if skills.is_empty() {
+            let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
+            return Ok(index.search(&query, &signature)?);
+        }
+        Ok(self.index_with(skills).search(&query, &signature)?)
+    }
+
+    /// One index over both: what is found is ranked together.
+    fn index_with(&self, skills: &SkillOffer) -> Arc<Index> {
+        let mut kept = self.with_skills.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some((version, index)) if version == skills.version() => Arc::clone(index),
+            Some(_) | None => {
+                let index = Arc::new(Index::new(Arc::new(skills.beside(self.catalogue()))));
+                *kept = Some((skills.version().to_owned(), Arc::clone(&index)));
+                index
+            }
+        }
     }
 
     /// An answer as a model reads it.

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Progress};
-use gristmill_gateway::{ErrorReport, Report, ToolCalled};
+use gristmill_gateway::{ErrorReport, Report, ToolCalled, VariablesReport};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
@@ -133,6 +133,7 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
     }
     let hits = report.limits_hit.iter().filter(|_| report.error.is_none());
     notes.extend(hits.map(|hit| format!("a limit was reached and the program went on: {}", hit.message)));
+    notes.extend(report.variables.as_ref().and_then(VariablesReport::note));
     notes.extend(report.notes.iter().cloned());
     if report.error.is_none() && report.result.is_none() && output.is_empty() {
         notes.push("the program printed nothing and set no `result`".to_owned());
@@ -143,6 +144,12 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
             let _ = writeln!(text, "Note: {note}");
         }
         structured.insert("notes".to_owned(), json!(notes));
+    }
+    // A session that was named is known; one that came into being must be told.
+    let made = report.session.as_ref().filter(|session| session.is_new && session.name.is_none());
+    if let Some(session) = made {
+        let _ = writeln!(text, "Session: {}", session.id);
+        structured.insert("session".to_owned(), json!(session.id));
     }
     if let Some(id) = id {
         structured.insert("id".to_owned(), json!(id.as_str()));

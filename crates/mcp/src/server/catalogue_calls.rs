@@ -1,9 +1,12 @@
 //! `search_tools` and `get_tool_definition`: looking things up in the catalogue.
 
+use std::sync::Arc;
+
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool, fold};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
+use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{ServerState, Upstreams};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -43,7 +46,11 @@ fn limit(asked: Option<&serde_json::Number>) -> Result<Option<usize>, Answer> {
 }
 
 /// Answers a search.
-pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String, Value>) -> Answer {
+pub(super) async fn search(
+    upstreams: Option<&Upstreams>,
+    skills: Option<&Skills>,
+    arguments: Map<String, Value>,
+) -> Answer {
     let arguments: SearchArguments = match serde_json::from_value(Value::Object(arguments)) {
         Ok(arguments) => arguments,
         Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
@@ -52,9 +59,18 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         Ok(limit) => limit,
         Err(refused) => return refused,
     };
-    let Some(upstreams) = upstreams else { return no_servers() };
-    upstreams.known_soon().await;
-    let snapshot = upstreams.snapshot();
+    let offer = match skills {
+        Some(skills) => Arc::clone(skills.look_closely().await.offer()),
+        None => Arc::default(),
+    };
+    let snapshot = match upstreams {
+        Some(upstreams) => {
+            upstreams.known_soon().await;
+            upstreams.snapshot()
+        }
+        None if offer.is_empty() => return no_servers(),
+        None => Arc::default(),
+    };
     let search = ToolSearch {
         query: arguments.query,
         server: arguments.server,
@@ -64,7 +80,7 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         offset: None,
         line: None,
     };
-    let found = match snapshot.search(&search) {
+    let found = match snapshot.search(&search, &offer) {
         Ok(found) => found,
         Err(error) => return Answer::refused(Code::BadRequest, &error.to_string(), None),
     };
@@ -87,7 +103,7 @@ pub(super) async fn search(upstreams: Option<&Upstreams>, arguments: Map<String,
         text.push('\n');
         text.push_str(line);
     }
-    if let Some(trouble) = trouble(upstreams, search.server.as_deref()) {
+    if let Some(trouble) = upstreams.and_then(|upstreams| trouble(upstreams, search.server.as_deref())) {
         text.push_str(&format!("\n{trouble}"));
         more.push(trouble);
     }

@@ -7,6 +7,7 @@ use gristmill_gateway::domain::validate::ArgumentCheck;
 use serde_json::{Value, json};
 
 use super::profile::Profile;
+use super::stats_calls;
 
 /// One of our tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,15 +17,31 @@ pub(super) enum OwnTool {
     SearchTools,
     GetToolDefinition,
     GetExecution,
+    WriteWorkspaceFile,
+    ReadWorkspaceFile,
+    ListWorkspaceFiles,
+    GetExecutionStats,
+    SaveSkill,
+    LoadSkill,
+    ListSkills,
+    DeleteSkill,
 }
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 5] = [
+    pub const ALL: [OwnTool; 13] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
         OwnTool::GetExecution,
+        OwnTool::WriteWorkspaceFile,
+        OwnTool::ReadWorkspaceFile,
+        OwnTool::ListWorkspaceFiles,
+        OwnTool::SaveSkill,
+        OwnTool::LoadSkill,
+        OwnTool::ListSkills,
+        OwnTool::DeleteSkill,
+        OwnTool::GetExecutionStats,
         OwnTool::ExecutePython,
     ];
 
@@ -35,6 +52,14 @@ impl OwnTool {
             OwnTool::SearchTools => "search_tools",
             OwnTool::GetToolDefinition => "get_tool_definition",
             OwnTool::GetExecution => "get_execution",
+            OwnTool::WriteWorkspaceFile => "write_workspace_file",
+            OwnTool::ReadWorkspaceFile => "read_workspace_file",
+            OwnTool::ListWorkspaceFiles => "list_workspace_files",
+            OwnTool::GetExecutionStats => "get_execution_stats",
+            OwnTool::SaveSkill => "save_skill",
+            OwnTool::LoadSkill => "load_skill",
+            OwnTool::ListSkills => "list_skills",
+            OwnTool::DeleteSkill => "delete_skill",
         }
     }
 
@@ -42,16 +67,55 @@ impl OwnTool {
     pub fn is_in(self, profile: Profile) -> bool {
         match self {
             OwnTool::ExecuteCode | OwnTool::SearchTools => true,
-            OwnTool::GetToolDefinition | OwnTool::GetExecution => profile != Profile::Minimal,
+            OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::SaveSkill
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::DeleteSkill
+            | OwnTool::GetExecutionStats => profile != Profile::Minimal,
             OwnTool::ExecutePython => profile == Profile::Full,
         }
     }
 
-    /// Whether it may run programs; the others only look things up.
+    /// Whether it may run programs, or touches what they left or find; the others only look things up.
     pub fn executes(self) -> bool {
         match self {
-            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::GetExecution => true,
-            OwnTool::SearchTools | OwnTool::GetToolDefinition => false,
+            OwnTool::ExecuteCode
+            | OwnTool::ExecutePython
+            | OwnTool::GetExecution
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::SaveSkill
+            | OwnTool::DeleteSkill => true,
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::GetExecutionStats => false,
+        }
+    }
+
+    /// Whether it answers how a program or a skill fared; what the others refuse has no structured form.
+    pub fn refuses_in_form(self) -> bool {
+        match self {
+            OwnTool::ExecuteCode
+            | OwnTool::ExecutePython
+            | OwnTool::GetExecution
+            | OwnTool::SaveSkill
+            | OwnTool::DeleteSkill => true,
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::GetExecutionStats => false,
         }
     }
 
@@ -62,6 +126,14 @@ impl OwnTool {
             OwnTool::SearchTools => "Find tools",
             OwnTool::GetToolDefinition => "Show a tool's definition",
             OwnTool::GetExecution => "Follow a running program",
+            OwnTool::WriteWorkspaceFile => "Write a file",
+            OwnTool::ReadWorkspaceFile => "Read a file",
+            OwnTool::ListWorkspaceFiles => "List files",
+            OwnTool::GetExecutionStats => "Show what programs took and saved",
+            OwnTool::SaveSkill => "Save a skill",
+            OwnTool::LoadSkill => "Read a skill",
+            OwnTool::ListSkills => "List skills",
+            OwnTool::DeleteSkill => "Delete a skill",
         }
     }
 
@@ -72,11 +144,20 @@ impl OwnTool {
             OwnTool::SearchTools => include_str!("texts/search_tools.md"),
             OwnTool::GetToolDefinition => include_str!("texts/get_tool_definition.md"),
             OwnTool::GetExecution => include_str!("texts/get_execution.md"),
+            OwnTool::WriteWorkspaceFile => include_str!("texts/write_workspace_file.md"),
+            OwnTool::ReadWorkspaceFile => include_str!("texts/read_workspace_file.md"),
+            OwnTool::ListWorkspaceFiles => include_str!("texts/list_workspace_files.md"),
+            OwnTool::GetExecutionStats => include_str!("texts/get_execution_stats.md"),
+            OwnTool::SaveSkill => include_str!("texts/save_skill.md"),
+            OwnTool::LoadSkill => include_str!("texts/load_skill.md"),
+            OwnTool::ListSkills => include_str!("texts/list_skills.md"),
+            OwnTool::DeleteSkill => include_str!("texts/delete_skill.md"),
         }
     }
 
     pub fn input_schema(self, profile: Profile) -> Value {
         let text = json!({"type": "string"});
+        let texts = json!({"type": "array", "items": text});
         let properties = match self {
             OwnTool::ExecuteCode => execute_properties(profile, true),
             OwnTool::ExecutePython => execute_properties(profile, false),
@@ -98,10 +179,55 @@ impl OwnTool {
                 "wait_s": {"type": "number"},
                 "cancel": {"type": "boolean", "description": "Stop it."},
             }),
+            OwnTool::WriteWorkspaceFile => json!({
+                "path": text,
+                "content": text,
+                "encoding": {"enum": ["text", "base64"]},
+                "session": text,
+            }),
+            OwnTool::ReadWorkspaceFile => json!({
+                "path": text,
+                "offset": {"type": "integer"},
+                "limit": {"type": "integer"},
+                "encoding": {"enum": ["text", "base64"]},
+                "session": text,
+            }),
+            OwnTool::ListWorkspaceFiles => json!({
+                "pattern": {"type": "string", "description": "such as **/*.csv"},
+                "session": text,
+            }),
+            OwnTool::SaveSkill => json!({
+                "name": text,
+                "code": text,
+                "description": text,
+                "test": {"description": "Python with asserts, or {call, expect}."},
+                "tags": texts,
+            }),
+            OwnTool::LoadSkill => json!({"name": text, "version": {"type": "integer"}}),
+            OwnTool::ListSkills => json!({
+                "query": text,
+                "tags": texts,
+                "detail_level": {"enum": ["names", "summary", "full"]},
+            }),
+            OwnTool::DeleteSkill => json!({"name": text}),
+            OwnTool::GetExecutionStats => json!({"session": text, "all": {"type": "boolean"}}),
         };
         let mut schema = json!({"type": "object", "properties": properties});
-        if matches!(self, OwnTool::ExecuteCode | OwnTool::ExecutePython) {
-            schema["required"] = json!(["code"]);
+        let required: &[&str] = match self {
+            OwnTool::ExecuteCode | OwnTool::ExecutePython => &["code"],
+            OwnTool::WriteWorkspaceFile => &["path", "content"],
+            OwnTool::ReadWorkspaceFile => &["path"],
+            OwnTool::SaveSkill => &["name", "code"],
+            OwnTool::LoadSkill | OwnTool::DeleteSkill => &["name"],
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::GetExecution
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::ListSkills
+            | OwnTool::GetExecutionStats => &[],
+        };
+        if !required.is_empty() {
+            schema["required"] = json!(required);
         }
         schema["additionalProperties"] = json!(false);
         schema
@@ -120,6 +246,7 @@ impl OwnTool {
                     "tools_called": texts,
                     "notes": texts,
                     "id": text,
+                    "session": text,
                     "executions": texts,
                 }),
                 json!(["status"]),
@@ -128,23 +255,77 @@ impl OwnTool {
                 json!({"shown": {"type": "integer"}, "total": {"type": "integer"}, "found": texts, "more": text}),
                 json!(["shown", "total", "found"]),
             ),
+            OwnTool::WriteWorkspaceFile => (
+                json!({"path": text, "bytes": {"type": "integer"}, "session": text}),
+                json!(["path", "bytes"]),
+            ),
+            OwnTool::ReadWorkspaceFile => (
+                json!({
+                    "path": text,
+                    "content": text,
+                    "encoding": {"enum": ["text", "base64"]},
+                    "bytes": {"type": "integer"},
+                    "next_offset": {"type": "integer"},
+                }),
+                json!(["path", "content", "encoding", "bytes"]),
+            ),
+            OwnTool::ListWorkspaceFiles => {
+                let file =
+                    json!({"type": "object", "properties": {"path": text, "bytes": {"type": "integer"}}});
+                (
+                    json!({"files": {"type": "array", "items": file}, "total": {"type": "integer"}, "more": text}),
+                    json!(["files", "total"]),
+                )
+            }
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
+            OwnTool::GetExecutionStats => stats_calls::output_schema(),
+            OwnTool::SaveSkill | OwnTool::DeleteSkill => (
+                json!({
+                    "status": {"enum": ["ok", "failed"]},
+                    "name": text,
+                    "version": {"type": "integer"},
+                    "use": text,
+                    "notes": texts,
+                    "error": {"type": "object"},
+                }),
+                json!(["status"]),
+            ),
+            OwnTool::LoadSkill => (
+                json!({"name": text, "version": {"type": "integer"}, "usage": text, "code": text}),
+                json!(["name", "version", "usage", "code"]),
+            ),
+            OwnTool::ListSkills => (
+                json!({"total": {"type": "integer"}, "skills": texts, "more": text}),
+                json!(["total", "skills"]),
+            ),
         };
         json!({"type": "object", "properties": properties, "required": required})
     }
 
     fn annotations(self) -> Value {
-        match self.executes() && self != OwnTool::GetExecution {
-            // A program can do whatever the servers' tools can.
-            true => {
-                json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true})
-            }
-            false => {
-                json!({"readOnlyHint": self != OwnTool::GetExecution, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
-            }
-        }
+        let (is_read_only, is_destructive, is_idempotent, is_open) = match self {
+            // A program can do whatever the servers' tools can, and a skill's test is one.
+            OwnTool::ExecuteCode | OwnTool::ExecutePython | OwnTool::SaveSkill => (false, true, false, true),
+            // It can stop a program, which may be done twice.
+            OwnTool::GetExecution => (false, false, true, false),
+            // What was there is gone.
+            OwnTool::WriteWorkspaceFile | OwnTool::DeleteSkill => (false, true, true, false),
+            OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::GetExecutionStats => (true, false, true, false),
+        };
+        json!({
+            "readOnlyHint": is_read_only,
+            "destructiveHint": is_destructive,
+            "idempotentHint": is_idempotent,
+            "openWorldHint": is_open,
+        })
     }
 
     /// The whole definition, as the protocol has it.
@@ -168,13 +349,17 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     if with_language {
         properties["language"] = json!({"enum": ["python"]});
     }
-    properties["session"] = json!({"type": "string", "description": "Programs with the same session share the files in /workspace."});
+    properties["session"] = json!({"type": "string", "description": "A name, or the handle of an earlier answer: its programs share /workspace."});
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object", "description": "Variables of the program."});
     properties["max_output_tokens"] = json!({"type": "integer"});
     if profile != Profile::Minimal {
+        properties["keep_variables"] =
+            json!({"type": "boolean", "description": "Go on with the session's variables."});
         properties["background"] =
             json!({"type": "boolean", "description": "Answer an id at once, for get_execution."});
+        properties["busy"] =
+            json!({"enum": ["wait", "refuse"], "description": "If the session runs another program."});
     }
     properties
 }
@@ -229,9 +414,19 @@ mod tests {
         let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
         println!("tokens of minimal, standard and full: {counted:?}");
         assert!(counted[0] <= 450, "minimal: {counted:?}");
-        // Skills, workspace files, statistics and privacy are still to come.
-        assert!(counted[1] <= 700, "standard: {counted:?}");
-        assert!(counted[2] <= 900, "full: {counted:?}");
+        // Analysis and privacy are still to come, within 1,400.
+        assert!(counted[1] <= 1_050, "standard: {counted:?}");
+        assert!(counted[2] <= 1_250, "full: {counted:?}");
+    }
+
+    #[test]
+    fn the_tools_for_skills_keep_theirs() {
+        let skill_tools = [OwnTool::SaveSkill, OwnTool::LoadSkill, OwnTool::ListSkills, OwnTool::DeleteSkill];
+        let sent = skill_tools.map(|tool| {
+            json!({"name": tool.name(), "description": tool.description(), "input_schema": tool.input_schema(Profile::Standard)})
+        });
+        let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
+        assert!(counted <= 230, "{counted}");
     }
 
     #[test]
@@ -240,12 +435,23 @@ mod tests {
         assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
         assert_eq!(
             names(Profile::Standard),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+            [
+                "execute_code",
+                "search_tools",
+                "get_tool_definition",
+                "get_execution",
+                "write_workspace_file",
+                "read_workspace_file",
+                "list_workspace_files",
+                "save_skill",
+                "load_skill",
+                "list_skills",
+                "delete_skill",
+                "get_execution_stats"
+            ]
         );
-        assert_eq!(
-            names(Profile::Full),
-            ["execute_code", "search_tools", "get_tool_definition", "get_execution", "execute_python"]
-        );
+        let full = names(Profile::Full);
+        assert_eq!((full.len(), full.last()), (13, Some(&"execute_python")));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::{Code, LimitName, Limits};
+use gristmill_gateway::session::Patience;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -23,6 +24,19 @@ pub(super) struct ExecuteArguments {
     max_output_tokens: Option<serde_json::Number>,
     #[serde(default)]
     background: bool,
+    #[serde(default)]
+    keep_variables: bool,
+    #[serde(default)]
+    busy: Busy,
+}
+
+/// What to do if the session is running another program.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Busy {
+    #[default]
+    Wait,
+    Refuse,
 }
 
 /// What is to be done.
@@ -30,6 +44,8 @@ pub(super) struct ExecuteArguments {
 pub(super) struct Wanted {
     pub request: ExecuteRequest,
     pub session: Option<String>,
+    pub keep_variables: bool,
+    pub patience: Patience,
     pub budget: usize,
     pub background: bool,
 }
@@ -62,7 +78,18 @@ impl ExecuteArguments {
             limits: Some(limits),
             ..ExecuteRequest::python(self.code)
         };
-        Ok(Wanted { request, session: self.session, budget, background: self.background })
+        let patience = match self.busy {
+            Busy::Wait => Patience::default(),
+            Busy::Refuse => Patience::Refuse,
+        };
+        Ok(Wanted {
+            request,
+            session: self.session,
+            keep_variables: self.keep_variables,
+            patience,
+            budget,
+            background: self.background,
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use super::answer::Answer;
 use super::caller::Requester;
 use super::definitions::OwnTool;
 use super::running::Call;
+use super::skill_calls::{self, told};
 use super::{GatewayServer, catalogue_calls, forbidden};
 
 /// The list never changes while we run; a client may well remember it for an hour.
@@ -82,6 +83,7 @@ impl ServerHandler for GatewayServer {
             return Ok(of_tool(tool, refused));
         }
         let upstreams = self.parts.upstreams.as_ref();
+        let skills = self.parts.skills.as_ref();
         match tool {
             OwnTool::ExecuteCode | OwnTool::ExecutePython => {
                 self.execute(Call::new(tool, request, arguments, requester, &context)).await
@@ -89,9 +91,28 @@ impl ServerHandler for GatewayServer {
             OwnTool::GetExecution => {
                 self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
             }
-            OwnTool::SearchTools => Ok(of_tool(tool, catalogue_calls::search(upstreams, arguments).await)),
+            OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
+            OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
+            OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
+            OwnTool::GetExecutionStats => {
+                let sees_all = self.connection.sees_all(&context);
+                Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))
+            }
+            OwnTool::SearchTools => {
+                Ok(of_tool(tool, catalogue_calls::search(upstreams, skills, arguments).await))
+            }
             OwnTool::GetToolDefinition => {
                 Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
+            }
+            OwnTool::SaveSkill => {
+                Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner.0).await)))
+            }
+            OwnTool::LoadSkill => Ok(of_tool(tool, told(skill_calls::load(skills, arguments).await))),
+            OwnTool::ListSkills => {
+                Ok(of_tool(tool, told(skill_calls::list(skills, upstreams, arguments).await)))
+            }
+            OwnTool::DeleteSkill => {
+                Ok(of_tool(tool, told(skill_calls::delete(skills, arguments, &requester.owner.0).await)))
             }
         }
     }
@@ -179,10 +200,10 @@ impl ServerHandler for GatewayServer {
     }
 }
 
-/// An answer in the form that this tool promises. Refusals of tools that look things up have no
-/// structured form.
+/// An answer in the form that this tool promises. Refusals have a structured form only where programs
+/// are answered for.
 fn of_tool(tool: OwnTool, answer: Answer) -> CallToolResponse {
-    let is_bare = answer.is_error && !tool.executes();
+    let is_bare = answer.is_error && !tool.refuses_in_form();
     let mut result = answer.into_result();
     if is_bare {
         result.structured_content = None;

@@ -19,7 +19,10 @@ mod profile;
 mod questions;
 mod request_state;
 mod running;
+mod skill_calls;
+mod stats_calls;
 mod tasks;
+mod workspace_calls;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,6 +30,8 @@ use std::time::Duration;
 
 use gristmill_gateway::access::{Caller, Scope};
 use gristmill_gateway::executions::{Executions, Owner};
+use gristmill_gateway::session::{ConnectionSession, SessionChoice};
+use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::Upstreams;
 use rmcp::model::{ErrorData, Tool};
 use rmcp::service::{RequestContext, RoleServer};
@@ -45,6 +50,8 @@ pub struct ServerParts {
     pub upstreams: Option<Upstreams>,
     /// How they are described to callers.
     pub servers: Vec<ServerLine>,
+    /// What was saved for programs to import, if anything is kept.
+    pub skills: Option<Skills>,
     /// What callers are shown.
     pub profile: Profile,
     /// When a caller gets an answer, even if its program still runs.
@@ -71,6 +78,8 @@ pub struct GatewayServer {
     connection: Connection,
     /// Whether this connection hears of changes already.
     is_told: Arc<AtomicBool>,
+    /// What calls over pipes go on in.
+    session: ConnectionSession,
 }
 
 impl GatewayServer {
@@ -89,12 +98,23 @@ impl GatewayServer {
             signer: Arc::new(signer),
             connection,
             is_told: Arc::default(),
+            session: ConnectionSession::default(),
         })
     }
 
     /// The same server, for one more connection.
     pub fn for_connection(&self) -> Self {
-        Self { is_told: Arc::default(), ..self.clone() }
+        Self { is_told: Arc::default(), session: ConnectionSession::default(), ..self.clone() }
+    }
+
+    /// Where a program works that was sent with this session, or without one. Over pipes there is one
+    /// caller, whose programs go on where the last one was; over HTTP nobody knows who comes next.
+    fn session_choice(&self, named: Option<String>) -> SessionChoice {
+        match (named, self.connection) {
+            (Some(session), _) => SessionChoice::Named(session),
+            (None, Connection::Pipes) => SessionChoice::OfConnection(self.session.clone()),
+            (None, Connection::Http) => SessionChoice::Alone,
+        }
     }
 
     /// The text that clients are given when they connect.
@@ -104,15 +124,30 @@ impl GatewayServer {
 }
 
 impl Connection {
+    /// Whether a request may see the figures of all owners.
+    fn sees_all(self, context: &RequestContext<RoleServer>) -> bool {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+        match (self, caller) {
+            (Connection::Pipes, _) => true,
+            (Connection::Http, Some(caller)) => !caller.has_token() || caller.may(Scope::Admin),
+            (Connection::Http, None) => false,
+        }
+    }
+
     /// Whose executions a request may see, whether that is one caller only, and whether it may run
     /// programs.
     fn sender(self, context: &RequestContext<RoleServer>) -> (Owner, bool, bool) {
         let parts = context.extensions.get::<http::request::Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
         match (self, caller) {
-            (Connection::Pipes, _) => (Owner("pipes".to_owned()), true, true),
+            (Connection::Pipes, _) => (Owner::local(), true, true),
             (Connection::Http, Some(caller)) => {
-                (Owner(format!("http:{}", caller.identity)), caller.has_token(), caller.may(Scope::Execute))
+                let owner = match caller.has_token() {
+                    true => Owner::of_token(&caller.identity),
+                    false => Owner::local(),
+                };
+                (owner, caller.has_token(), caller.may(Scope::Execute))
             }
             // The front puts a caller into every request; one without is nobody.
             (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),

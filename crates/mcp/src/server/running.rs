@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime};
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Follower, Start};
 use gristmill_gateway::ports::QuestionAnswer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, InputRequiredResult, InputResponses};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, InputRequiredResult, InputResponses, MetaObject,
+};
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -22,6 +24,9 @@ use super::{GatewayServer, questions, tasks};
 /// How long `get_execution` waits if nothing else is said: less than any client does.
 const WAIT_DEFAULT: Duration = Duration::from_secs(45);
 const WAIT_MAX: Duration = Duration::from_secs(600);
+/// The key in a result's `_meta`.
+const EXECUTION_META: &str = "gristmill/execution";
+
 /// Executions in a list.
 const LISTED_MAX: usize = 20;
 
@@ -106,8 +111,11 @@ impl GatewayServer {
         let start = Start {
             owner: call.requester.owner.clone(),
             request: wanted.request,
-            session: wanted.session,
+            session: self.session_choice(wanted.session),
+            patience: wanted.patience,
+            keep_variables: wanted.keep_variables,
             answers: call.requester.answers,
+            answer_tokens_max: Some(wanted.budget),
         };
         self.parts.executions.start(start).map_err(|report| answer::of_report(&report, wanted.budget, None))
     }
@@ -149,7 +157,11 @@ impl GatewayServer {
                     if is_delivered {
                         self.parts.executions.forget(follower.id());
                     }
-                    return answer::of_report(&report, budget, None).into_result().into();
+                    let mut result = answer::of_report(&report, budget, None).into_result();
+                    // Under which it is in the history: for programs, at no cost to a model.
+                    let named = Map::from_iter([(EXECUTION_META.to_owned(), json!(follower.id().as_str()))]);
+                    result.meta = Some(MetaObject(named));
+                    return result.into();
                 }
                 Attended::Running(progress) => {
                     return answer::of_progress(follower.id(), &progress).into_result().into();

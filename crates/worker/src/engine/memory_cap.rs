@@ -16,9 +16,10 @@ impl MemoryCap {
         Self { bytes_max: usize::MAX, bytes_peak: 0, refused: false }
     }
 
-    /// Sets the cap. Memory that is there already stays.
+    /// Sets the cap for one program. Memory that is there already stays, and counts.
     pub fn set(&mut self, bytes_max: u64) {
         self.bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+        self.refused = false;
     }
 
     /// The most that was in use.

@@ -1,4 +1,4 @@
-//! CPython, as a component: instantiate, warm, run one program.
+//! CPython, as a component: instantiate, warm, run one program, or those of one session.
 
 use gristmill_protocol::{Program, Trap, TrapKind};
 use wasmtime::component::{Component, Linker, TypedFunc};
@@ -11,8 +11,8 @@ use crate::wasi::{self, Wasi};
 /// How much one host call may copy out of the guest: the largest payload, and room for the rest.
 const HOSTCALL_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Code, context, and the limits of the result: bytes and depth.
-type RunParameters = (String, String, u64, u32);
+/// Code, context, the limits of the result (bytes and depth), and whether variables are kept.
+type RunParameters = (String, String, u64, u32, bool);
 
 /// A live interpreter.
 pub struct Python {
@@ -73,6 +73,7 @@ impl Python {
             context: "{}".to_owned(),
             limits: gristmill_protocol::ProgramLimits::TRUSTED,
             mounts: Vec::new(),
+            stay: false,
         })
     }
 
@@ -86,7 +87,8 @@ impl Python {
         // Most programs bring no variables, and then there is nothing to parse.
         let context = if program.context == "{}" { String::new() } else { program.context.clone() };
         let limits = &program.limits;
-        let parameters = (program.code.clone(), context, limits.result_bytes, limits.result_depth);
+        let parameters =
+            (program.code.clone(), context, limits.result_bytes, limits.result_depth, program.stay);
         match self.run.call(&mut self.store, parameters) {
             Ok((outcome,)) => Ok(outcome),
             Err(error) => Err(trap_from(&error)),

@@ -64,10 +64,11 @@ pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
     descriptors::keep_only(socket)
 }
 
-/// Whole seconds only.
-pub fn limit_cpu(cpu_ms: u64) -> Result<(), JailError> {
-    let hard = (cpu_us() / 1_000_000).saturating_add(cpu_ms / 1000).saturating_add(1);
-    setrlimit(Resource::Cpu, Rlimit { current: Some(hard), maximum: Some(hard) })
+/// Whole seconds only. A process that stays keeps the hard limit it has: it cannot be raised again.
+pub fn limit_cpu(cpu_ms: u64, stays: bool) -> Result<(), JailError> {
+    let soft = (cpu_us() / 1_000_000).saturating_add(cpu_ms / 1000).saturating_add(1);
+    let maximum = if stays { rustix::process::getrlimit(Resource::Cpu).maximum } else { Some(soft) };
+    setrlimit(Resource::Cpu, Rlimit { current: Some(soft), maximum })
         .map_err(|error| JailError::new("CPU limit", error))
 }
 

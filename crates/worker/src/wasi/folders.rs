@@ -4,8 +4,9 @@
 //! The root is ours and holds nothing but the mounts. Links are never made here; those that a
 //! folder already holds are followed only as long as they stay inside it.
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -13,7 +14,7 @@ use rustix::io::Errno;
 use super::error_code::ErrorCode;
 use super::open_file::{OpenFile, inode_of};
 use super::path_beneath;
-use super::quota::Quota;
+use super::quota::{Quota, QuotaLimits};
 use super::types::{DescriptorFlags, DescriptorStat, DescriptorType, OpenFlags};
 
 /// Where programs begin.
@@ -37,6 +38,8 @@ pub struct MountedFolder {
 pub struct Folders {
     mounts: Vec<MountedFolder>,
     quota: Option<Quota>,
+    /// As many as may be open at once.
+    open_files: Vec<Weak<OpenFile>>,
 }
 
 /// What a program holds when it has opened something.
@@ -76,10 +79,31 @@ struct Place<'a> {
 type Outcome<T> = Result<T, ErrorCode>;
 
 impl Folders {
-    /// Hands the program its folders. Called once, before it runs.
+    /// Hands the program its folders. Called once, before the first one runs.
     pub fn mount(&mut self, mounts: Vec<MountedFolder>, quota: Quota) {
         self.mounts = mounts;
         self.quota = Some(quota);
+    }
+
+    /// The same folders for another program, which hold `bytes_used` under their names.
+    pub fn continue_with(&mut self, limits: QuotaLimits, bytes_used: u64, files_used: u64) {
+        let unnamed = self.unnamed_bytes();
+        if let Some(quota) = &mut self.quota {
+            quota.renew(limits, bytes_used.saturating_add(unnamed), files_used);
+        }
+    }
+
+    /// What files hold that were removed while they were open: no name leads to them any more.
+    fn unnamed_bytes(&self) -> u64 {
+        let mut found = BTreeMap::new();
+        for file in self.open_files.iter().filter_map(Weak::upgrade).filter(|file| file.counted) {
+            if let Ok(stat) = rustix::fs::fstat(&file.fd)
+                && stat.st_nlink == 0
+            {
+                found.insert(file.inode, stat.st_size as u64);
+            }
+        }
+        found.into_values().fold(0, u64::saturating_add)
     }
 
     /// What is mounted.
@@ -159,6 +183,7 @@ impl Folders {
                     quota.closed(inode);
                     return Err(error);
                 }
+                self.open_files.push(Arc::downgrade(&file));
                 Ok(Descriptor::File(file))
             }
             // Devices, pipes and sockets are not files to us.
@@ -169,6 +194,7 @@ impl Folders {
     /// Gives back what an open file held, when its last holder lets go.
     pub fn release_file(&mut self, file: Arc<OpenFile>) {
         let Some(file) = Arc::into_inner(file) else { return };
+        self.open_files.retain(|open| open.strong_count() > 0);
         let Some(quota) = self.quota.as_mut() else { return };
         if !quota.closed(file.inode) || !file.counted {
             return;

@@ -43,6 +43,13 @@ impl Quota {
         Self { limits, bytes_used, files_used, open: HashMap::new(), open_count: 0, hit: BTreeSet::new() }
     }
 
+    /// Counts for another program, from what the folders hold now. What is open stays so, and counts.
+    pub fn renew(&mut self, limits: QuotaLimits, bytes_used: u64, files_used: u64) {
+        self.limits = limits;
+        (self.bytes_used, self.files_used) = (bytes_used, files_used);
+        self.hit.clear();
+    }
+
     /// What the folders hold now: bytes and entries.
     pub fn used(&self) -> (u64, u64) {
         (self.bytes_used, self.files_used)
@@ -168,6 +175,19 @@ mod tests {
         assert!(quota.closed((1, 7)));
         quota.shrink(80);
         assert_eq!(quota.used(), (0, 0));
+    }
+
+    #[test]
+    fn the_next_program_counts_anew_but_what_is_open_stays_open() {
+        let mut quota = Quota::new(LIMITS, 0, 0);
+        quota.make_entry().unwrap();
+        quota.opened((1, 7));
+        assert_eq!(quota.grow(0, 101), Err(ErrorCode::FileTooLarge));
+        quota.renew(QuotaLimits { workspace_bytes: 500, ..LIMITS }, 60, 1);
+        assert_eq!((quota.used(), quota.limits_hit().count()), ((60, 1), 0));
+        quota.opened((1, 8));
+        assert_eq!(quota.admit_open(), Err(ErrorCode::Quota));
+        assert!(quota.closed((1, 7)));
     }
 
     #[test]

@@ -34,6 +34,12 @@ pub struct Figures {
     pub fresh_instance: Option<Percentiles>,
     pub forked_on_demand: Option<Percentiles>,
     pub forked_ahead: Option<Percentiles>,
+    /// Into an interpreter that a session has.
+    pub kept: Option<Percentiles>,
+    /// How many times as fast as a fresh worker, by turns in the same run.
+    pub kept_ratio: Option<f64>,
+    /// Its memory, shared pages included.
+    pub kept_mb: Option<f64>,
     pub per_second: Option<f64>,
     pub tool_call_us: Option<Percentiles>,
     pub gather_ms: Option<f64>,
@@ -87,6 +93,9 @@ impl Figures {
             fresh_instance: None,
             forked_on_demand: None,
             forked_ahead: None,
+            kept: None,
+            kept_ratio: None,
+            kept_mb: None,
             per_second: None,
             tool_call_us: None,
             gather_ms: None,
@@ -107,6 +116,9 @@ impl Figures {
             "fresh_instance": self.fresh_instance,
             "forked_on_demand": self.forked_on_demand,
             "forked_ahead": self.forked_ahead,
+            "kept_interpreter": self.kept,
+            "kept_interpreter_times_as_fast_as_fresh": self.kept_ratio,
+            "kept_interpreter_resident_mb": self.kept_mb,
             "executions_per_second": self.per_second,
             "tool_call_round_trip": self.tool_call_us,
             "gather_10_x_100_ms": self.gather_ms,
@@ -126,6 +138,7 @@ impl Figures {
             ("fresh WebAssembly instance in process, no jail", self.fresh_instance),
             ("worker forked on demand", self.forked_on_demand),
             ("worker forked ahead", self.forked_ahead),
+            ("interpreter kept by its session", self.kept),
         ] {
             match times {
                 Some(times) => {
@@ -141,6 +154,12 @@ impl Figures {
             }
         }
         println!("\n| | |\n|---|---|");
+        if let Some(ratio) = self.kept_ratio {
+            println!("| a kept interpreter against a fresh worker, by turns | {ratio:.2} times as fast |");
+        }
+        if let Some(mb) = self.kept_mb {
+            println!("| a kept interpreter's memory, shared pages included | {mb:.1} MB |");
+        }
         if let Some(per_second) = self.per_second {
             println!("| executions per second on all cores, each in a fresh process | {per_second:.0} |");
         }

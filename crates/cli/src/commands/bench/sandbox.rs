@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use gristmill_gateway::domain::{Level, LimitName, Limits};
-use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, WorkerCommand};
+use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, Variables, WorkerCommand};
 use gristmill_worker::direct::DirectEngine;
 
 use super::figures::{Bar, Figures, Percentiles};
@@ -35,6 +35,10 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     figures.forked_on_demand = Some(one_after_another(0, rounds).await?);
     say("a worker forked ahead");
     figures.forked_ahead = Some(one_after_another(WAITING, rounds).await?);
+    say("a call into a kept interpreter, and a fresh one beside it");
+    let (kept, beside, kept_mb) = kept_interpreter(rounds).await?;
+    (figures.kept, figures.kept_ratio, figures.kept_mb) =
+        (Some(kept), Some(beside.p50_us / kept.p50_us), kept_mb);
     say("executions per second on all cores");
     figures.per_second = Some(sustained().await?);
     say("tool calls");
@@ -98,6 +102,33 @@ async fn one_after_another(waiting: usize, rounds: usize) -> anyhow::Result<Perc
     }
     gateway.shutdown().await;
     Ok(Percentiles::of(times))
+}
+
+/// Programs of one session that keep their variables, and by turns programs in fresh workers; and the
+/// memory of the kept interpreter, in MB.
+async fn kept_interpreter(rounds: usize) -> anyhow::Result<(Percentiles, Percentiles, Option<f64>)> {
+    let gateway = gateway(WAITING).await?;
+    let variables = Variables::Keep { session: "bench".to_owned() };
+    let keep = |code: &str| ExecuteRequest { variables: variables.clone(), ..ExecuteRequest::python(code) };
+    let begun = gateway.execute(keep("n = 1")).finish().await;
+    if !begun.success {
+        bail!("n = 1 failed: {:?}", begun.error);
+    }
+    let (mut kept, mut fresh) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        for (request, times) in [(keep("n + 1"), &mut kept), (ExecuteRequest::python("1 + 1"), &mut fresh)] {
+            settle(&gateway, WAITING).await;
+            let started = Instant::now();
+            let report = gateway.execute(request).finish().await;
+            times.push(started.elapsed());
+            if report.result != Some(serde_json::json!(2)) {
+                bail!("1 + 1 gave {:?} ({:?})", report.result, report.error);
+            }
+        }
+    }
+    let memory = gateway.kept_interpreters().resident_bytes.map(|bytes| bytes as f64 / (1024.0 * 1024.0));
+    gateway.shutdown().await;
+    Ok((Percentiles::of(kept), Percentiles::of(fresh), memory))
 }
 
 /// Waits until all children wait and have warmed up.

@@ -4,6 +4,7 @@ mod approving;
 mod commands;
 mod documented;
 mod editing;
+mod history;
 mod hostile;
 mod reading;
 mod resolving;

@@ -1,4 +1,4 @@
--- A session: a workspace folder of the same name lies beside the database.
+-- A session: a folder of the same name lies beside the database, with its workspace in it.
 CREATE TABLE sessions (
     id TEXT PRIMARY KEY,
     owner TEXT NOT NULL,
@@ -6,8 +6,17 @@ CREATE TABLE sessions (
     name TEXT,
     created_ms INTEGER NOT NULL,
     used_ms INTEGER NOT NULL,
+    -- Programs that have run in it.
+    executions INTEGER NOT NULL DEFAULT 0,
+    -- How often it was emptied.
+    resets INTEGER NOT NULL DEFAULT 0,
+    -- Limits of its own, below those of the level.
+    max_bytes INTEGER,
+    max_files INTEGER,
     UNIQUE (owner, name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_by_use ON sessions (used_ms);
 
 -- What programs of a session keep: JSON values by key.
 CREATE TABLE session_values (

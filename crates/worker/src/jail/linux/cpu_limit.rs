@@ -6,8 +6,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::jail::JailError;
 
-/// From now on the process may use `cpu_ms` of CPU; then SIGPROF ends it.
-pub fn limit_cpu(cpu_ms: u64) -> Result<(), JailError> {
+/// All the CPU that a process may use in its life if it stays for further programs: the kernel's
+/// hard limit cannot be raised again, so it cannot be that of one program.
+const LIFE_CPU_SECONDS: u64 = 4 * 60 * 60;
+
+/// From now on the process may use `cpu_ms` of CPU; then SIGPROF ends it. For one that stays the
+/// limit can be set anew.
+pub fn limit_cpu(cpu_ms: u64, stays: bool) -> Result<(), JailError> {
     let failed = |error: io::Error| JailError::new("CPU limit", error);
     let seconds = i64::try_from(cpu_ms / 1000).unwrap_or(i64::MAX / 1000);
     let microseconds = (cpu_ms % 1000) as i64 * 1000;
@@ -20,9 +25,11 @@ pub fn limit_cpu(cpu_ms: u64) -> Result<(), JailError> {
         return Err(failed(io::Error::last_os_error()));
     }
     // Whole seconds, counted from the process's start: the belt.
-    let hard = (cpu_us() / 1_000_000).saturating_add(cpu_ms / 1000).saturating_add(2);
+    let used = cpu_us() / 1_000_000;
+    let soft = used.saturating_add(cpu_ms / 1000).saturating_add(2);
+    let hard = if stays { soft.max(used.saturating_add(LIFE_CPU_SECONDS)) } else { soft };
     let hard = getrlimit(Resource::Cpu).maximum.map_or(hard, |present| present.min(hard));
-    setrlimit(Resource::Cpu, Rlimit { current: Some(hard), maximum: Some(hard) })
+    setrlimit(Resource::Cpu, Rlimit { current: Some(soft.min(hard)), maximum: Some(hard) })
         .map_err(|error| failed(error.into()))
 }
 

@@ -1,0 +1,243 @@
+//! `gristmill history`: what ran, the newest first.
+
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use gristmill_gateway::domain::{parse_ms, unix_of_date, utc_text};
+use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome};
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome};
+use crate::arguments::ConfigFile;
+use crate::data_store::{self, DataPlace};
+use crate::terminal::{columns, cut, one_line};
+
+#[derive(Args)]
+pub struct HistoryArguments {
+    /// Only those of this session
+    #[arg(long)]
+    pub session: Option<String>,
+
+    /// Only those that failed, or whose gateway was gone before they ended
+    #[arg(long)]
+    pub failed: bool,
+
+    /// Only since then: a time ago such as 2h or 3d, or a date such as 2026-01-31
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+
+    /// How many at most
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=LISTED_MAX as u64))]
+    pub limit: u64,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+/// From when on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// So long ago.
+    Ago(Duration),
+    /// The beginning of this day, in UTC.
+    Day(SystemTime),
+}
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || format!("`{text}` is neither a time such as 2h or 3d, nor a date such as 2026-01-31");
+        if let Some(seconds) = unix_of_date(text) {
+            return Ok(Since::Day(UNIX_EPOCH + Duration::from_secs(seconds)));
+        }
+        // A bare number would be seconds, which nobody means here.
+        let is_bare = text.ends_with(|last: char| last.is_ascii_digit());
+        match parse_ms(text) {
+            Ok(ms) if !is_bare => Ok(Since::Ago(Duration::from_millis(ms))),
+            Ok(_) | Err(_) => Err(wrong()),
+        }
+    }
+}
+
+impl Since {
+    /// As a moment. Longer ago than time goes is the beginning of it.
+    pub fn moment(self) -> SystemTime {
+        match self {
+            Since::Ago(time) => SystemTime::now().checked_sub(time).unwrap_or(UNIX_EPOCH),
+            Since::Day(day) => day,
+        }
+    }
+}
+
+pub async fn history(arguments: HistoryArguments) -> Outcome {
+    let history = DataPlace::of(None, &arguments.config)?.open_history().await?;
+    let filter = HistoryFilter {
+        owner: None,
+        session: arguments.session,
+        failed: arguments.failed,
+        since: arguments.since.map(Since::moment),
+    };
+    let limit = usize::try_from(arguments.limit).unwrap_or(LISTED_MAX);
+    let listed = history.list(&filter, limit).await.map_err(data_store::failure)?;
+    if arguments.json {
+        println!("{:#}", Value::from_iter(listed.iter().map(as_value)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if listed.is_empty() {
+        let is_everything = filter == HistoryFilter::default();
+        eprintln!("{}", if is_everything { "nothing has run yet" } else { "nothing that ran fits this" });
+        if is_everything {
+            eprintln!("hint: gristmill run -c 'print(1)' runs a program");
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    table(&listed, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
+    eprintln!("hint: gristmill show {} shows one, the beginning of its id is enough", short(&listed[0].id));
+    if listed.len() == limit {
+        eprintln!("hint: there may be more; --limit {} shows further ones", (limit * 5).min(LISTED_MAX));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Enough of an id to be the only one, nearly always.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
+/// A row each, the program's first line as far as there is room.
+fn table(listed: &[ExecutionSummary], columns: Option<usize>) -> Vec<String> {
+    let head = ["time (UTC)", "id", "outcome", "took", "calls", "saved", "program"].map(str::to_owned);
+    let rows: Vec<[String; 7]> = std::iter::once(head).chain(listed.iter().map(cells)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let line = |row: &[String; 7]| {
+        let mut line = String::new();
+        for (column, width) in widths.into_iter().enumerate() {
+            // Numbers stand under their last digit.
+            let cell = &row[column];
+            line.push_str(&match column {
+                3..=5 => format!("{cell:>width$}  "),
+                _ => format!("{cell:<width$}  "),
+            });
+        }
+        line.push_str(&row[6]);
+        columns.map_or(line.clone(), |columns| cut(&line, columns)).trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+fn cells(summary: &ExecutionSummary) -> [String; 7] {
+    let outcome = match (&summary.error_code, summary.outcome) {
+        (Some(code), RecordedOutcome::Failed) => format!("failed {code}"),
+        (Some(_) | None, outcome) => outcome.as_str().to_owned(),
+    };
+    [
+        moment(summary.started_ms),
+        short(&summary.id).to_owned(),
+        outcome,
+        if summary.outcome == RecordedOutcome::Running { String::new() } else { time(summary.duration_ms) },
+        summary.calls.to_string(),
+        tokens_saved(summary),
+        first_line(summary.code.as_deref()),
+    ]
+}
+
+fn tokens_saved(summary: &ExecutionSummary) -> String {
+    let about = if summary.tokens.estimated { "~" } else { "" };
+    match summary.outcome {
+        RecordedOutcome::Running | RecordedOutcome::Lost => String::new(),
+        RecordedOutcome::Ok | RecordedOutcome::Failed | RecordedOutcome::Cancelled => {
+            format!("{about}{}", summary.tokens.saved())
+        }
+    }
+}
+
+/// The first line that says something.
+fn first_line(code: Option<&str>) -> String {
+    let Some(code) = code else { return "(not kept)".to_owned() };
+    let is_telling = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    one_line(code.lines().find(is_telling).or(code.lines().next()).unwrap_or_default())
+}
+
+/// `2026-07-28 09:30:00`.
+pub fn moment(unix_ms: i64) -> String {
+    let time = UNIX_EPOCH + Duration::from_millis(u64::try_from(unix_ms).unwrap_or_default());
+    utc_text(time)[..19].replace('T', " ")
+}
+
+/// `1.3 ms`, `2.5 s`.
+pub fn time(ms: f64) -> String {
+    if ms < 1_000.0 { format!("{ms:.1} ms") } else { format!("{:.1} s", ms / 1_000.0) }
+}
+
+/// The same for a machine.
+pub fn as_value(summary: &ExecutionSummary) -> Value {
+    let mut value = serde_json::to_value(summary).unwrap_or_default();
+    value["tokens"]["saved"] = json!(summary.tokens.saved());
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use gristmill_gateway::history::RecordedTokens;
+
+    use super::*;
+
+    fn summary() -> ExecutionSummary {
+        ExecutionSummary {
+            id: "abcdefghijkmnpqrstuv".to_owned(),
+            session: String::new(),
+            owner: "local".to_owned(),
+            started_ms: 1_785_231_000_000,
+            duration_ms: 12.34,
+            outcome: RecordedOutcome::Ok,
+            error_code: None,
+            limits_hit: Vec::new(),
+            calls: 3,
+            calls_failed: 0,
+            tokens: RecordedTokens { program: 100, returned: 20, inside: 5_000, estimated: false },
+            cpu_time_ms: 1.0,
+            memory_peak_bytes: 0,
+            code: Some("# why\n\nprint('\u{1b}[2J')\n".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_table_lines_up_and_obeys_no_program() {
+        let failed = ExecutionSummary {
+            outcome: RecordedOutcome::Failed,
+            error_code: Some("GM-1102".to_owned()),
+            duration_ms: 61_000.0,
+            tokens: RecordedTokens { inside: 0, ..summary().tokens },
+            code: None,
+            ..summary()
+        };
+        assert_eq!(
+            table(&[summary(), failed], None),
+            [
+                "time (UTC)           id        outcome            took  calls  saved  program",
+                "2026-07-28 09:30:00  abcdefgh  ok              12.3 ms      3   4880  print('␛[2J')",
+                "2026-07-28 09:30:00  abcdefgh  failed GM-1102   61.0 s      3   -120  (not kept)",
+            ]
+        );
+        assert!(table(&[summary()], Some(60)).iter().all(|line| line.chars().count() <= 60));
+    }
+
+    #[test]
+    fn since_is_a_time_ago_or_a_date() {
+        let check = |text: &str, expected: Option<Since>| assert_eq!(text.parse().ok(), expected, "{text}");
+        check("2h", Some(Since::Ago(Duration::from_secs(7_200))));
+        check("3d", Some(Since::Ago(Duration::from_secs(3 * 86_400))));
+        check("2026-07-28", Some(Since::Day(UNIX_EPOCH + Duration::from_secs(1_785_196_800))));
+        for wrong in ["", "7", "2026", "2026-02-30", "2026-7-28", "yesterday", "-1h"] {
+            check(wrong, None);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `gristmill rerun`: a program that ran before, once more, with the same variables, in its session.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::ExecuteRequest;
+use gristmill_gateway::history::ExecutionRecord;
+use serde_json::{Map, Value};
+
+use super::{Failure, Outcome, run, show};
+use crate::arguments::{ConfigFile, LimitArguments, Run};
+use crate::data_store::DataPlace;
+use crate::own_sessions;
+
+#[derive(Args)]
+pub struct RerunArguments {
+    /// Its id, or the beginning of it
+    pub execution: String,
+
+    /// Print one JSON document instead of streaming the output
+    #[arg(long)]
+    pub json: bool,
+
+    /// A folder to use as /workspace and keep
+    #[arg(long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+
+    /// Connect the example tools
+    #[arg(long)]
+    pub example_tools: bool,
+
+    /// Connect no server, whatever is configured
+    #[arg(long)]
+    pub no_servers: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+pub async fn rerun(arguments: RerunArguments) -> Outcome {
+    let history = DataPlace::of(None, &arguments.config)?.open_history().await?;
+    let record = show::find(&history, &arguments.execution).await?;
+    history.close().await;
+    let (code, context) = program_of(&record).map_err(Failure::Usage)?;
+    let session = match (&arguments.workspace, record.summary.session.as_str()) {
+        (Some(_), _) | (None, "") => None,
+        (None, session) => own_sessions::if_still_there(&arguments.config, session).await?,
+    };
+    let again = Run {
+        script: None,
+        code: None,
+        json: arguments.json,
+        workspace: arguments.workspace,
+        session,
+        context: Vec::new(),
+        context_json: None,
+        example_tools: arguments.example_tools,
+        no_servers: arguments.no_servers,
+        config: arguments.config,
+        limits: arguments.limits,
+    };
+    let request = ExecuteRequest { context, ..ExecuteRequest::python(code) };
+    run::run_request(again, request).await
+}
+
+/// What it was, if enough of it is known.
+fn program_of(record: &ExecutionRecord) -> anyhow::Result<(String, Map<String, Value>)> {
+    let id = &record.summary.id;
+    let Some(code) = record.summary.code.clone() else {
+        return Err(anyhow!(
+            "the program of {id} was not kept, so it cannot be run again; `content = true` under [history] in gristmill.toml keeps programs"
+        ));
+    };
+    let context = match (&record.context, record.context_bytes) {
+        (_, 0) => Map::new(),
+        (Some(context), _) => serde_json::from_str(context)
+            .map_err(|error| anyhow!("the variables of {id} cannot be read: {error}"))?,
+        (None, bytes) => {
+            return Err(anyhow!(
+                "the variables of {id} ({bytes} bytes) were too many to be kept; run the program with `gristmill run --context-json FILE`"
+            ));
+        }
+    };
+    Ok((code, context))
+}

@@ -1,0 +1,88 @@
+//! `gristmill sessions export` and `import`: a session as one file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::executions::Owner;
+use gristmill_gateway::session::{Patience, Sessions};
+
+use super::{Failure, Outcome};
+use crate::own_sessions::{self, WHOSE};
+use crate::terminal::tell_beside;
+
+pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> Outcome {
+    let info = sessions.info(&WHOSE, session).await.map_err(own_sessions::failure)?;
+    let place = match file {
+        Some(file) => file.to_owned(),
+        None => PathBuf::from(format!("{}.tar", info.name.as_deref().unwrap_or(info.id.as_str()))),
+    };
+    let left_out = if place.as_os_str() == "-" {
+        if io::stdout().is_terminal() {
+            return Err(Failure::Usage(anyhow!(
+                "a tar file is not for a terminal; name a file, or pipe it on"
+            )));
+        }
+        export_to(sessions, session, io::stdout()).await?
+    } else {
+        let mut options = OpenOptions::new();
+        let made = options.write(true).create_new(true).mode(0o600).open(&place);
+        let made = made.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Failure::Usage(anyhow!("{} is there already; name another file", place.display()))
+            }
+            _ => Failure::Usage(anyhow!("{} cannot be made: {error}", place.display())),
+        })?;
+        let exported = export_to(sessions, session, made).await;
+        if exported.is_err() {
+            // Half an archive is of no use, and stands in the way of the next attempt.
+            let _ = std::fs::remove_file(&place);
+        }
+        let left_out = exported?;
+        println!("{}", place.display());
+        left_out
+    };
+    if left_out > 0 {
+        tell_beside(&format!("note: {left_out} entries are not plain files, and were left out"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn export_to(
+    sessions: &Sessions,
+    session: &str,
+    out: impl Write + Send + 'static,
+) -> Result<usize, Failure> {
+    let exported = sessions.export(&WHOSE, session, Patience::Refuse, BufWriter::new(out)).await;
+    let (mut out, left_out) = exported.map_err(own_sessions::archive_failure)?;
+    out.flush().map_err(|error| Failure::Ours(anyhow!("the archive cannot be written: {error}")))?;
+    Ok(left_out)
+}
+
+pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> Outcome {
+    let input: Box<dyn Read + Send> =
+        match file.as_os_str() == "-" {
+            true => Box::new(io::stdin()),
+            false => {
+                let opened = File::open(file);
+                Box::new(opened.map_err(|error| {
+                    Failure::Usage(anyhow!("{} cannot be opened: {error}", file.display()))
+                })?)
+            }
+        };
+    let imported = sessions.import(&Owner::local(), name, BufReader::new(input)).await;
+    let session = imported.map_err(own_sessions::archive_failure)?.session;
+    println!("{}", session.id);
+    tell_beside(&format!(
+        "imported{}: {} files and folders, {}, {} keys",
+        session.name.map(|name| format!(" as `{name}`")).unwrap_or_default(),
+        session.files,
+        format_bytes(session.bytes),
+        session.keys.len()
+    ));
+    Ok(ExitCode::SUCCESS)
+}

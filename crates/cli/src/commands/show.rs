@@ -1,0 +1,177 @@
+//! `gristmill show`: one execution, with all that is known of it.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall};
+use serde_json::json;
+
+use super::history::{moment, time};
+use super::{Failure, Outcome};
+use crate::arguments::ConfigFile;
+use crate::data_store::{self, DataPlace};
+use crate::terminal::{Printable, one_line};
+
+#[derive(Args)]
+pub struct ShowArguments {
+    /// Its id, or the beginning of it
+    pub execution: String,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+pub async fn show(arguments: ShowArguments) -> Outcome {
+    let history = DataPlace::of(None, &arguments.config)?.open_history().await?;
+    let record = find(&history, &arguments.execution).await?;
+    if arguments.json {
+        let mut value = serde_json::to_value(&record).map_err(|error| Failure::Ours(error.into()))?;
+        value["tokens"]["saved"] = json!(record.summary.tokens.saved());
+        println!("{value:#}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = as_text(&record);
+    // A program must not drive the terminal of the person who looks at it.
+    let text = if std::io::stdout().is_terminal() { Printable::all(&text) } else { text };
+    print!("{text}");
+    if record.summary.code.is_some() {
+        eprintln!("hint: gristmill rerun {} runs it again", record.summary.id);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The one that is meant, or what to write instead.
+pub async fn find(history: &History, beginning: &str) -> Result<ExecutionRecord, Failure> {
+    let named = one_line(beginning);
+    if beginning.is_empty() {
+        return Err(Failure::Usage(anyhow!("name an execution: `gristmill history` lists them")));
+    }
+    match history.find(beginning, None).await.map_err(data_store::failure)? {
+        Found::One(record) => Ok(*record),
+        Found::Nothing => Err(Failure::Usage(anyhow!(
+            "there is no execution `{named}`; `gristmill history` lists those that are known"
+        ))),
+        Found::Several(names) => Err(Failure::Usage(anyhow!(
+            "several executions begin with `{named}`: {}; write more of the one you mean",
+            names.join(", ")
+        ))),
+    }
+}
+
+fn as_text(record: &ExecutionRecord) -> String {
+    let summary = &record.summary;
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10}{value}\n"));
+    line("execution", summary.id.clone());
+    let error = record.error.as_ref().map(|error| {
+        let at = error.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        format!(" {}{at}", error.code)
+    });
+    line("outcome", format!("{}{}", summary.outcome.as_str(), error.unwrap_or_default()));
+    line("began", format!("{} UTC, took {}", moment(summary.started_ms), time(summary.duration_ms)));
+    line(
+        "used",
+        format!("{} CPU, {} memory", time(summary.cpu_time_ms), format_bytes(summary.memory_peak_bytes)),
+    );
+    line("owner", summary.owner.clone());
+    if !summary.session.is_empty() {
+        line("session", summary.session.clone());
+    }
+    line("level", format!("{}, {}", record.level, record.language));
+    let tokens = summary.tokens;
+    let about = if tokens.estimated { "about " } else { "" };
+    line(
+        "tokens",
+        format!(
+            "{} of the program, {} returned, {about}{} of its calls: {about}{} saved",
+            tokens.program,
+            tokens.returned,
+            tokens.inside,
+            tokens.saved()
+        ),
+    );
+    if !summary.limits_hit.is_empty() {
+        line("limits", summary.limits_hit.join(", "));
+    }
+    section(&mut text, "program", summary.code.as_deref().unwrap_or("(not kept)"));
+    match (&record.context, record.context_bytes) {
+        (_, 0) => {}
+        (Some(context), _) => section(&mut text, "context", context),
+        (None, bytes) => section(&mut text, "context", &format!("({}, not kept)", format_bytes(bytes))),
+    }
+    calls(&mut text, record);
+    kept(&mut text, "output", &record.stdout);
+    kept(&mut text, "errors printed", &record.stderr);
+    if let Some(result) = &record.result {
+        kept(&mut text, "result", result);
+    }
+    if let Some(error) = &record.error {
+        let words = [error.traceback.as_deref(), error.message.as_deref()].into_iter().flatten();
+        let hint = error.hint.as_ref().map(|hint| format!("hint: {hint}"));
+        let words: Vec<&str> = words.map(str::trim_end).chain(hint.as_deref()).collect();
+        section(&mut text, &format!("error[{}]", error.code), &words.join("\n"));
+    }
+    if !record.notes.is_empty() {
+        section(&mut text, "notes", &record.notes.join("\n"));
+    }
+    text
+}
+
+/// A heading, and what stands below it, set in.
+fn section(text: &mut String, heading: &str, words: &str) {
+    text.push_str(&format!("\n{heading}:\n"));
+    for line in words.lines() {
+        text.push_str(format!("  {line}").trim_end());
+        text.push('\n');
+    }
+}
+
+fn kept(text: &mut String, heading: &str, words: &KeptText) {
+    match &words.text {
+        _ if words.bytes == 0 => {}
+        Some(kept) if words.is_cut() => {
+            section(text, &format!("{heading} ({} in all)", format_bytes(words.bytes)), kept);
+        }
+        Some(kept) => section(text, heading, kept),
+        None => section(text, heading, &format!("({}, not kept)", format_bytes(words.bytes))),
+    }
+}
+
+fn calls(text: &mut String, record: &ExecutionRecord) {
+    let (all, named) = (record.summary.calls, &record.tools_called);
+    if all == 0 {
+        return;
+    }
+    let mut lines: Vec<String> = named.iter().map(call).collect();
+    if all > named.len() as u64 {
+        lines.push(format!("… and {} more", all - named.len() as u64));
+    }
+    section(
+        text,
+        &format!("tools called ({all}, {} failed)", record.summary.calls_failed),
+        &lines.join("\n"),
+    );
+}
+
+fn call(call: &RecordedCall) -> String {
+    let line = call.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+    let outcome = match (&call.error, call.ok) {
+        (_, true) => "ok".to_owned(),
+        (Some(error), false) => format!("failed: {}", one_line(error)),
+        (None, false) => "failed".to_owned(),
+    };
+    format!(
+        "{}{line}: {}, {} tokens out, {} back, {outcome}",
+        one_line(&call.name),
+        time(call.time_ms),
+        call.argument_tokens,
+        call.answer_tokens
+    )
+}

@@ -1,0 +1,228 @@
+//! `skills add`, `edit`, `test`, `rollback`, `delete` and `approve`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use gristmill_gateway::domain::skills::{CODE_BYTES_MAX, SKILL_FILE, SkillFiles};
+use gristmill_gateway::skills::{SaveRequest, SavedSkill, SkillError, SkillTest, Standing, read_files};
+use gristmill_gateway::upstream::Refresh;
+use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand};
+
+use super::{BY, Outcome, Place, done, failure};
+use crate::commands::Failure;
+use crate::engine_progress;
+use crate::terminal::{Printable, one_line, tell_beside};
+
+/// What is to be added.
+pub struct New {
+    pub path: PathBuf,
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub tags: Vec<String>,
+    pub test: Option<PathBuf>,
+    pub project: bool,
+}
+
+impl Place {
+    /// A gateway that checks code and runs tests, with the tools there are.
+    pub async fn gateway(&self) -> Result<Gateway, Failure> {
+        engine_progress::prepare().map_err(Failure::Ours)?;
+        let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
+        let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
+        let limits = self.configured.config.limits.clone();
+        let mut builder = Gateway::builder(worker).limits(limits).pool(pool).skills(self.skills.clone());
+        let usable = self.configured.usable();
+        if !usable.is_empty() {
+            let upstreams = self.configured.connect(&usable, Refresh::WhenUsed)?;
+            builder = builder.tool_source(Arc::new(upstreams));
+        }
+        builder.build().await.map_err(|error| Failure::Ours(error.into()))
+    }
+}
+
+pub async fn add(place: &Place, new: New) -> Outcome {
+    let gateway = place.gateway().await?;
+    let outcome = save_new(place, new).await;
+    gateway.shutdown().await;
+    tell_saved(&outcome?)
+}
+
+async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
+    let stem = new.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = new.name.unwrap_or(stem);
+    if new.path.is_dir() {
+        if new.description.is_some() || !new.tags.is_empty() || new.test.is_some() {
+            let why = "a folder says in its SKILL.md what it is for, and brings its tests: leave --description, --tag and --test out";
+            return Err(Failure::Usage(anyhow!(why)));
+        }
+        let files =
+            read_files(&new.path).map_err(|why| Failure::Usage(anyhow!("{}: {why}", new.path.display())))?;
+        return place.skills.save_files(&name, files, new.project, BY).await.map_err(failure);
+    }
+    let test = new.test.as_deref().map(read_source).transpose()?;
+    let request = SaveRequest {
+        name,
+        code: read_source(&new.path)?,
+        description: new.description,
+        tags: Some(new.tags).filter(|tags| !tags.is_empty()),
+        test: test.map(SkillTest::Source),
+        in_project: new.project,
+        by: BY.to_owned(),
+    };
+    place.skills.save(request).await.map_err(failure)
+}
+
+fn read_source(path: &Path) -> Result<String, Failure> {
+    use std::io::Read;
+    let read = || -> anyhow::Result<String> {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(CODE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+        String::from_utf8(bytes).map_err(|_| anyhow!("it is not text in UTF-8"))
+    };
+    read().with_context(|| format!("{} cannot be read", path.display())).map_err(Failure::Usage)
+}
+
+fn tell_saved(saved: &SavedSkill) -> Outcome {
+    match saved.is_unchanged {
+        true => println!("{} is so already (version {})", saved.name, saved.version),
+        false => println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str()),
+    }
+    for note in &saved.notes {
+        tell_beside(&format!("note: {}", Printable::all(note)));
+    }
+    if saved.tests == 0 {
+        tell_beside("note: it has no test; one that must pass is given with --test FILE");
+    }
+    tell_beside(&format!("hint: {}", Printable::all(&saved.usage())));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
+    let view = place.skills.look_again().await;
+    let names: Vec<String> = match name {
+        Some(name) => vec![name.to_owned()],
+        None => view.usable().map(|skill| skill.name.to_string()).collect(),
+    };
+    let gateway = place.gateway().await?;
+    let mut failed = None;
+    for name in &names {
+        match place.skills.test(name).await {
+            Ok(0) => println!("{name}: no test"),
+            Ok(count) => println!("{name}: ok ({count})"),
+            Err(error @ (SkillError::TestFailed { .. } | SkillError::Syntax { .. })) => {
+                println!("{name}: {}", Printable::all(error.to_string().trim_start_matches("not saved: ")));
+                failed = Some(ExitCode::FAILURE);
+            }
+            Err(error) => {
+                gateway.shutdown().await;
+                return Err(failure(error));
+            }
+        }
+    }
+    gateway.shutdown().await;
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// On a copy: what cannot be saved is not lost, and what is there stays until then.
+pub async fn edit(place: &Place, name: &str) -> Outcome {
+    let view = place.skills.look_again().await;
+    let Some(skill) = view.find(name) else {
+        return Err(failure(SkillError::Unknown { name: one_line(name), nearest: view.nearest(name) }));
+    };
+    let ours = |error: std::io::Error| Failure::Ours(error.into());
+    let copy = place
+        .configured
+        .data_folder()?
+        .join(format!("editing-{}", std::process::id()))
+        .join(skill.name.as_str());
+    std::fs::create_dir_all(&copy).map_err(ours)?;
+    for (file, text) in skill.files.iter() {
+        std::fs::write(copy.join(file), text).map_err(ours)?;
+    }
+    let kept = || {
+        let copy = copy.display();
+        tell_beside(&format!(
+            "hint: your edit is kept in {copy}; when it is right, `gristmill skills add {copy}` saves it"
+        ));
+    };
+    let status = editor().args([copy.join(format!("{}.py", skill.name)), copy.join(SKILL_FILE)]).status();
+    let status = status
+        .map_err(|error| Failure::Usage(anyhow!("the editor cannot be started: {error}; set EDITOR")))?;
+    let edited = read_files(&copy).map_err(|why| Failure::Usage(anyhow!("{why}")));
+    if !status.success() || edited.is_err() {
+        kept();
+        return edited.and(Err(Failure::Usage(anyhow!("the editor ended with {status}; nothing was saved"))));
+    }
+    let edited: SkillFiles = edited?;
+    if edited == skill.files {
+        remove_copy(&copy);
+        return done("nothing was changed");
+    }
+    let gateway = place.gateway().await?;
+    let saved = place.skills.save_files(skill.name.as_str(), edited, false, BY).await;
+    gateway.shutdown().await;
+    match saved {
+        Ok(saved) => {
+            remove_copy(&copy);
+            tell_saved(&saved)
+        }
+        Err(error) => {
+            kept();
+            Err(failure(error))
+        }
+    }
+}
+
+fn remove_copy(copy: &Path) {
+    if let Some(above) = copy.parent() {
+        let _ = std::fs::remove_dir_all(above);
+    }
+}
+
+/// `$VISUAL` and `$EDITOR` may hold arguments, such as `code --wait`.
+fn editor() -> Command {
+    let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let chosen = chosen.into_iter().find(|value| !value.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
+    let mut words = chosen.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("vi"));
+    command.args(words);
+    command
+}
+
+pub async fn rollback(place: &Place, name: &str, version: i64) -> Outcome {
+    let number = place.skills.rollback(name, version, BY).await.map_err(failure)?;
+    done(&format!("version {version} of {} is back, as version {number}", one_line(name)))
+}
+
+pub async fn delete(place: &Place, name: &str) -> Outcome {
+    let deleted = place.skills.delete(name, BY).await.map_err(failure)?;
+    println!("deleted {}", deleted.name);
+    if deleted.version > 0 {
+        tell_beside(&format!(
+            "hint: `gristmill skills rollback {} {}` brings it back",
+            deleted.name, deleted.version
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub async fn approve(place: &Place, names: Vec<String>, all: bool) -> Outcome {
+    let names = match all {
+        true => {
+            let view = place.skills.look_again().await;
+            let waiting = view.all().iter().filter(|skill| skill.standing == Standing::Waiting);
+            waiting.map(|skill| skill.name.to_string()).collect()
+        }
+        false => names,
+    };
+    if names.is_empty() {
+        tell_beside("nothing waits for approval");
+    }
+    for name in names {
+        let approved = place.skills.approve(&name).await.map_err(failure)?;
+        println!("approved {}", approved.name);
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,184 @@
+//! `gristmill skills …`: what was saved for programs to import.
+
+mod change;
+mod exchange;
+mod show;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use gristmill_gateway::skills::{SkillError, Skills};
+
+use super::{Failure, Outcome};
+use crate::arguments::ConfigFile;
+use crate::config::Flags;
+use crate::skill_folders;
+use crate::upstreams::{self, Configured};
+
+#[derive(Args)]
+pub struct SkillsArguments {
+    #[command(subcommand)]
+    pub command: SkillsCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum SkillsCommand {
+    /// Show every skill, or those that fit some words
+    List {
+        /// What it should do, in words
+        query: Vec<String>,
+        /// Only skills with this tag; may repeat
+        #[arg(long, value_name = "TAG")]
+        tag: Vec<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one skill: its SKILL.md and its code
+    Show {
+        /// Its name
+        name: String,
+        /// An earlier version
+        #[arg(long, value_name = "NUMBER")]
+        version: Option<i64>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Save a Python file, or a folder with a skill in it
+    Add {
+        /// A file such as report.py, or a folder
+        path: PathBuf,
+        /// Its name, if it is not that of the file or the folder
+        #[arg(long)]
+        name: Option<String>,
+        /// What it is for; otherwise its docstring says so
+        #[arg(long)]
+        description: Option<String>,
+        /// A tag; may repeat
+        #[arg(long, value_name = "TAG")]
+        tag: Vec<String>,
+        /// A Python file with asserts, which must pass
+        #[arg(long, value_name = "FILE")]
+        test: Option<PathBuf>,
+        /// Into the project's .gristmill/skills instead of your own
+        #[arg(long)]
+        project: bool,
+    },
+    /// Edit a skill with $EDITOR; it is checked before it is saved
+    Edit {
+        /// Its name
+        name: String,
+    },
+    /// Run the tests of one skill, or of all
+    Test {
+        /// Its name
+        name: Option<String>,
+    },
+    /// Show the versions of a skill
+    History {
+        /// Its name
+        name: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring an earlier version back, as a new one
+    Rollback {
+        /// Its name
+        name: String,
+        /// Which version
+        version: i64,
+    },
+    /// Delete a skill; its history is kept
+    Delete {
+        /// Its name
+        name: String,
+    },
+    /// Copy skills into a folder, one folder each
+    Export {
+        /// Where to
+        folder: PathBuf,
+        /// Which; all that can be used if none is named
+        names: Vec<String>,
+    },
+    /// Save every skill of a folder: one folder each, or one skill alone
+    Import {
+        /// Where from
+        folder: PathBuf,
+        /// Into the project's .gristmill/skills instead of your own
+        #[arg(long)]
+        project: bool,
+    },
+    /// Say yes to skills of this project, as they are now
+    Approve {
+        /// Which
+        #[arg(required_unless_present = "all")]
+        names: Vec<String>,
+        /// All that wait
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+}
+
+/// Who saves on the command line.
+const BY: &str = "local";
+
+pub async fn skills(arguments: SkillsArguments) -> Outcome {
+    let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
+    let skills = skill_folders::open(&configured.data_folder()?, &configured.surroundings)?;
+    let place = Place { configured, skills };
+    match arguments.command {
+        SkillsCommand::List { query, tag, json } => show::list(&place, &query.join(" "), tag, json).await,
+        SkillsCommand::Show { name, version, json } => show::show(&place, &name, version, json).await,
+        SkillsCommand::History { name, json } => show::history(&place, &name, json).await,
+        SkillsCommand::Add { path, name, description, tag, test, project } => {
+            let new = change::New { path, name, description, tags: tag, test, project };
+            change::add(&place, new).await
+        }
+        SkillsCommand::Edit { name } => change::edit(&place, &name).await,
+        SkillsCommand::Test { name } => change::test(&place, name.as_deref()).await,
+        SkillsCommand::Rollback { name, version } => change::rollback(&place, &name, version).await,
+        SkillsCommand::Delete { name } => change::delete(&place, &name).await,
+        SkillsCommand::Approve { names, all } => change::approve(&place, names, all).await,
+        SkillsCommand::Export { folder, names } => exchange::export(&place, &folder, &names).await,
+        SkillsCommand::Import { folder, project } => exchange::import(&place, &folder, project).await,
+    }
+}
+
+/// Where the command works.
+struct Place {
+    configured: Configured,
+    skills: Skills,
+}
+
+/// A failure of skills as one of the command.
+fn failure(error: SkillError) -> Failure {
+    match error {
+        SkillError::Unchecked(_) => Failure::Ours(anyhow!(error)),
+        SkillError::Name(_)
+        | SkillError::Files(_)
+        | SkillError::Md(_)
+        | SkillError::Unknown { .. }
+        | SkillError::NoVersion { .. }
+        | SkillError::Waiting(_)
+        | SkillError::Alike { .. }
+        | SkillError::Syntax { .. }
+        | SkillError::TestFailed { .. }
+        | SkillError::Bad(_)
+        | SkillError::TooMany(_)
+        | SkillError::ReadOnly(_)
+        | SkillError::Disk { .. }
+        | SkillError::Store(_) => Failure::Usage(anyhow!(error)),
+    }
+}
+
+fn done(line: &str) -> Outcome {
+    println!("{line}");
+    Ok(ExitCode::SUCCESS)
+}

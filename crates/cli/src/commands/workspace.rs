@@ -1,0 +1,217 @@
+//! `gristmill workspace`: a session's files, listed, shown, put in and taken out.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use gristmill_gateway::domain::{format_bytes, utc_text, visible};
+use gristmill_gateway::session::{FileKind, ListedFile, Patience, Sessions, WorkspaceFiles};
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome};
+use crate::arguments::ConfigFile;
+use crate::own_sessions::{self, WHOSE};
+use crate::terminal::{Printable, tell_beside};
+
+/// More lines than anyone reads; a pattern shows the others.
+const LISTED_MAX: usize = 10_000;
+
+#[derive(Args)]
+pub struct WorkspaceArguments {
+    #[command(subcommand)]
+    pub command: WorkspaceCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum WorkspaceCommand {
+    /// List the files of a session
+    Ls {
+        /// Its name or its handle
+        session: String,
+        /// Which: `*.csv`, `data/**`
+        pattern: Option<String>,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a file
+    Cat {
+        /// The session's name or handle
+        session: String,
+        /// The file, from the workspace on
+        path: String,
+    },
+    /// Put a file into a session; a new name becomes one
+    Put {
+        /// The session's name or handle
+        session: String,
+        /// A file of yours, or `-` for standard input
+        file: PathBuf,
+        /// Where it goes [default: its own name]
+        path: Option<String>,
+    },
+    /// Take a file out of a session
+    Get {
+        /// The session's name or handle
+        session: String,
+        /// The file, from the workspace on
+        path: String,
+        /// Where it goes [default: its own name, here]
+        file: Option<PathBuf>,
+        /// Take the place of a file that is there
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+pub async fn workspace(arguments: WorkspaceArguments) -> Outcome {
+    let sessions = own_sessions::open(&arguments.config)?;
+    match arguments.command {
+        WorkspaceCommand::Ls { session, pattern, json } => {
+            list(&files(&sessions, &session).await?, pattern.as_deref(), json)
+        }
+        WorkspaceCommand::Cat { session, path } => print(&files(&sessions, &session).await?, &path),
+        WorkspaceCommand::Put { session, file, path } => put(&sessions, &session, &file, path).await,
+        WorkspaceCommand::Get { session, path, file, force } => {
+            get(&files(&sessions, &session).await?, &path, file, force)
+        }
+    }
+}
+
+async fn files(sessions: &Sessions, session: &str) -> Result<WorkspaceFiles, Failure> {
+    sessions.files(&WHOSE, session).await.map_err(own_sessions::failure)
+}
+
+fn list(files: &WorkspaceFiles, pattern: Option<&str>, as_json: bool) -> Outcome {
+    let listing = files.list(pattern, LISTED_MAX).map_err(own_sessions::file_failure)?;
+    if as_json {
+        println!("{:#}", Value::from_iter(listing.files.iter().map(as_value)));
+    } else {
+        for file in &listing.files {
+            let size = match file.kind {
+                FileKind::File => format_bytes(file.size),
+                FileKind::EmptyFolder => "folder".to_owned(),
+                FileKind::Other => "no file".to_owned(),
+            };
+            println!(
+                "{size:>10}  {}  {}",
+                utc_text(file.changed)[..16].replace('T', " "),
+                visible(&file.path)
+            );
+        }
+    }
+    if listing.is_cut || listing.total > listing.files.len() {
+        tell_beside("note: not all of it is shown; a pattern shows the others");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_value(file: &ListedFile) -> Value {
+    let kind = match file.kind {
+        FileKind::File => "file",
+        FileKind::EmptyFolder => "folder",
+        FileKind::Other => "other",
+    };
+    json!({"path": file.path, "bytes": file.size, "changed": utc_text(file.changed), "kind": kind})
+}
+
+fn print(files: &WorkspaceFiles, path: &str) -> Outcome {
+    let mut file = files.open(path).map_err(own_sessions::file_failure)?;
+    let printed = match io::stdout().is_terminal() {
+        false => io::copy(&mut file, &mut io::stdout().lock()).map(drop),
+        true => print_to_terminal(&mut file),
+    };
+    match printed {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        // Whoever read our output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+    }
+}
+
+/// A file must not drive the terminal of the person who looks at it.
+fn print_to_terminal(file: &mut File) -> io::Result<()> {
+    let (mut printable, mut buffer) = (Printable::default(), vec![0; 64 * 1024]);
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return io::stdout().flush();
+        }
+        io::stdout().write_all(printable.take(&buffer[..count]).as_bytes())?;
+    }
+}
+
+async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<String>) -> Outcome {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_input = file.as_os_str() == "-";
+    let path = match path.or(name.filter(|_| !is_input)) {
+        Some(path) => path,
+        None => return Err(Failure::Usage(anyhow!("say where it goes: workspace put SESSION - PATH"))),
+    };
+    // The content first: no session is made for a file that cannot be read.
+    let (mut content, size): (Box<dyn Read>, u64) = match is_input {
+        true => {
+            let mut bytes = Vec::new();
+            let most = gristmill_gateway::session::READ_BYTES_MAX;
+            let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+            read.map_err(|error| Failure::Ours(anyhow!("standard input cannot be read: {error}")))?;
+            if bytes.len() as u64 > most {
+                let most = format_bytes(most);
+                return Err(Failure::Usage(anyhow!("standard input is larger than {most}; name a file")));
+            }
+            let size = bytes.len() as u64;
+            (Box::new(io::Cursor::new(bytes)), size)
+        }
+        false => {
+            let unreadable =
+                |error: io::Error| Failure::Usage(anyhow!("{} cannot be read: {error}", file.display()));
+            let opened = File::open(file).map_err(unreadable)?;
+            let metadata = opened.metadata().map_err(unreadable)?;
+            if !metadata.is_file() {
+                return Err(Failure::Usage(anyhow!("{} is not a plain file", file.display())));
+            }
+            (Box::new(opened), metadata.len())
+        }
+    };
+    let files = match sessions.files(&WHOSE, session).await {
+        Ok(files) => files,
+        Err(_) => {
+            own_sessions::enter(sessions, session, Patience::default()).await?.leave().await;
+            files(sessions, session).await?
+        }
+    };
+    let written = files.write_from(&path, &mut content, size).map_err(own_sessions::file_failure)?;
+    let replaced = if written.replaced { ", in the place of another" } else { "" };
+    println!("{} ({}{replaced})", visible(&path), format_bytes(written.size));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn get(files: &WorkspaceFiles, path: &str, file: Option<PathBuf>, force: bool) -> Outcome {
+    let mut source = files.open(path).map_err(own_sessions::file_failure)?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let place = file.unwrap_or_else(|| PathBuf::from(name));
+    let place = if place.is_dir() { place.join(name) } else { place };
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    let made = match force {
+        true => options.create(true).truncate(true).open(&place),
+        false => options.create_new(true).open(&place),
+    };
+    let mut target = made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::Usage(anyhow!("{} is there already; --force takes its place", place.display()))
+        }
+        _ => Failure::Usage(anyhow!("{} cannot be written: {error}", place.display())),
+    })?;
+    let copied = io::copy(&mut source, &mut target)
+        .map_err(|error| Failure::Ours(anyhow!("{} cannot be written: {error}", place.display())))?;
+    println!("{} ({})", visible(&place.display().to_string()), format_bytes(copied));
+    Ok(ExitCode::SUCCESS)
+}

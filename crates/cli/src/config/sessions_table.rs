@@ -1,0 +1,105 @@
+//! The table `sessions`: how many there may be, and how long they last.
+
+use std::time::Duration;
+
+use gristmill_gateway::domain::{format_ms, parse_ms};
+use gristmill_gateway::session::SessionSettings;
+
+use super::fields::Fields;
+use super::problem::{Problems, What};
+use super::resolved::Origin;
+use super::tree::Node;
+
+/// Its name.
+pub const TABLE: &str = "sessions";
+const KEYS: [&str; 3] = ["idle", "named_idle", "max"];
+
+// Less than a minute would end a session between two calls of one conversation.
+const IDLE_MS: (u64, u64) = (60_000, 3_650 * 24 * 3_600_000);
+// Each has a folder on the disk, and all are listed.
+const MAX: (u64, u64) = (1, 100_000);
+
+/// What one file says, with its lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionsTable {
+    idle: Option<(Duration, usize)>,
+    named_idle: Option<(Duration, usize)>,
+    max: Option<(usize, usize)>,
+}
+
+/// What all of them come to, and who said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionsConfig {
+    /// In force.
+    pub settings: SessionSettings,
+    /// Of `idle`.
+    pub idle_origin: Origin,
+    /// Of `named_idle`.
+    pub named_idle_origin: Origin,
+    /// Of `max`.
+    pub max_origin: Origin,
+}
+
+impl Default for SessionsConfig {
+    fn default() -> Self {
+        Self {
+            settings: SessionSettings::default(),
+            idle_origin: Origin::Default,
+            named_idle_origin: Origin::Default,
+            max_origin: Origin::Default,
+        }
+    }
+}
+
+impl SessionsConfig {
+    /// Lays what a file says over it.
+    pub fn lay_over(&mut self, table: &SessionsTable, origin: impl Fn(usize) -> Origin) {
+        if let Some((idle, line)) = table.idle {
+            (self.settings.idle, self.idle_origin) = (idle, origin(line));
+        }
+        if let Some((idle, line)) = table.named_idle {
+            (self.settings.named_idle, self.named_idle_origin) = (idle, origin(line));
+        }
+        if let Some((max, line)) = table.max {
+            (self.settings.max, self.max_origin) = (max, origin(line));
+        }
+    }
+
+    /// Key, value and who said so, as a file would have them.
+    pub fn shown(&self) -> [(&'static str, String, &Origin); 3] {
+        let time = |time: Duration| format!("\"{}\"", format_ms(milliseconds(time)));
+        [
+            ("idle", time(self.settings.idle), &self.idle_origin),
+            ("named_idle", time(self.settings.named_idle), &self.named_idle_origin),
+            ("max", self.settings.max.to_string(), &self.max_origin),
+        ]
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Reads the table.
+pub fn read(node: &Node, problems: &mut Problems) -> SessionsTable {
+    let Some(mut fields) = Fields::of(node, TABLE, problems) else { return SessionsTable::default() };
+    let idle = time(&mut fields, "idle", problems);
+    let named_idle = time(&mut fields, "named_idle", problems);
+    let max_line = fields.line("max");
+    let max = fields.whole("max", MAX.0, MAX.1, problems);
+    fields.finish(&KEYS, problems);
+    let max = max.and_then(|max| usize::try_from(max).ok()).map(|max| (max, max_line));
+    SessionsTable { idle, named_idle, max }
+}
+
+fn time(fields: &mut Fields<'_>, key: &str, problems: &mut Problems) -> Option<(Duration, usize)> {
+    let (text, line) = fields.quantity(key, "a time, such as \"24h\"", problems)?;
+    let (min, max) = IDLE_MS;
+    let what = match parse_ms(text) {
+        Ok(ms) if (min..=max).contains(&ms) => return Some((Duration::from_millis(ms), line)),
+        Ok(_) => What::QuantityOutOfRange { min: format_ms(min), max: format_ms(max) },
+        Err(_) => What::BadQuantity { expected: "a time", example: "\"24h\"" },
+    };
+    problems.error(&fields.path(key), line, what);
+    None
+}

@@ -1,0 +1,122 @@
+//! Sessions for a command: the database and what is configured about them.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use gristmill_gateway::domain::Limits;
+use gristmill_gateway::executions::Owner;
+use gristmill_gateway::session::{
+    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionSettings, Sessions, Whose,
+};
+use gristmill_gateway::store::Store;
+
+use crate::arguments::ConfigFile;
+use crate::commands::Failure;
+use crate::config::Flags;
+use crate::upstreams::{self, Configured};
+
+/// Whoever is at the terminal sees everything.
+pub const WHOSE: Whose = Whose::Everyones;
+
+/// The sessions of the data folder.
+pub fn open(file: &ConfigFile) -> Result<Sessions, Failure> {
+    let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
+    let limits = configured.config.limits.clone();
+    open_in(configured.data_folder()?, limits, configured.config.sessions.settings)
+}
+
+/// The same for a command that has read the configuration, or does without, and has the database.
+pub fn open_with(
+    configured: Option<&Configured>,
+    store: Store,
+    limits: &Limits,
+) -> Result<Sessions, Failure> {
+    Sessions::open(store, None, limits.clone(), settings(configured)).map_err(failure)
+}
+
+/// What is configured about sessions.
+pub fn settings(configured: Option<&Configured>) -> SessionSettings {
+    configured.map(|configured| configured.config.sessions.settings).unwrap_or_default()
+}
+
+fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<Sessions, Failure> {
+    let store = Store::open(&data).map_err(|error| Failure::Usage(error.into()))?;
+    Sessions::open(store, None, limits, settings).map_err(failure)
+}
+
+/// Takes a session for whoever is at the terminal; a new name becomes one.
+pub async fn enter(sessions: &Sessions, session: &str, patience: Patience) -> Result<HeldSession, Failure> {
+    match sessions.enter(&WHOSE, session, patience).await {
+        Err(SessionError::Missing { .. }) => {
+            sessions.enter_or_create(&Owner::local(), session, patience).await.map_err(failure)
+        }
+        outcome => outcome.map_err(failure),
+    }
+}
+
+/// A session that something ran in, unless it has been ended since; that is said.
+pub async fn if_still_there(file: &ConfigFile, session: &str) -> Result<Option<String>, Failure> {
+    match open(file)?.info(&WHOSE, session).await {
+        Ok(info) => Ok(Some(info.id.as_str().to_owned())),
+        Err(SessionError::Missing { .. }) => {
+            crate::terminal::tell_beside("note: its session is gone, so this runs without its files");
+            Ok(None)
+        }
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// As a command ends by it.
+pub fn failure(error: SessionError) -> Failure {
+    let told = match &error {
+        SessionError::Missing { .. } => {
+            anyhow!("{error}\nhint: `gristmill sessions list` shows what there is")
+        }
+        SessionError::Busy { .. } => anyhow!("{error}\nhint: try again when it has ended"),
+        SessionError::Ambiguous { .. }
+        | SessionError::TooMany { .. }
+        | SessionError::BadName { .. }
+        | SessionError::NameTaken { .. }
+        | SessionError::NoFolder { .. }
+        | SessionError::Store(_) => anyhow!("{error}\nhint: {}", error.hint()),
+    };
+    match error {
+        SessionError::NoFolder { .. } | SessionError::Store(_) => Failure::Ours(told),
+        SessionError::Busy { .. }
+        | SessionError::Missing { .. }
+        | SessionError::Ambiguous { .. }
+        | SessionError::TooMany { .. }
+        | SessionError::BadName { .. }
+        | SessionError::NameTaken { .. } => Failure::Usage(told),
+    }
+}
+
+/// As a command ends by a file.
+pub fn file_failure(error: FileError) -> Failure {
+    let told = match &error {
+        FileError::Missing { .. } => {
+            anyhow!("{error}\nhint: `gristmill workspace ls SESSION` shows what there is")
+        }
+        FileError::BadPath { .. }
+        | FileError::BadPattern
+        | FileError::IsFolder { .. }
+        | FileError::NotFolder { .. }
+        | FileError::Link { .. }
+        | FileError::Special { .. }
+        | FileError::NotText { .. }
+        | FileError::NotBase64 { .. }
+        | FileError::Limit(_)
+        | FileError::System { .. } => anyhow!("{error}"),
+    };
+    Failure::Usage(told)
+}
+
+/// As a command ends by an archive.
+pub fn archive_failure(error: ArchiveError) -> Failure {
+    match error {
+        ArchiveError::Session(error) => failure(error),
+        ArchiveError::File(error) => file_failure(error),
+        ArchiveError::Archive(_) => Failure::Usage(anyhow!("{error}")),
+        ArchiveError::Write(_) => Failure::Ours(anyhow!("{error}")),
+    }
+}

@@ -1,0 +1,175 @@
+//! What happened, as a person looks at it: listed, shown, run again, added up, copied.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use gristmill_testkit::Home;
+use serde_json::{Value, json};
+use support::gristmill;
+
+fn home(name: &str) -> Home {
+    Home::new(gristmill(), name)
+}
+
+fn listed(home: &Home, arguments: &[&str]) -> Vec<Value> {
+    let words: Vec<&str> = ["history", "--json"].iter().chain(arguments).copied().collect();
+    serde_json::from_str(&home.ok(&words)).expect("a list")
+}
+
+fn id_of(execution: &Value) -> String {
+    execution["id"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn what_ran_is_listed_shown_and_run_again() {
+    let home = home("history");
+    let nothing = home.run(&["history"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""), "{}", nothing.stderr);
+    let code = "orders = await callMCPTool('list_orders', {})\nprint(greeting)\nlen(orders)";
+    let words = ["run", "--example-tools", "--context", "greeting=hello", "-c", code];
+    let first = home.ok(&words);
+    assert!(first.starts_with("hello\n"), "{first}");
+    home.run(&["run", "-c", "x = 1\nx / 0"]);
+
+    let all = listed(&home, &[]);
+    let [failed, ok] = all.as_slice() else { panic!("{all:#?}") };
+    assert_eq!((&failed["outcome"], &failed["error_code"]), (&json!("failed"), &json!("GM-1102")));
+    assert_eq!((&ok["outcome"], &ok["calls"], &ok["owner"]), (&json!("ok"), &json!(1), &json!("local")));
+    let tokens = &ok["tokens"];
+    let figure = |name: &str| tokens[name].as_i64().expect("a figure");
+    assert_eq!(figure("saved"), figure("inside") - figure("program") - figure("returned"), "{tokens}");
+    assert!(figure("inside") > 100, "{tokens}");
+    assert_eq!(listed(&home, &["--failed"]), [failed.clone()]);
+    assert_eq!(listed(&home, &["--limit", "1"]).len(), 1);
+    assert_eq!(listed(&home, &["--since", "1h"]).len(), 2);
+    assert_eq!(listed(&home, &["--session", "none"]).len(), 0);
+    let table = home.ok(&["history"]);
+    assert!(
+        table.lines().nth(1).is_some_and(|line| line.contains("failed GM-1102") && line.ends_with("x = 1")),
+        "{table}"
+    );
+
+    let id = id_of(ok);
+    let shown = home.ok(&["show", &id[..10]]);
+    for part in
+        ["  orders = await", "  {\"greeting\":\"hello\"}", "  list_orders (line 1): ", "output:\n  hello"]
+    {
+        assert!(shown.contains(part), "{part} is not in\n{shown}");
+    }
+    let shown = home.ok(&["show", &id_of(failed)]);
+    assert!(
+        shown.contains("outcome   failed GM-1102, line 2") && shown.contains("division by zero"),
+        "{shown}"
+    );
+    let record: Value = serde_json::from_str(&home.ok(&["show", "--json", &id])).expect("a record");
+    assert_eq!((&record["code"], &record["stdout"]["text"]), (&json!(code), &json!("hello\n")));
+    assert_eq!(record["tools_called"][0]["name"], "list_orders");
+
+    assert_eq!(home.ok(&["rerun", "--example-tools", &id[..10]]), first);
+    let again = home.run(&["rerun", &id_of(failed)]);
+    assert_eq!(again.code, Some(1), "{}", again.stderr);
+    assert_eq!(listed(&home, &[]).len(), 4, "they are recorded, too");
+    let stats: Value = serde_json::from_str(&home.ok(&["stats", "--json"])).expect("figures");
+    assert_eq!((&stats["executions"], &stats["ok"], &stats["failed"]), (&json!(4), &json!(2), &json!(2)));
+    assert!(home.ok(&["stats"]).starts_with("4 executions since "));
+}
+
+#[test]
+fn wrong_names_say_what_to_write() {
+    let home = home("history-names");
+    for number in 0..33 {
+        home.ok(&["run", "-c", &number.to_string()]);
+    }
+    let missing = home.run(&["show", "nothing1"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(
+        missing.stderr.contains("there is no execution `nothing1`; `gristmill history` lists"),
+        "{}",
+        missing.stderr
+    );
+    // 33 names, 32 first letters.
+    let names: Vec<String> = listed(&home, &["--limit", "100"]).iter().map(id_of).collect();
+    let twice = names.iter().find(|name| names.iter().filter(|other| other[..1] == name[..1]).count() > 1);
+    let several = home.run(&["show", &twice.expect("two begin alike")[..1]]);
+    assert_eq!(several.code, Some(2));
+    assert!(several.stderr.contains("several executions begin with"), "{}", several.stderr);
+}
+
+#[test]
+fn without_contents_nothing_that_was_said_is_in_the_file() {
+    let home = home("history-content");
+    std::fs::create_dir_all(home.config_file().parent().unwrap()).unwrap();
+    std::fs::write(home.config_file(), "[history]\ncontent = false\n").unwrap();
+    // Also where no other part of the configuration is used.
+    for flags in [&[][..], &["--no-servers"]] {
+        let words = [&["run"][..], flags, &["-c", "print('open sesame')"]].concat();
+        assert_eq!(home.ok(&words), "open sesame\n");
+    }
+    let all = listed(&home, &[]);
+    assert_eq!((all.len(), &all[0]["code"]), (2, &Value::Null));
+    for entry in std::fs::read_dir(home.path().join("data")).unwrap().map(Result::unwrap) {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&bytes).contains("sesame"), "{:?}", entry.path());
+    }
+    let refused = home.run(&["rerun", &id_of(&all[0])]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("was not kept") && refused.stderr.contains("[history]"),
+        "{}",
+        refused.stderr
+    );
+    std::fs::write(home.config_file(), "[history]\ncontent = 7\n").unwrap();
+    let refused = home.run(&["run", "--no-servers", "-c", "1"]);
+    assert_eq!(refused.code, Some(2), "what was meant is not guessed");
+    assert!(refused.stderr.contains("history.content"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_a_note_and_a_finding() {
+    let home = home("history-nowhere");
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let with = |arguments: &[&str]| {
+        let output = home.command(arguments).env("GRISTMILL_DATA_DIR", &file).output().unwrap();
+        gristmill_testkit::Ran::of(output)
+    };
+    let ran = with(&["run", "-c", "6 * 7"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("note: this is not recorded: the data folder "), "{}", ran.stderr);
+    let refused = with(&["history"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    let found = with(&["doctor", "--no-servers", "--json"]);
+    let found: Value = serde_json::from_str(&found.stdout).expect("findings");
+    assert_eq!(found["database"]["state"], "wrong", "{found:#}");
+}
+
+#[test]
+fn a_backup_is_whole_and_takes_the_databases_place() {
+    let home = home("history-backup");
+    let nothing = home.run(&["db", "check"]);
+    assert_eq!(nothing.code, Some(2), "{}", nothing.stdout);
+    assert!(nothing.stderr.contains("there is no database yet"), "{}", nothing.stderr);
+    home.ok(&["run", "-c", "1"]);
+    let said = home.ok(&["db", "check"]);
+    assert!(said.starts_with("whole: "), "{said}");
+    let file = home.ok(&["db", "backup"]);
+    let file = home.work().join(file.trim_end());
+    assert!(file.exists(), "{}", file.display());
+    let file = file.to_str().unwrap();
+    assert_eq!(home.run(&["db", "backup", file]).code, Some(2), "nothing is overwritten");
+    let before = listed(&home, &[]);
+    std::fs::remove_dir_all(home.path().join("data")).unwrap();
+    std::fs::create_dir(home.path().join("data")).unwrap();
+    std::fs::copy(file, home.path().join("data/gristmill.db")).unwrap();
+    assert_eq!(listed(&home, &[]), before);
+    let found = home.run(&["doctor", "--no-servers", "--json"]);
+    let found: Value = serde_json::from_str(&found.stdout).expect("findings");
+    assert_eq!(found["database"]["state"], "ok", "{found:#}");
+    // In the middle of the file, where tables are.
+    let mut bytes = std::fs::read(file).unwrap();
+    let half = bytes.len() / 2;
+    bytes[4096..half].fill(0x5a);
+    std::fs::write(home.path().join("data/gristmill.db"), bytes).unwrap();
+    let damaged = home.run(&["db", "check"]);
+    assert_ne!(damaged.code, Some(0), "{}", damaged.stdout);
+}

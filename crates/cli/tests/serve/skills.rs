@@ -1,0 +1,61 @@
+//! `save_skill`, `load_skill`, `list_skills` and `delete_skill`: what a model saves for later programs.
+
+use serde_json::{Value, json};
+
+use crate::cases;
+use crate::client::{legacy, text_of};
+use crate::gateways::Place;
+
+cases![
+    a_skill_is_saved_found_imported_read_and_deleted,
+    a_skill_that_is_wrong_is_refused_in_words_that_say_why,
+];
+
+const CODE: &str = "def keep_open(rows):\n    '''Keeps the rows that are open.'''\n    return [row for row in rows if row['open']]\n";
+
+fn a_skill_is_saved_found_imported_read_and_deleted() {
+    // No server is connected: skills are found all the same.
+    let served = Place::new("skills").serve(legacy(), &[]);
+    let usage = "from skills.open_rows import keep_open; keep_open(rows)";
+    let saved = served.structured(
+        "save_skill",
+        json!({"name": "open_rows", "code": CODE, "tags": ["rows"], "test": {"call": "keep_open([])", "expect": []}}),
+    );
+    assert_eq!(saved, json!({"status": "ok", "name": "open_rows", "version": 1, "use": usage}));
+    let program = "from skills.open_rows import keep_open\nresult = keep_open([{'open': 1}, {'open': 0}])";
+    let ran = served.structured("execute_code", json!({"code": program}));
+    assert_eq!(ran, json!({"status": "ok", "result": [{"open": 1}]}));
+    let found = served.structured("search_tools", json!({"query": "rows that are open"}));
+    assert_eq!(found["found"], json!([format!("{usage}\nKeeps the rows that are open.")]));
+    let listed = served.structured("list_skills", json!({"tags": ["rows"]}));
+    let entry = format!("open_rows (v1) [rows]: Keeps the rows that are open.\n    {usage}");
+    assert_eq!(listed, json!({"total": 1, "skills": [entry]}));
+    assert_eq!(served.structured("list_skills", json!({"query": "weather"}))["total"], json!(0));
+    let loaded = served.structured("load_skill", json!({"name": "openRows"}));
+    assert_eq!((&loaded["code"], &loaded["version"]), (&json!(CODE), &json!(1)));
+    let deleted = served.structured("delete_skill", json!({"name": "open_rows"}));
+    assert_eq!(deleted, json!({"status": "ok", "name": "open_rows"}));
+    assert_eq!(served.structured("list_skills", json!({})), json!({"total": 0, "skills": []}));
+    let old = served.structured("load_skill", json!({"name": "open_rows", "version": 1}));
+    assert_eq!(old["code"], json!(CODE));
+}
+
+fn a_skill_that_is_wrong_is_refused_in_words_that_say_why() {
+    let served = Place::new("skills-wrong").serve(legacy(), &[]);
+    let refusal = |tool: &str, arguments: Value| {
+        let answer = served.call(tool, arguments);
+        assert_eq!(answer["isError"], json!(true), "{answer:#}");
+        text_of(&answer).to_owned()
+    };
+    let test = json!("assert keep_open([{'open': 1}]) == []");
+    let told = refusal("save_skill", json!({"name": "open_rows", "code": CODE, "test": test}));
+    assert!(told.contains("the test failed") && told.contains("line 1"), "{told}");
+    let told = refusal("save_skill", json!({"name": "open-rows", "code": CODE}));
+    assert!(told.contains("`open_rows` would do"), "{told}");
+    let told = refusal("save_skill", json!({"name": "open_rows", "code": "def f(:"}));
+    assert!(told.contains("GM-1101") && told.contains("line 1"), "{told}");
+    let told = refusal("load_skill", json!({"name": "nothing"}));
+    assert!(told.contains("there is no skill `nothing`"), "{told}");
+    let told = refusal("delete_skill", json!({"name": "nothing"}));
+    assert!(told.contains("there is no skill `nothing`"), "{told}");
+}

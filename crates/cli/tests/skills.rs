@@ -1,0 +1,404 @@
+//! Skills end to end: saved by programs and by commands, tried in the sandbox, imported by later programs.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_gateway::domain::ToolAnswer;
+use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
+use gristmill_gateway::domain::skills::SkillName;
+use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
+use gristmill_gateway::skills::{SaveRequest, SkillError, SkillTest, Skills, SkillsSettings};
+use gristmill_gateway::store::Store;
+use gristmill_gateway::upstream::remove_trees;
+use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, Report, WorkerCommand};
+use gristmill_testkit::{Home, TestFolder};
+use serde_json::{Value, json};
+use support::gristmill;
+use tokio::runtime::Runtime;
+
+/// One tool, `crm.find_deals`, which gives its arguments back.
+struct OneTool(Lookup);
+
+impl OneTool {
+    fn new(definition: &str) -> Self {
+        let definition = ToolDefinition::from_text(definition).expect("a definition");
+        let tools = vec![Arc::new(definition)];
+        let offer = ServerOffer { name: "crm".to_owned(), tools, ..ServerOffer::default() };
+        Self(Lookup::new(Arc::new(Catalogue::new(vec![offer]))))
+    }
+}
+
+impl Tools for OneTool {
+    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async move { Ok(ToolAnswer::from(Value::Object(call.arguments))) })
+    }
+
+    fn lookup(&self) -> Option<&Lookup> {
+        Some(&self.0)
+    }
+}
+
+/// A gateway with skills, in which one program runs at a time.
+struct World {
+    runtime: Runtime,
+    gateway: Option<Gateway>,
+    skills: Skills,
+    folder: TestFolder,
+}
+
+impl World {
+    fn new(name: &str) -> Self {
+        let runtime = Runtime::new().expect("a runtime");
+        let folder = TestFolder::new(name);
+        let skills = Skills::new(SkillsSettings {
+            store: Store::open(&folder.path().join("data")).expect("a store"),
+            user: Some(folder.path().join("data/skills")),
+            project: None,
+            cache: folder.path().join("cache"),
+        });
+        let cache = Folders::from_environment().expect("folders").cache;
+        let folders = Folders { cache, scratch: folder.path().join("scratch") };
+        let tools =
+            OneTool::new(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#);
+        let builder = Gateway::builder(WorkerCommand::new(gristmill()))
+            .folders(folders)
+            .skills(skills.clone())
+            .tools(Arc::new(tools))
+            .pool(PoolSettings { waiting: 1, ..PoolSettings::default() })
+            .concurrent_executions(1)
+            .queue(8, Duration::from_secs(60));
+        let gateway = runtime.block_on(builder.build()).expect("a gateway");
+        Self { runtime, gateway: Some(gateway), skills, folder }
+    }
+
+    fn run(&self, code: &str) -> Report {
+        let gateway = self.gateway.as_ref().expect("it has not ended");
+        self.runtime.block_on(gateway.execute(ExecuteRequest::python(code)).finish())
+    }
+
+    fn result(&self, code: &str) -> Value {
+        let report = self.run(code);
+        assert!(report.success, "{code}\n{:?}", report.error);
+        report.result.unwrap_or(Value::Null)
+    }
+
+    fn error(&self, code: &str) -> String {
+        let report = self.run(code);
+        report.error.unwrap_or_else(|| panic!("succeeded: {code} gave {:?}", report.result)).message
+    }
+
+    fn save(&self, name: &str, code: &str, test: Option<SkillTest>) -> Result<i64, SkillError> {
+        let request = SaveRequest {
+            name: name.to_owned(),
+            code: code.to_owned(),
+            test,
+            by: "a test".to_owned(),
+            ..SaveRequest::default()
+        };
+        self.runtime.block_on(self.skills.save(request)).map(|saved| saved.version)
+    }
+
+    fn file(&self, path: &str) -> PathBuf {
+        self.folder.path().join("data/skills").join(path)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(gateway) = self.gateway.take() {
+            self.runtime.block_on(gateway.shutdown());
+        }
+        remove_trees(&self.folder.path().join("cache/skill-trees"));
+    }
+}
+
+const KEEP_OPEN: &str = "\
+'''Deals that are open, by city.'''
+
+from servers.crm import find_deals
+import statistics
+
+async def open_deals(city: str, limit=10):
+    '''Finds the open deals of a city.'''
+    found = await find_deals(city=city)
+    return [found] * limit
+
+def mean(*values, **options):
+    return statistics.mean(values)
+
+def _hidden(): pass
+";
+
+#[test]
+fn a_program_saves_a_skill_and_a_later_one_imports_it() {
+    let world = World::new("skills-saved");
+    // The only place is taken by the program that saves: its test must not wait for it.
+    let saved = world.result(
+        r#"
+code = "def double(n):\n    '''Doubles a number.'''\n    return 2 * n\n"
+saved = save_skill("double_it", code, test={"call": "double(21)", "expect": 42}, tags=["numbers"])
+from skills.double_it import double
+result = [str(saved), double(4), load_skill("double_it") == code, [s["name"] for s in list_skills()]]
+"#,
+    );
+    let told = "saved double_it v1, its test passed; use it in a program: from skills.double_it import double; double(n)";
+    assert_eq!(saved, json!([told, 8, true, ["double_it"]]));
+    assert_eq!(world.result("from skills.double_it import double\nresult = double(5)"), json!(10));
+    assert_eq!(world.result("exec(load_skill('DoubleIt'))\nresult = double(6)"), json!(12));
+    let found =
+        world.result("result = [(hit.tool, hit.signature) for hit in search_tools('double a number')]");
+    assert_eq!(found, json!([["skills.double_it", "from skills.double_it import double; double(n)"]]));
+    assert_eq!(
+        world.result("result = sorted(list_directory('/skills'))"),
+        json!(["double_it.md", "double_it.py"])
+    );
+    assert!(world.error("open('/skills/double_it.py', 'w')").to_lowercase().contains("read-only"));
+    let md = fs::read_to_string(world.file("double_it/SKILL.md")).expect("a file");
+    assert!(md.starts_with("---\nname: double_it\ndescription: Doubles a number.\nversion: 1\n"), "{md}");
+    assert!(world.file("double_it/test_double_it.py").is_file());
+    assert_eq!(world.result("delete_skill('double_it')\nresult = list(list_skills())"), json!([]));
+    assert!(world.error("import skills.double_it").contains("skills"));
+}
+
+#[test]
+fn what_the_code_needs_is_read_out_of_it() {
+    let world = World::new("skills-facts");
+    world.save("deals_by_city", KEEP_OPEN, None).expect("saved");
+    let view = world.runtime.block_on(world.skills.look());
+    let facts = view.find("deals_by_city").expect("a skill").known_facts.clone().expect("facts");
+    let functions: Vec<_> = facts
+        .functions
+        .iter()
+        .map(|one| (one.name.as_str(), one.parameters.join(", "), one.is_async))
+        .collect();
+    assert_eq!(
+        functions,
+        [
+            ("open_deals", "city: str, limit=10".to_owned(), true),
+            ("mean", "*values, **options".to_owned(), false)
+        ]
+    );
+    assert_eq!(facts.imports, ["servers", "statistics"]);
+    assert_eq!(facts.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["crm.find_deals"]);
+    let lookup = |definition: &str| OneTool::new(definition).0;
+    let drifted = |definition: &str| {
+        let view = world.runtime.block_on(world.skills.look());
+        let lookup = lookup(definition);
+        let told = view.find("deals_by_city").expect("a skill").drift(Some(&lookup));
+        told.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(drifted(r#"{"name":"other"}"#), ["needs crm.find_deals, which is not there now"]);
+    assert_eq!(
+        drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"town":{}}}}"#),
+        ["needs crm.find_deals, which has changed since the skill was saved"]
+    );
+    assert_eq!(
+        drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_skill_whose_test_fails_is_not_saved_and_the_line_is_told() {
+    let world = World::new("skills-failing");
+    let code = "def half(n):\n    return n // 2\n";
+    let refused = |test: &str| {
+        let test = Some(SkillTest::Source(test.to_owned()));
+        world.save("half_of", code, test).expect_err("a failing test").to_string()
+    };
+    let told = refused("assert half(4) == 2\n\ndef test_odd():\n    assert half(3) == 1.5\n");
+    assert!(told.contains("the test failed") && told.ends_with("(test_half_of.py, line 4)"), "{told}");
+    assert!(told.contains("assert half(3) == 1.5"), "{told}");
+    assert!(refused("assert half(").contains("test failed"), "a test that is no Python");
+    assert!(refused("import nothing_here").contains("nothing_here"));
+    assert!(refused("save_skill('other', 'x = 1')").contains("a test of a skill cannot change skills"));
+    let example = SkillTest::Example { call: "half(9)".to_owned(), expected: json!(5) };
+    let told = world.save("half_of", code, Some(example)).expect_err("a wrong example").to_string();
+    assert!(told.contains("it came to 4, not 5"), "{told}");
+    assert!(!world.file("half_of").exists(), "nothing was saved");
+    assert_eq!(world.result("result = list(list_skills())"), json!([]));
+}
+
+#[test]
+fn a_saved_test_is_run_again_at_every_save_with_real_tools() {
+    let world = World::new("skills-again");
+    // Without a tree of stubs the tool is called by its name.
+    let code = KEEP_OPEN.replace("from servers.crm import find_deals\n", "");
+    let code = code.replace("find_deals(", "callMCPTool('crm.find_deals', ");
+    let test =
+        SkillTest::Source("assert (await open_deals('Oslo', limit=1)) == [{'city': 'Oslo'}]".to_owned());
+    assert_eq!(world.save("oslo_deals", &code, Some(test)).expect("saved"), 1);
+    let broken = code.replace("* limit", "* 3");
+    let told = world.save("oslo_deals", &broken, None).expect_err("the test is still there").to_string();
+    assert!(told.contains("the test failed"), "{told}");
+    assert_eq!(world.save("oslo_deals", &code, None).expect("as it is"), 1, "nothing new, no new version");
+    let removed = Some(SkillTest::Source(String::new()));
+    assert_eq!(world.save("oslo_deals", &broken, removed).expect("without its test"), 2);
+    assert_eq!(world.runtime.block_on(world.skills.rollback("oslo_deals", 1, "me")).expect("back"), 3);
+    assert_eq!(world.runtime.block_on(world.skills.test("oslo_deals")).expect("it passes"), 1);
+}
+
+#[test]
+fn code_that_cannot_be_used_is_refused_with_its_reason() {
+    let world = World::new("skills-refused");
+    let told = |name: &str, code: &str| world.save(name, code, None).expect_err(code).to_string();
+    assert!(told("a_b", "def f(:\n  pass").contains("(line 1)"));
+    assert!(told("a_b", "x = 1\nreturn x").ends_with("'return' outside function (line 2)"));
+    assert!(told("a_b", "x = await f()").contains("`await` goes into an async function"));
+    assert!(told("a_b", "x = '\0'").contains("NUL"));
+    assert!(
+        told("a_b", &format!("x = {}1{}", "(".repeat(5_000), ")".repeat(5_000))).contains("not valid Python")
+    );
+    assert!(told("a_b", &"#".repeat(300 * 1024)).contains("at most"));
+    assert!(told("a_b", "  \n").contains("no code"));
+    assert!(told("../escape", "x = 1").contains("is not a name for a skill"));
+    assert!(told("crm", "x = 1").contains("it is the server crm"));
+    assert!(told("findDeals", "x = 1").contains("it is the tool crm.find_deals"));
+    world
+        .save("rows_kept", "\u{feff}def f():\r\n    return 1\r\n", None)
+        .expect("marks and line ends are repaired");
+    assert_eq!(
+        fs::read_to_string(world.file("rows_kept/rows_kept.py")).expect("a file"),
+        "def f():\n    return 1\n"
+    );
+    assert!(told("RowsKept", "x = 1").contains("there is `rows_kept` already"));
+}
+
+#[test]
+fn no_skill_hides_what_a_program_has() {
+    let world = World::new("skills-names");
+    let names = world.result(
+        "import sys, builtins, gristmill\nresult = sorted({*sys.stdlib_module_names, *dir(builtins), *gristmill.__all__})",
+    );
+    let free: Vec<&str> = names
+        .as_array()
+        .expect("names")
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|name| !name.starts_with('_') && SkillName::new(name).is_ok())
+        .collect();
+    assert_eq!(free, [""; 0]);
+}
+
+/// A home with a skill that has two versions.
+fn home_with_versions(name: &str) -> Home {
+    let home = Home::new(gristmill(), name);
+    for (number, value) in [(1, "1"), (2, "2")] {
+        let path = home.work().join("total_of.py");
+        fs::write(&path, format!("'''Adds up, version {number}.'''\ndef total(): return {value}\n"))
+            .expect("a file");
+        home.ok(&["skills", "add", "total_of.py"]);
+    }
+    home
+}
+
+#[test]
+fn commands_show_edit_and_bring_back() {
+    let home = home_with_versions("skills-commands");
+    let listed = home.ok(&["skills", "list"]);
+    assert!(
+        listed.starts_with(
+            "total_of (v2): Adds up, version 2.\n    from skills.total_of import total; total()"
+        ),
+        "{listed}"
+    );
+    assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "2");
+    let history = home.ok(&["skills", "history", "total_of"]);
+    assert_eq!(history.lines().count(), 2, "{history}");
+    assert!(history.contains("saved (local)"), "{history}");
+    home.ok(&["skills", "rollback", "total_of", "1"]);
+    assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "1");
+    let found = home.ok(&["tools", "search", "adds up"]);
+    assert!(found.contains("from skills.total_of import total"), "{found}");
+
+    // An editor that breaks the code: nothing is saved, and the edit is kept.
+    let edited = |script: &str| {
+        let editor = home.path().join("editor.sh");
+        fs::write(&editor, format!("#!/bin/sh\n{script}\n")).expect("a file");
+        let words = format!("sh {}", editor.display());
+        home.command(&["skills", "edit", "total_of"])
+            .env("EDITOR", words)
+            .env_remove("VISUAL")
+            .output()
+            .expect("it runs")
+    };
+    let broken = edited("echo 'def (' >> \"$1\"");
+    let said = String::from_utf8_lossy(&broken.stderr).into_owned();
+    assert_eq!(broken.status.code(), Some(2), "{said}");
+    assert!(said.contains("not valid Python") && said.contains("your edit is kept in"), "{said}");
+    let good = edited("echo 'def more(): return 7' >> \"$1\"");
+    assert!(good.status.success(), "{}", String::from_utf8_lossy(&good.stderr));
+    assert_eq!(home.ok(&["run", "-c", "from skills.total_of import more; more()"]).trim(), "7");
+
+    home.ok(&["skills", "export", "out"]);
+    home.ok(&["skills", "delete", "total_of"]);
+    assert_eq!(home.run(&["skills", "show", "total_of"]).code, Some(2));
+    let imported = home.ok(&["skills", "import", "out"]);
+    assert!(imported.starts_with("saved total_of version 6"), "{imported}");
+    assert!(home.ok(&["skills", "show", "total_of"]).contains("def more(): return 7"));
+}
+
+#[test]
+fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
+    let home = Home::new(gristmill(), "skills-project");
+    let folder = home.work().join(".gristmill/skills/site_rules");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("site_rules.py"), "def rules(): return 'theirs'\n").expect("a file");
+    fs::write(folder.join("SKILL.md"), "---\nname: site_rules\ndescription: \"Rules\\u001b[2J\"\n---\n")
+        .expect("a file");
+    let program = ["run", "-c", "from skills.site_rules import rules; rules()"];
+    assert_eq!(home.run(&program).code, Some(1));
+    let listed = home.run(&["skills", "list"]);
+    assert!(listed.stdout.contains("site_rules (waiting for approval)"), "{}", listed.stdout);
+    assert!(
+        !listed.stdout.contains('\u{1b}') && listed.stderr.contains("skills approve"),
+        "{}",
+        listed.stderr
+    );
+    home.ok(&["skills", "approve", "site_rules"]);
+    assert_eq!(home.ok(&program).trim(), "theirs");
+    fs::write(folder.join("site_rules.py"), "def rules(): return 'changed'\n").expect("a file");
+    assert_eq!(home.run(&program).code, Some(1), "it waits again");
+    let refused = home.run(&["run", "-c", "save_skill('site_rules', 'x = 1')"]);
+    assert!(refused.stderr.contains("waits for its approval"), "{}", refused.stderr);
+}
+
+#[test]
+fn killed_at_any_moment_the_old_or_the_new_skill_is_there_whole() {
+    let home = home_with_versions("skills-killed");
+    let folder = home.path().join("data/skills");
+    let contents = |version: &str| home.ok(&["skills", "show", "total_of", "--version", version, "--json"]);
+    let code = |shown: String| {
+        let shown: Value = serde_json::from_str(&shown).expect("JSON");
+        shown["files"]["total_of.py"].as_str().expect("code").to_owned()
+    };
+    let whole = [code(contents("1")), code(contents("2"))];
+    for round in 0..24_u64 {
+        let version = if round % 2 == 0 { "1" } else { "2" };
+        let mut child = home
+            .command(&["skills", "rollback", "total_of", version])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        std::thread::sleep(Duration::from_millis(round * 4));
+        let _ = child.kill();
+        child.wait().expect("it ends");
+        let found = fs::read_to_string(folder.join("total_of/total_of.py")).expect("it is there");
+        assert!(whole.contains(&found), "round {round}: {found}");
+        assert!(folder.join("total_of/SKILL.md").is_file(), "round {round}");
+    }
+    home.ok(&["skills", "rollback", "total_of", "1"]);
+    assert_eq!(names_in(&folder), ["total_of"], "nothing is left behind");
+    assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "1");
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}

@@ -1,0 +1,176 @@
+//! The files of one skill, by name: what its folder may hold, and the hash of it all.
+
+use std::collections::BTreeMap;
+
+use super::name::SkillName;
+use super::{CODE_BYTES_MAX, SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_FILES_MAX};
+use crate::visible_text::one_line;
+
+/// What describes a skill, in its folder.
+pub const SKILL_FILE: &str = "SKILL.md";
+
+/// Long enough for any file that someone names.
+const FILE_NAME_BYTES_MAX: usize = 100;
+
+/// Texts by file name. Whatever is in it, it is bounded and has no path in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillFiles(BTreeMap<String, String>);
+
+/// A folder that is no skill. The other skills are unaffected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FilesError {
+    /// Nothing to import.
+    #[error("it has no {0}.py")]
+    NoCode(String),
+    /// Too large to be kept or read.
+    #[error("{file} has {bytes} bytes; at most {bytes_max} are taken")]
+    Large {
+        /// Which.
+        file: String,
+        /// How many.
+        bytes: usize,
+        /// The bound.
+        bytes_max: usize,
+    },
+    /// All of them together.
+    #[error("it has {0} bytes; at most {SKILL_BYTES_MAX} are taken")]
+    LargeTogether(usize),
+    /// Too many.
+    #[error("it has more than {SKILL_FILES_MAX} files")]
+    Many,
+    /// A name that is a path, or hidden.
+    #[error("`{0}` is not a file name that a skill can have")]
+    Name(String),
+    /// Not text.
+    #[error("{file} is not text: {why}")]
+    NotText {
+        /// Which.
+        file: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// A text as it is kept: without a byte-order mark, with plain line ends. The error says what
+/// cannot be in a text.
+pub fn clean_text(text: &str) -> Result<String, &'static str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.contains('\0') {
+        return Err("it holds a NUL character");
+    }
+    Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
+}
+
+impl SkillFiles {
+    /// Adds a file, or replaces it.
+    pub fn put(&mut self, name: &str, text: &str) -> Result<(), FilesError> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        if name.is_empty()
+            || name.len() > FILE_NAME_BYTES_MAX
+            || name.starts_with('.')
+            || !name.bytes().all(is_plain)
+        {
+            return Err(FilesError::Name(one_line(name, FILE_NAME_BYTES_MAX)));
+        }
+        let bytes_max = if name == SKILL_FILE { SKILL_FILE_BYTES_MAX } else { CODE_BYTES_MAX };
+        if text.len() > bytes_max {
+            return Err(FilesError::Large { file: name.to_owned(), bytes: text.len(), bytes_max });
+        }
+        let text = clean_text(text).map_err(|why| FilesError::NotText { file: name.to_owned(), why })?;
+        self.0.insert(name.to_owned(), text);
+        if self.0.len() > SKILL_FILES_MAX {
+            return Err(FilesError::Many);
+        }
+        let together = self.0.values().map(String::len).sum();
+        if together > SKILL_BYTES_MAX { Err(FilesError::LargeTogether(together)) } else { Ok(()) }
+    }
+
+    /// Without one file.
+    pub fn remove(&mut self, name: &str) {
+        self.0.remove(name);
+    }
+
+    /// A file's text.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// The code of a skill of that name.
+    pub fn code(&self, name: &SkillName) -> Result<&str, FilesError> {
+        self.get(&code_file(name)).ok_or_else(|| FilesError::NoCode(name.as_str().to_owned()))
+    }
+
+    /// The tests, by file name.
+    pub fn tests(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_test = |name: &str| name.starts_with("test_") && name.ends_with(".py");
+        self.iter().filter(move |(name, _)| is_test(name))
+    }
+
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Differs whenever a name or a text does.
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in self.0.iter().flat_map(|(name, text)| [name, text]) {
+            // With its length, so that no two lists of parts read alike.
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// What the code is called in a skill's folder.
+pub(super) fn code_file(name: &SkillName) -> String {
+    format!("{name}.py")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_kept_without_marks_and_foreign_line_ends() {
+        assert_eq!(clean_text("\u{feff}a\r\nb\rc\n"), Ok("a\nb\nc\n".to_owned()));
+        assert!(clean_text("a\0").is_err());
+    }
+
+    #[test]
+    fn a_file_is_a_plain_name_of_bounded_size() {
+        let mut files = SkillFiles::default();
+        for name in ["", "..", "../x.py", "a/b.py", ".env", "a b", "a\n", "\u{e4}.py"] {
+            assert!(matches!(files.put(name, ""), Err(FilesError::Name(_))), "{name:?}");
+        }
+        let large = "x".repeat(CODE_BYTES_MAX + 1);
+        assert!(matches!(files.put("a.py", &large), Err(FilesError::Large { .. })));
+        for number in 0..SKILL_FILES_MAX {
+            files.put(&format!("f{number}.py"), "").expect("a file");
+        }
+        assert_eq!(files.put("one_more.py", ""), Err(FilesError::Many));
+    }
+
+    #[test]
+    fn the_hash_tells_names_from_texts() {
+        let of = |pairs: &[(&str, &str)]| {
+            let mut files = SkillFiles::default();
+            pairs.iter().for_each(|(name, text)| files.put(name, text).expect("a file"));
+            files.hash()
+        };
+        assert_ne!(of(&[("a", "bc")]), of(&[("ab", "c")]));
+        assert_ne!(of(&[("a", "b"), ("c", "")]), of(&[("a", "b")]));
+        assert_eq!(of(&[("a", "1"), ("b", "2")]), of(&[("b", "2"), ("a", "1")]));
+    }
+}

@@ -1,0 +1,71 @@
+//! Keep: what becomes of an interpreter whose program has ended, and what its caller hears of it.
+
+use gristmill_domain::LimitName;
+use gristmill_protocol::{ChildExit, Outcome, TrapKind};
+
+use super::drive::Ending;
+use super::report::VariablesReport;
+use super::shape::{Shaped, is_cpu_limit};
+use crate::builder::Core;
+use crate::pool::{Interpreter, Lease, Lost, Room};
+
+/// What a program that was to keep its variables left behind.
+pub(super) struct Left {
+    pub lease: Lease,
+    /// If it is of any use.
+    pub interpreter: Option<Interpreter>,
+    /// Whether the program found the variables of an earlier one.
+    pub found: bool,
+    /// How its end took the interpreter along, if it did.
+    pub ended_by: String,
+}
+
+/// Keeps the interpreter, or ends it, and says so in the report.
+pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
+    let Left { mut lease, interpreter, found, ended_by } = left;
+    let lost_before = lease.take_loss();
+    let room = lease.room();
+    let kept = match interpreter {
+        None => Err(Lost::Ended(ended_by)),
+        Some(interpreter) if shaped.damaged => {
+            core.end(interpreter);
+            Err(Lost::Ended("the program damaged its interpreter".to_owned()))
+        }
+        Some(interpreter) => {
+            if !found {
+                core.refill();
+            }
+            lease.keep(interpreter)
+        }
+    };
+    let not_kept = match room {
+        Room::Yes => None,
+        Room::NoneKept => Some("this gateway keeps no interpreters"),
+        Room::Busy => Some("another program of the session runs, and leaves its own"),
+    };
+    shaped.report.notes.extend(not_kept.map(|why| format!("variables are not kept: {why}")));
+    let lost = lost_before.or(kept.clone().err().filter(|_| found));
+    shaped.report.variables =
+        Some(VariablesReport { found, kept: kept.is_ok(), lost: lost.map(|why| why.to_string()) });
+}
+
+/// How an end took the interpreter along.
+pub(super) fn ended_by(ending: &Ending) -> String {
+    match ending {
+        Ending::Done(Outcome::Told(_)) => "the interpreter could not be kept".to_owned(),
+        Ending::Done(Outcome::Refused(_)) => "the interpreter refused to go on".to_owned(),
+        Ending::Done(Outcome::Trapped(trap)) => match trap.kind {
+            TrapKind::StackOverflow => "the interpreter's stack ran out".to_owned(),
+            TrapKind::Exit => "the program ended the interpreter".to_owned(),
+            TrapKind::Crash => "the interpreter crashed".to_owned(),
+        },
+        Ending::Limit(LimitName::WallTime) => "the program ran past its time limit".to_owned(),
+        Ending::Limit(name) => format!("the program ran into its limit `{}`", name.as_str()),
+        Ending::Cancelled => "the program was cancelled".to_owned(),
+        Ending::Lost(Some(ChildExit::Signal(signal))) if is_cpu_limit(*signal) => {
+            format!("the program ran into its limit `{}`", LimitName::CpuTime.as_str())
+        }
+        Ending::Lost(_) => "the interpreter's process was lost".to_owned(),
+        Ending::Misbehaved(_) => "the interpreter broke the protocol".to_owned(),
+    }
+}

@@ -1,0 +1,228 @@
+//! What happened: every execution, who asked for it, what it did and what it took.
+//!
+//! An execution is noted when it begins and completed before its answer goes out, so that what was
+//! answered is known even if the gateway is killed in the next moment. What a gateway had running
+//! when it was killed is marked as lost by the next one.
+//!
+//! Walls: everything that is kept of an execution is bounded, and so is everything together, in age
+//! and size. What cannot be recorded ends no program: its report says so.
+
+mod alive;
+mod record;
+mod recording;
+mod stats;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use gristmill_domain::Level;
+
+use crate::execute::ExecuteRequest;
+use crate::executions::{ExecutionId, Owner};
+use crate::store::{Store, StoreError};
+use crate::tokens;
+use alive::Alive;
+
+pub use record::{
+    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedTokens,
+};
+pub use recording::{Beginning, Recording};
+pub(crate) use recording::{BegunRow, EndedRow};
+pub use stats::{Stats, ToolStats};
+
+pub(crate) use recording::unix_ms;
+
+/// How often what is too old or too much is let go of.
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Rows that are removed in one go: others want to write, too.
+const SWEPT_AT_ONCE: usize = 200;
+
+/// A sweep also comes when this part of what may be kept is new since the last.
+const SWEEP_AFTER_PART: u64 = 8;
+
+/// More than anyone reads at once.
+pub const LISTED_MAX: usize = 10_000;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistorySettings {
+    /// For how long.
+    pub keep: Duration,
+    /// How much of it, in bytes.
+    pub bytes_max: u64,
+    /// Whether programs, variables, outputs, results and words of errors are kept; without them only
+    /// hashes, names and figures are.
+    pub content: bool,
+}
+
+impl Default for HistorySettings {
+    /// A month is what people remember that there was something.
+    fn default() -> Self {
+        Self { keep: Duration::from_secs(30 * 24 * 60 * 60), bytes_max: 256 << 20, content: true }
+    }
+}
+
+/// Which executions are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryFilter {
+    /// Those of one owner; `None` for everyone's.
+    pub owner: Option<Owner>,
+    /// Those that worked in this session.
+    pub session: Option<String>,
+    /// Those that failed or were lost.
+    pub failed: bool,
+    /// Those that began at or after this moment.
+    pub since: Option<SystemTime>,
+}
+
+/// What was found under a name, or the beginning of one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// The one.
+    One(Box<ExecutionRecord>),
+    /// Names that begin so; some of them if there are many.
+    Several(Vec<String>),
+}
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct History {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    settings: HistorySettings,
+    alive: Alive,
+    /// What was recorded since the last sweep.
+    unswept_bytes: AtomicU64,
+}
+
+impl History {
+    /// In this database. Marks as lost what gateways that are gone had running.
+    pub async fn open(store: Store, settings: HistorySettings) -> Result<Self, StoreError> {
+        let alive = Alive::take(store.folder()).map_err(|error| StoreError::Folder {
+            folder: store.folder().map(ToOwned::to_owned).unwrap_or_default(),
+            why: error.to_string(),
+        })?;
+        // The first count brings up the tables, which takes longer than most programs.
+        tokio::task::spawn_blocking(|| tokens::count(""));
+        let history =
+            Self { inner: Arc::new(Inner { store, settings, alive, unswept_bytes: AtomicU64::new(0) }) };
+        history.mark_lost().await?;
+        Ok(history)
+    }
+
+    /// Sweeps now and every hour, as long as the history is used by anyone else.
+    pub fn keep_tidy(&self) {
+        let inner = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            while let Some(inner) = inner.upgrade() {
+                // What fails now may work the next time; whoever records hears of it.
+                let history = Self { inner };
+                let _ = history.mark_lost().await;
+                let _ = history.sweep().await;
+                drop(history);
+                tokio::time::sleep(SWEEP_EVERY).await;
+            }
+        });
+    }
+
+    /// Nothing more will be recorded here. Finishes what was begun and closes the database.
+    pub async fn close(&self) {
+        self.inner.store.close().await;
+        self.inner.alive.leave();
+    }
+
+    /// How much is kept.
+    pub fn settings(&self) -> &HistorySettings {
+        &self.inner.settings
+    }
+
+    /// Takes note of what is about to run. From here on the tokens of its calls are counted.
+    pub fn about_to_run(
+        &self,
+        id: &ExecutionId,
+        owner: &Owner,
+        request: &mut ExecuteRequest,
+        level: Level,
+    ) -> Beginning {
+        Beginning::of(self, id, owner, request, level)
+    }
+
+    /// One execution, by its name or the beginning of it. `owner` finds only its own.
+    pub async fn find(&self, beginning: &str, owner: Option<&Owner>) -> Result<Found, StoreError> {
+        self.inner.store.find_execution(beginning.to_owned(), owner.map(|owner| owner.0.clone())).await
+    }
+
+    /// The newest first.
+    pub async fn list(
+        &self,
+        filter: &HistoryFilter,
+        limit: usize,
+    ) -> Result<Vec<ExecutionSummary>, StoreError> {
+        self.inner.store.list_executions(filter.clone(), limit.min(LISTED_MAX)).await
+    }
+
+    /// What they come to together.
+    pub async fn stats(&self, filter: &HistoryFilter) -> Result<Stats, StoreError> {
+        self.inner.store.execution_stats(filter.clone()).await
+    }
+
+    /// Removes what is too old or too much; gives how many.
+    pub async fn sweep(&self) -> Result<usize, StoreError> {
+        let Inner { store, settings, unswept_bytes, .. } = &*self.inner;
+        unswept_bytes.store(0, Ordering::Relaxed);
+        let oldest = SystemTime::now().checked_sub(settings.keep).map_or(0, unix_ms);
+        let mut removed = 0;
+        loop {
+            let now = store.remove_executions(oldest, settings.bytes_max, SWEPT_AT_ONCE).await?;
+            removed += now;
+            if now < SWEPT_AT_ONCE {
+                break;
+            }
+        }
+        if removed > 0 {
+            store.remove_unused_programs().await?;
+        }
+        Ok(removed)
+    }
+
+    fn gateway(&self) -> &str {
+        &self.inner.alive.gateway
+    }
+
+    /// Notes a beginning when there is time for it.
+    fn note(&self, row: Arc<BegunRow>) {
+        self.inner.store.begin_execution(row);
+    }
+
+    async fn complete(&self, row: EndedRow) -> Result<(), StoreError> {
+        let Inner { store, settings, unswept_bytes, .. } = &*self.inner;
+        let weight = row.weight as u64;
+        store.end_execution(row).await?;
+        let unswept = unswept_bytes.fetch_add(weight, Ordering::Relaxed) + weight;
+        if unswept > settings.bytes_max / SWEEP_AFTER_PART {
+            unswept_bytes.store(0, Ordering::Relaxed);
+            let history = self.clone();
+            tokio::spawn(async move { history.sweep().await });
+        }
+        Ok(())
+    }
+
+    async fn mark_lost(&self) -> Result<(), StoreError> {
+        let Inner { store, alive, .. } = &*self.inner;
+        let gone = alive.gone_among(store.gateways_with_running().await?);
+        match gone.is_empty() {
+            true => Ok(()),
+            false => store.mark_lost(gone).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! One execution on its way into the history: noted when it begins, completed when it ends.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gristmill_domain::{Code, Level};
+use gristmill_protocol::CODE_BYTES_MAX;
+use serde_json::Value;
+
+use super::History;
+use super::record::{KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedTokens};
+use crate::execute::{ErrorReport, ExecuteRequest, Report, ToolCalled};
+use crate::executions::{ExecutionId, Owner};
+use crate::tokens;
+
+/// What is kept of an output or a result. More belongs into a file.
+pub(crate) const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// What is kept of the variables. Without them a program cannot be run again, so it is more.
+const CONTEXT_BYTES_MAX: usize = 256 << 10;
+
+/// Calls that are kept one by one; beyond this they are only counted.
+const CALLS_MAX: usize = 1_000;
+
+/// What a row takes beside its texts, and what a call does, with their indexes.
+const ROW_BYTES: usize = 600;
+const CALL_BYTES: usize = 160;
+
+/// Of a text: below this a count takes less time than handing it to another thread.
+const AT_ONCE_BYTES_MAX: usize = 2_048;
+
+/// What a program is about to do. Taken before it starts, noted beside it.
+pub struct Beginning {
+    history: History,
+    id: ExecutionId,
+    owner: Owner,
+    level: Level,
+    code: String,
+    context: String,
+    at: SystemTime,
+    answer_tokens_max: Option<usize>,
+}
+
+/// An execution that runs and is noted as running.
+pub struct Recording {
+    history: History,
+    begun: Arc<BegunRow>,
+    /// Of the program and its context.
+    program: Counting,
+    answer_tokens_max: Option<usize>,
+}
+
+/// A row, as it is written first.
+pub(crate) struct BegunRow {
+    pub id: String,
+    pub gateway: String,
+    pub owner: String,
+    pub language: &'static str,
+    pub level: &'static str,
+    pub program: String,
+    /// Absent if contents are not kept.
+    pub code: Option<String>,
+    pub context: Option<String>,
+    pub context_bytes: u64,
+    pub started_ms: i64,
+    pub weight: usize,
+}
+
+/// What completes it.
+pub(crate) struct EndedRow {
+    /// Written now if it was not then.
+    pub begun: Arc<BegunRow>,
+    pub session: String,
+    pub outcome: RecordedOutcome,
+    pub duration_ms: f64,
+    pub cpu_ms: f64,
+    pub memory_peak_bytes: u64,
+    pub calls: u64,
+    pub calls_failed: u64,
+    pub tokens: RecordedTokens,
+    pub weight: usize,
+    pub limits_hit: String,
+    pub error: Option<RecordedError>,
+    pub notes: Option<String>,
+    pub stdout: KeptText,
+    pub stderr: KeptText,
+    pub result: Option<KeptText>,
+    pub tools_called: Vec<RecordedCall>,
+}
+
+impl Beginning {
+    /// Of a request, whose calls are counted from here on.
+    pub(super) fn of(
+        history: &History,
+        id: &ExecutionId,
+        owner: &Owner,
+        request: &mut ExecuteRequest,
+        level: Level,
+    ) -> Self {
+        request.count_tokens = true;
+        let context = match request.context.is_empty() {
+            true => String::new(),
+            false => serde_json::to_string(&request.context).unwrap_or_default(),
+        };
+        Self {
+            history: history.clone(),
+            id: id.clone(),
+            owner: owner.clone(),
+            level,
+            code: request.code.clone(),
+            context,
+            at: SystemTime::now(),
+            answer_tokens_max: None,
+        }
+    }
+
+    /// The most that an answer about it may take: what is cut away has not gone back.
+    pub fn answered_within(mut self, tokens_max: Option<usize>) -> Self {
+        self.answer_tokens_max = tokens_max;
+        self
+    }
+
+    /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
+    pub fn begin(self) -> Recording {
+        let Self { history, id, owner, level, code, context, at, answer_tokens_max } = self;
+        let keeps = history.settings().content;
+        let program = blake3::hash(code.as_bytes()).to_hex().to_string();
+        let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
+        let context_bytes = context.len();
+        let kept_context = (keeps && context_bytes <= CONTEXT_BYTES_MAX).then(|| context.clone());
+        let weight = ROW_BYTES
+            + kept_code.as_ref().map_or(0, String::len)
+            + kept_context.as_ref().map_or(0, String::len);
+        let begun = Arc::new(BegunRow {
+            id: id.as_str().to_owned(),
+            gateway: history.gateway().to_owned(),
+            owner: owner.0,
+            language: "python",
+            level: level.as_str(),
+            program,
+            code: kept_code,
+            context: kept_context,
+            context_bytes: context_bytes as u64,
+            started_ms: unix_ms(at),
+            weight,
+        });
+        history.note(Arc::clone(&begun));
+        let program = Counting::of(vec![code, context]);
+        Recording { history, begun, program, answer_tokens_max }
+    }
+}
+
+impl Recording {
+    /// Completes it, in `session` if it worked in one. Afterwards it is on the disk; if that cannot
+    /// be, the report says so, and what it reports is as good as ever.
+    pub async fn end(self, report: &mut Report, session: &str) {
+        let Self { history, begun, program, answer_tokens_max } = self;
+        let mut weight = begun.weight;
+        let keeps = history.settings().content;
+        let result = report.result.as_ref().map(Value::to_string);
+        let returned = Counting::of(returned_texts(report, result.as_deref()));
+        let (program, is_estimate) = program.counted().await;
+        let (returned, _) = returned.counted().await;
+        let returned = answer_tokens_max.map_or(returned, |max| returned.min(max));
+        let inside = report.tools_called.iter().map(call_tokens).sum();
+        let kept =
+            |text: &str| KeptText { text: keeps.then(|| middle_left_out(text)), bytes: text.len() as u64 };
+        let result = result
+            .map(|text| KeptText { text: keeps.then(|| end_left_out(&text)), bytes: text.len() as u64 });
+        let (stdout, stderr) = (kept(&report.stdout), kept(&report.stderr));
+        let calls: Vec<RecordedCall> =
+            report.tools_called.iter().take(CALLS_MAX).map(|call| recorded_call(call, keeps)).collect();
+        let error = report.error.as_ref().map(|error| recorded_error(error, keeps));
+        let notes =
+            (keeps && !report.notes.is_empty()).then(|| Value::from(report.notes.clone()).to_string());
+        weight += [&stdout.text, &stderr.text, &notes].into_iter().flatten().map(String::len).sum::<usize>();
+        weight += result.as_ref().and_then(|result| result.text.as_ref()).map_or(0, String::len);
+        weight += error.as_ref().map_or(0, error_bytes);
+        weight +=
+            calls.iter().map(|call| CALL_BYTES + call.error.as_ref().map_or(0, String::len)).sum::<usize>();
+        let row = EndedRow {
+            begun,
+            session: session.to_owned(),
+            outcome: outcome_of(report),
+            duration_ms: report.total_time_ms,
+            cpu_ms: report.cpu_time_ms,
+            memory_peak_bytes: report.memory_peak_bytes,
+            calls: report.tools_called.len() as u64,
+            calls_failed: report.tools_called.iter().filter(|call| !call.ok).count() as u64,
+            tokens: RecordedTokens {
+                program: program as u64,
+                returned: returned as u64,
+                inside,
+                estimated: is_estimate || report.tokens_estimated,
+            },
+            weight,
+            limits_hit: report.limits_hit.iter().map(|hit| hit.name).collect::<Vec<_>>().join(" "),
+            error,
+            notes,
+            stdout,
+            stderr,
+            result,
+            tools_called: calls,
+        };
+        if let Err(error) = history.complete(row).await {
+            report.notes.push(format!("this execution is not in the history: {error}"));
+        }
+    }
+}
+
+fn outcome_of(report: &Report) -> RecordedOutcome {
+    match &report.error {
+        None => RecordedOutcome::Ok,
+        Some(error) if error.code == Code::Cancelled => RecordedOutcome::Cancelled,
+        Some(_) => RecordedOutcome::Failed,
+    }
+}
+
+/// What a caller reads about it.
+fn returned_texts(report: &Report, result: Option<&str>) -> Vec<String> {
+    let error = report.error.as_ref().map(|error| error.traceback.as_deref().unwrap_or(&error.message));
+    let texts = [result, Some(report.stdout.as_str()), Some(report.stderr.as_str()), error];
+    texts.into_iter().flatten().filter(|text| !text.is_empty()).map(str::to_owned).collect()
+}
+
+fn call_tokens(call: &ToolCalled) -> u64 {
+    call.argument_tokens.unwrap_or_default() + call.answer_tokens.unwrap_or_default()
+}
+
+fn recorded_call(call: &ToolCalled, keeps: bool) -> RecordedCall {
+    RecordedCall {
+        name: call.name.clone(),
+        line: call.line,
+        ok: call.ok,
+        sent: call.sent,
+        time_ms: call.time_ms,
+        argument_bytes: call.argument_bytes,
+        argument_tokens: call.argument_tokens.unwrap_or_default(),
+        answer_bytes: call.answer_bytes,
+        answer_tokens: call.answer_tokens.unwrap_or_default(),
+        error: call.error.clone().filter(|_| keeps),
+    }
+}
+
+fn recorded_error(error: &ErrorReport, keeps: bool) -> RecordedError {
+    RecordedError {
+        code: error.code.as_str().to_owned(),
+        line: error.line,
+        message: keeps.then(|| error.message.clone()),
+        hint: error.hint.clone().filter(|_| keeps),
+        traceback: error.traceback.clone().filter(|_| keeps),
+    }
+}
+
+fn error_bytes(error: &RecordedError) -> usize {
+    [&error.message, &error.hint, &error.traceback].into_iter().flatten().map(String::len).sum()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn unix_ms(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Texts being counted.
+enum Counting {
+    Done(usize, bool),
+    UnderWay(tokio::task::JoinHandle<(usize, bool)>),
+}
+
+impl Counting {
+    /// Needs a tokio runtime.
+    fn of(texts: Vec<String>) -> Self {
+        let bytes: usize = texts.iter().map(String::len).sum();
+        let count = move || {
+            let counts = texts.iter().map(|text| tokens::count_bounded(text));
+            counts.fold((0, false), |(sum, any), (tokens, is_estimate)| (sum + tokens, any | is_estimate))
+        };
+        match bytes <= AT_ONCE_BYTES_MAX {
+            true => {
+                let (tokens, is_estimate) = count();
+                Counting::Done(tokens, is_estimate)
+            }
+            false => Counting::UnderWay(tokio::task::spawn_blocking(count)),
+        }
+    }
+
+    async fn counted(self) -> (usize, bool) {
+        match self {
+            Counting::Done(tokens, is_estimate) => (tokens, is_estimate),
+            Counting::UnderWay(task) => task.await.unwrap_or_default(),
+        }
+    }
+}
+
+/// An output, whose end tells as much as its beginning.
+fn middle_left_out(text: &str) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.to_owned();
+    }
+    // The mark has room beside both.
+    const END_BYTES: usize = TEXT_BYTES_MAX / 4;
+    const BEGINNING_BYTES: usize = TEXT_BYTES_MAX - END_BYTES - 100;
+    let beginning = &text[..text.floor_char_boundary(BEGINNING_BYTES)];
+    let end = &text[text.ceil_char_boundary(text.len() - END_BYTES)..];
+    let left_out = text.len() - beginning.len() - end.len();
+    format!("{beginning}\n[… {left_out} bytes left out …]\n{end}")
+}
+
+/// A result, which begins with what it is.
+fn end_left_out(text: &str) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.to_owned();
+    }
+    let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX - 100)];
+    format!("{kept} [… {} bytes left out]", text.len() - kept.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters_and_marked() {
+        let long = "€".repeat(TEXT_BYTES_MAX);
+        for cut in [middle_left_out(&long), end_left_out(&long)] {
+            assert!(cut.len() <= TEXT_BYTES_MAX && cut.len() > TEXT_BYTES_MAX - 200, "{}", cut.len());
+            assert!(cut.contains(" bytes left out"), "{}", &cut[cut.len() - 100..]);
+            let kept = KeptText { text: Some(cut), bytes: long.len() as u64 };
+            assert!(kept.is_cut());
+        }
+        let short = "x".repeat(TEXT_BYTES_MAX);
+        assert_eq!((middle_left_out(&short), end_left_out(&short)), (short.clone(), short.clone()));
+    }
+}

@@ -1,0 +1,124 @@
+//! Why a session cannot be used, and what still works.
+
+use std::time::Duration;
+
+use gristmill_domain::Code;
+
+use crate::execute::Refusal;
+use crate::store::StoreError;
+
+/// A session that cannot be used. Nothing ran, and its files are untouched.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// One program at a time.
+    #[error("session `{session}` is already running a program{}", waited_text(.waited))]
+    Busy {
+        /// Its name, or its handle.
+        session: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// There is none of this name or handle for whoever asks.
+    #[error("there is no session `{session}`")]
+    Missing {
+        /// As it was written.
+        session: String,
+    },
+    /// Several owners have one of this name.
+    #[error("several sessions are called `{name}`: {}", .handles.join(", "))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The handles, by which they differ.
+        handles: Vec<String>,
+    },
+    /// All places are taken.
+    #[error("there are {count} sessions, which is as many as may be")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// Not a name.
+    #[error("`{name}` is not a name for a session: 1 to 64 letters, digits, `-`, `_` or `.`")]
+    BadName {
+        /// As it was written, shortened.
+        name: String,
+    },
+    /// Another session of the same owner has it.
+    #[error("there is a session `{name}` already")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// No folder for its files.
+    #[error("the folder of session `{session}` cannot be used: {reason}")]
+    NoFolder {
+        /// Its name, or its handle.
+        session: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// What is known of sessions cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn waited_text(waited: &Duration) -> String {
+    match waited.as_secs() {
+        0 => String::new(),
+        seconds => format!("; it did not end within {seconds} s"),
+    }
+}
+
+impl SessionError {
+    /// What to do next, for a caller.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            SessionError::Busy { .. } => "wait for it, or use another session",
+            SessionError::Missing { .. } => {
+                "sessions end when they are idle for long; leave `session` out, or pass a name, to begin a new one"
+            }
+            SessionError::Ambiguous { .. } => "use the handle",
+            SessionError::TooMany { .. } => {
+                "use a session that is there, or none; `gristmill sessions end` ends one, `max` in [sessions] permits more"
+            }
+            SessionError::BadName { .. } => "without a session a program works on its own",
+            SessionError::NameTaken { .. } => "choose another name",
+            SessionError::NoFolder { .. } => {
+                "free some disk space, or set GRISTMILL_DATA_DIR to a folder with room"
+            }
+            SessionError::Store(_) => "`gristmill doctor` looks at the database",
+        }
+    }
+
+    /// Whether the machine is the reason, not what was asked for.
+    pub(crate) fn is_ours(&self) -> bool {
+        match self {
+            SessionError::NoFolder { .. } | SessionError::Store(_) => true,
+            SessionError::Busy { .. }
+            | SessionError::Missing { .. }
+            | SessionError::Ambiguous { .. }
+            | SessionError::TooMany { .. }
+            | SessionError::BadName { .. }
+            | SessionError::NameTaken { .. } => false,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            SessionError::Busy { .. } | SessionError::TooMany { .. } => Code::Busy,
+            SessionError::Missing { .. }
+            | SessionError::Ambiguous { .. }
+            | SessionError::BadName { .. }
+            | SessionError::NameTaken { .. } => Code::BadRequest,
+            SessionError::NoFolder { .. } | SessionError::Store(_) => Code::Workspace,
+        }
+    }
+}
+
+impl From<SessionError> for Refusal {
+    fn from(error: SessionError) -> Self {
+        Refusal::new(error.code(), error.to_string(), error.hint())
+    }
+}

@@ -1,0 +1,187 @@
+//! A session that is held by one user at a time.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gristmill_domain::{LimitName, Limits};
+
+use super::folder::{FolderLock, SessionFolder};
+use super::session_id::SessionId;
+use super::values::SessionValues;
+use super::{Patience, SessionError, Sessions, id_of, no_folder, now_ms, shown};
+use crate::execute::SessionReport;
+use crate::ports::StateValues;
+use crate::store::SessionRecord;
+
+/// How often a session that is in use is looked at: often at first, since most programs are short.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// A session that nobody else can enter until this is dropped.
+pub struct HeldSession {
+    sessions: Sessions,
+    record: SessionRecord,
+    id: SessionId,
+    lock: FolderLock,
+    is_new: bool,
+    note: Option<String>,
+}
+
+impl HeldSession {
+    pub(super) fn new(
+        sessions: Sessions,
+        record: SessionRecord,
+        id: SessionId,
+        lock: FolderLock,
+        is_new: bool,
+    ) -> Self {
+        Self { sessions, record, id, lock, is_new, note: None }
+    }
+
+    /// Its handle.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> Option<&str> {
+        self.record.name.as_deref()
+    }
+
+    /// Whether it was made just now.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Where its files are.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder().workspace()
+    }
+
+    /// What its programs keep under keys.
+    pub fn state(&self) -> Arc<dyn StateValues> {
+        Arc::new(SessionValues::new(self.sessions.inner.store.clone(), self.id.clone()))
+    }
+
+    /// Under which name an interpreter may be kept for it. After a reset it is another one, so that
+    /// no gateway goes on with variables that were to be forgotten.
+    pub fn variables_key(&self) -> String {
+        format!("{}-{}", self.id, self.record.resets)
+    }
+
+    /// The limits of a program in it: those given, or its own where they are lower.
+    pub fn limits(&self, limits: &Limits) -> Limits {
+        lowered(limits, &self.record)
+    }
+
+    /// What could not be noted when it was entered, in words.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// What a program's report says about it.
+    pub fn report(&self) -> SessionReport {
+        SessionReport { id: self.id.as_str().to_owned(), name: self.record.name.clone(), is_new: self.is_new }
+    }
+
+    /// Notes that it was used until now, and lets others in.
+    pub async fn leave(self) {
+        self.used(0).await;
+    }
+
+    /// The same, and counts a program that ran in it.
+    pub async fn leave_after_program(self) {
+        self.used(1).await;
+    }
+
+    async fn used(&self, programs: i64) {
+        // If it cannot be noted, the session counts as idle since it was entered, no more.
+        let _ = self.sessions.inner.store.use_session(self.record.id.clone(), now_ms(), programs).await;
+    }
+
+    pub(super) fn folder(&self) -> SessionFolder {
+        SessionFolder::of(&self.sessions.inner.folder, &self.id)
+    }
+
+    pub(super) fn lock(&self) -> &FolderLock {
+        &self.lock
+    }
+
+    pub(super) fn record(&self) -> &SessionRecord {
+        &self.record
+    }
+
+    pub(super) fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+}
+
+/// Limits with those of a session where they are lower.
+pub(super) fn lowered(limits: &Limits, record: &SessionRecord) -> Limits {
+    let mut limits = limits.clone();
+    for (name, own) in
+        [(LimitName::WorkspaceBytes, record.max_bytes), (LimitName::WorkspaceFiles, record.max_files)]
+    {
+        let own = own.and_then(|own| u64::try_from(own).ok()).unwrap_or(u64::MAX);
+        if own < limits.get(name) {
+            // Nothing is below what a level permits: the least is 0.
+            let _ = limits.set(name, own);
+        }
+    }
+    limits
+}
+
+impl Sessions {
+    /// Waits for the lock, then makes sure that the session is still there.
+    pub(super) async fn hold(
+        &self,
+        record: SessionRecord,
+        patience: Patience,
+    ) -> Result<HeldSession, SessionError> {
+        let id = id_of(&record)?;
+        let folder = SessionFolder::of(&self.inner.folder, &id);
+        let lock = self.lock(&folder, &record, patience).await?;
+        // At once: a sweep must not take a session for idle whose program was killed with the gateway.
+        let (found, note) = match self.inner.store.use_session(record.id.clone(), now_ms(), 0).await {
+            Ok(found) => (found, None),
+            // A database that cannot be written does not keep a program from running.
+            Err(error) => {
+                let note = format!("the use of the session could not be noted: {error}");
+                (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
+            }
+        };
+        let Some(record) = found else {
+            // It was ended while we waited, and its folder made again by our trying.
+            let _ = super::folder::remove(folder.path());
+            return Err(SessionError::Missing { session: shown(&record) });
+        };
+        folder.make_workspace().map_err(|error| no_folder(&record, &error))?;
+        Ok(HeldSession { note, ..HeldSession::new(self.clone(), record, id, lock, false) })
+    }
+
+    async fn lock(
+        &self,
+        folder: &SessionFolder,
+        record: &SessionRecord,
+        patience: Patience,
+    ) -> Result<FolderLock, SessionError> {
+        let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
+        loop {
+            if let Some(lock) = folder.try_lock().map_err(|error| no_folder(record, &error))? {
+                return Ok(lock);
+            }
+            let waited = began.elapsed();
+            let left = match patience {
+                Patience::Refuse => Duration::ZERO,
+                Patience::Wait(longest) => longest.saturating_sub(waited),
+            };
+            if left.is_zero() {
+                return Err(SessionError::Busy { session: shown(record), waited });
+            }
+            // By looking again: the one who has it may be another process.
+            tokio::time::sleep(pause.min(left)).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Where one program works: in a session, or on its own until it leaves something behind.
+//!
+//! A session that would be empty is not made. A program without one runs in a throw-away folder; if
+//! it leaves files or state behind, that folder becomes a session, whose handle is in its report.
+
+use std::sync::Arc;
+
+use gristmill_domain::LimitName;
+use tokio::sync::Mutex;
+
+use super::folder::CopyBounds;
+use super::held::HeldSession;
+use super::session_id::SessionId;
+use super::{NewSession, Patience, SessionError, Sessions, Whose};
+use crate::execute::{ExecuteRequest, Leftovers, Report, Variables, WorkspaceChoice};
+use crate::executions::Owner;
+use crate::pool::Scratch;
+use crate::ports::StateValues;
+use crate::state_values::StateInMemory;
+
+/// Which session a program works in.
+#[derive(Clone, Default)]
+pub enum SessionChoice {
+    /// None yet.
+    #[default]
+    Alone,
+    /// One by its name or its handle; a new name becomes a session.
+    Named(String),
+    /// That of the connection it came over, as soon as there is one.
+    OfConnection(ConnectionSession),
+}
+
+/// The session that calls of one connection go on in. Cheap to clone: all clones are the same.
+#[derive(Clone, Default)]
+pub struct ConnectionSession {
+    id: Arc<Mutex<Option<SessionId>>>,
+}
+
+impl ConnectionSession {
+    /// Its handle, if there is one.
+    pub async fn id(&self) -> Option<SessionId> {
+        self.id.lock().await.clone()
+    }
+}
+
+/// A program's place while it runs.
+pub(crate) enum Place {
+    /// In a session that it holds.
+    Held(HeldSession),
+    /// On its own.
+    Alone {
+        leftovers: Leftovers,
+        state: Arc<StateInMemory>,
+        /// The connection whose session it makes, if it leaves anything.
+        connection: Option<ConnectionSession>,
+        /// Why it is not where it was meant to be.
+        note: Option<String>,
+        /// Whether what it leaves can be kept.
+        is_kept: bool,
+    },
+}
+
+impl Sessions {
+    /// Finds a program's place. With `make`, a session is there before the program begins.
+    pub(crate) async fn place(
+        &self,
+        owner: &Owner,
+        choice: &SessionChoice,
+        patience: Patience,
+        make: bool,
+    ) -> Result<Place, SessionError> {
+        match choice {
+            SessionChoice::Alone if make => self.create(owner, NewSession::default()).await.map(Place::Held),
+            SessionChoice::Alone => Ok(Place::alone(None, None)),
+            SessionChoice::Named(session) => match self.enter_or_create(owner, session, patience).await {
+                Ok(held) => Ok(Place::Held(held)),
+                Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
+                Err(error) => Err(error),
+            },
+            SessionChoice::OfConnection(connection) => {
+                self.place_of_connection(owner, connection, make).await
+            }
+        }
+    }
+
+    /// A session that cannot be made would have been empty: its program runs all the same. One that is
+    /// there has files, without which its program would go wrong.
+    async fn place_without(
+        &self,
+        owner: &Owner,
+        session: &str,
+        error: SessionError,
+    ) -> Result<Place, SessionError> {
+        match self.find(&Whose::Of(owner.clone()), session).await {
+            Err(SessionError::Missing { .. }) => Ok(Place::Alone {
+                leftovers: Leftovers::default(),
+                state: Arc::default(),
+                connection: None,
+                note: Some(format!("the session could not be made, so nothing is kept: {error}")),
+                is_kept: false,
+            }),
+            Ok(_) | Err(_) => Err(error),
+        }
+    }
+
+    async fn place_of_connection(
+        &self,
+        owner: &Owner,
+        connection: &ConnectionSession,
+        make: bool,
+    ) -> Result<Place, SessionError> {
+        let mut id = connection.id.lock().await;
+        if let Some(known) = id.as_ref() {
+            match self.enter(&Whose::Of(owner.clone()), known.as_str(), Patience::Refuse).await {
+                Ok(held) => return Ok(Place::Held(held)),
+                Err(SessionError::Busy { .. }) if make => {
+                    return self.create(owner, NewSession::default()).await.map(Place::Held);
+                }
+                Err(SessionError::Busy { .. }) => {
+                    let note = "the session of this connection was running another program, so this one ran on its own, without its files";
+                    return Ok(Place::alone(None, Some(note.to_owned())));
+                }
+                // It was ended or swept: the next one begins.
+                Err(SessionError::Missing { .. }) => *id = None,
+                Err(error) if error.is_ours() && !make => {
+                    let note = format!("the program ran without the session of this connection: {error}");
+                    return Ok(Place::alone(None, Some(note)));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if !make {
+            return Ok(Place::alone(Some(connection.clone()), None));
+        }
+        let held = self.create(owner, NewSession::default()).await?;
+        *id = Some(held.id().clone());
+        Ok(Place::Held(held))
+    }
+
+    /// The session of a connection, made if there is none; whether it was made.
+    pub async fn of_connection(
+        &self,
+        owner: &Owner,
+        connection: &ConnectionSession,
+    ) -> Result<(SessionId, bool), SessionError> {
+        let mut id = connection.id.lock().await;
+        if let Some(known) = id.as_ref() {
+            match self.find(&Whose::Of(owner.clone()), known.as_str()).await {
+                Ok(_) => return Ok((known.clone(), false)),
+                Err(SessionError::Missing { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let held = self.create(owner, NewSession::default()).await?;
+        *id = Some(held.id().clone());
+        Ok((held.id().clone(), true))
+    }
+
+    /// Makes a session of what a program left behind.
+    async fn adopt(
+        &self,
+        owner: &Owner,
+        files: Option<Scratch>,
+        values: Vec<(String, String)>,
+    ) -> Result<HeldSession, SessionError> {
+        let limits = &self.inner.limits;
+        let bounds = CopyBounds {
+            // What the program was permitted; a request may have raised it to its level's most.
+            bytes: limits.range(LimitName::WorkspaceBytes).1,
+            files: limits.range(LimitName::WorkspaceFiles).1,
+        };
+        self.create_with(owner, NewSession::default(), values, move |folder, lock| match files {
+            Some(scratch) => folder.take_over(lock, &scratch.workspace_path(), bounds),
+            None => folder.make_workspace(),
+        })
+        .await
+    }
+}
+
+impl Place {
+    fn alone(connection: Option<ConnectionSession>, note: Option<String>) -> Self {
+        let (leftovers, state) = (Leftovers::default(), Arc::default());
+        Place::Alone { leftovers, state, connection, note, is_kept: true }
+    }
+
+    /// Gives a program what its place has.
+    pub fn equip(
+        &self,
+        request: &mut ExecuteRequest,
+        default: &gristmill_domain::Limits,
+        keep_variables: bool,
+    ) {
+        match self {
+            Place::Held(held) => {
+                request.workspace = WorkspaceChoice::Kept(held.workspace());
+                request.state = held.state();
+                if keep_variables {
+                    request.variables = Variables::Keep { session: held.variables_key() };
+                }
+                let limits = request.limits.take();
+                request.limits = Some(held.limits(limits.as_ref().unwrap_or(default)));
+            }
+            Place::Alone { leftovers, state, is_kept: true, .. } => {
+                request.workspace = WorkspaceChoice::KeptIfUsed(leftovers.clone());
+                request.state = Arc::clone(state) as Arc<dyn StateValues>;
+            }
+            Place::Alone { .. } => {}
+        }
+    }
+
+    /// After the program: lets go of the session, or makes one of what was left behind. Done before
+    /// anybody hears of the end, since the next program may come at once.
+    pub async fn leave(self, sessions: &Sessions, owner: &Owner, report: &mut Report) {
+        match self {
+            Place::Held(held) => {
+                report.notes.extend(held.note().map(str::to_owned));
+                report.session = Some(held.report());
+                held.leave_after_program().await;
+            }
+            Place::Alone { leftovers, state, connection, note, is_kept } => {
+                report.notes.extend(note);
+                let files = leftovers.take();
+                if !is_kept || (files.is_none() && state.is_empty()) {
+                    return;
+                }
+                match keep(sessions, owner, connection, files, state.values()).await {
+                    Ok(held) => {
+                        report.session = Some(held.report());
+                        held.leave_after_program().await;
+                    }
+                    Err(error) => report.notes.push(format!(
+                        "what the program left in /workspace and in `state` is not kept: {error}"
+                    )),
+                }
+            }
+        }
+    }
+}
+
+async fn keep(
+    sessions: &Sessions,
+    owner: &Owner,
+    connection: Option<ConnectionSession>,
+    files: Option<Scratch>,
+    values: Vec<(String, String)>,
+) -> Result<HeldSession, SessionError> {
+    let Some(connection) = connection else { return sessions.adopt(owner, files, values).await };
+    let mut id = connection.id.lock().await;
+    let held = sessions.adopt(owner, files, values).await?;
+    // Two calls at once may both leave something: the first one's is the connection's.
+    id.get_or_insert_with(|| held.id().clone());
+    Ok(held)
+}

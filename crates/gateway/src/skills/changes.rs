@@ -1,0 +1,290 @@
+//! What changes skills beside saving: edits by hand noted, versions brought back, skills deleted and
+//! approved. All of it under one lock, whichever gateway does it.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gristmill_domain::one_line;
+use gristmill_domain::skills::{CodeFacts, Described, SKILL_FILE, SkillFiles, SkillMd, SkillName};
+use rustix::fs::{FlockOperation, flock};
+
+use super::error::SkillError;
+use super::folder::FoundSkill;
+use super::view::{Skill, SkillPlace, Standing};
+use super::{Skills, folder, in_background, key, now_ms, write};
+use crate::store::{SavedHow, SkillVersion};
+
+/// Nobody writes for so long; who waits longer waits for somebody who is stuck.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+const LOCK_RETRY: Duration = Duration::from_millis(10);
+
+/// Who edits by hand is not known.
+const BY_HAND: &str = "by hand";
+
+/// Held while a folder or its history changes. The kernel lets go of it with the process.
+pub(super) struct ChangeLock {
+    _file: File,
+}
+
+/// A version that is about to be written.
+pub(super) struct NewVersion {
+    pub name: SkillName,
+    pub files: SkillFiles,
+    pub facts: Option<CodeFacts>,
+    pub by: String,
+    pub how: SavedHow,
+}
+
+impl Skills {
+    /// One lock for all folders of this user: changes are rare and short.
+    pub(super) async fn lock(&self) -> Result<ChangeLock, SkillError> {
+        let Some(data) = self.inner.store.folder() else {
+            return Err(SkillError::ReadOnly("nothing is kept, because the gateway runs without state"));
+        };
+        let path = data.join("skills.lock");
+        let failed = |error: std::io::Error| SkillError::Disk {
+            what: path.display().to_string(),
+            why: error.to_string(),
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(failed)?;
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+        let file = file.map_err(failed)?;
+        let began = Instant::now();
+        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if began.elapsed() > LOCK_WAIT {
+                let why = "another gristmill is changing skills; try again in a moment".to_owned();
+                return Err(SkillError::Unchecked(why));
+            }
+            tokio::time::sleep(LOCK_RETRY).await;
+        }
+        Ok(ChangeLock { _file: file })
+    }
+
+    /// What lies in a folder and has another content than its latest version becomes a version.
+    pub(super) async fn note_edits(
+        &self,
+        folder: &str,
+        found: &[&FoundSkill],
+    ) -> Result<Vec<SkillVersion>, SkillError> {
+        let _lock = self.lock().await?;
+        let mut noted = Vec::new();
+        for skill in found {
+            let (name, hash) = (skill.name.as_str(), skill.files.hash());
+            let latest = self.inner.store.latest_skill(folder, name).await?;
+            if let Some(latest) = latest.as_ref().filter(|latest| latest.hash == hash) {
+                // Someone else was faster.
+                noted.push(latest.clone());
+                continue;
+            }
+            let version = SkillVersion {
+                folder: folder.to_owned(),
+                name: name.to_owned(),
+                version: latest.map_or(1, |latest| latest.version + 1),
+                hash,
+                files: skill.files.clone(),
+                facts: None,
+                saved_ms: now_ms(),
+                saved_by: BY_HAND.to_owned(),
+                how: SavedHow::Edited,
+            };
+            self.inner.store.add_skill_version(version.clone()).await?;
+            noted.push(version);
+        }
+        Ok(noted)
+    }
+
+    /// Writes a version into its folder and into the history. Whoever calls holds the lock.
+    pub(super) async fn write_version(
+        &self,
+        _lock: &ChangeLock,
+        place: SkillPlace,
+        new: NewVersion,
+        number: i64,
+    ) -> Result<(), SkillError> {
+        let folder = self.writable(place)?;
+        let (hash, name) = (new.files.hash(), new.name.clone());
+        let disk = |error: String| SkillError::Disk { what: format!("the skill {name}"), why: error };
+        let files = new.files.clone();
+        let (path, written_name) = (folder.clone(), new.name.clone());
+        if place == SkillPlace::Project {
+            // First: whoever is killed after writing must not find its own skill waiting.
+            make_project_folder(&folder).map_err(|error| disk(error.to_string()))?;
+            self.inner.store.approve_skill(&key(&folder), new.name.as_str(), &hash, now_ms()).await?;
+        }
+        let written = in_background(move || {
+            write::clean(&path);
+            write::replace(&path, &written_name, &files)
+        })
+        .await;
+        let written = written.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted")));
+        written.map_err(|error| disk(error.to_string()))?;
+        let version = SkillVersion {
+            folder: key(&folder),
+            name: new.name.as_str().to_owned(),
+            version: number,
+            hash,
+            files: new.files,
+            facts: new.facts,
+            saved_ms: now_ms(),
+            saved_by: one_line(&new.by, 100),
+            how: new.how,
+        };
+        Ok(self.inner.store.add_skill_version(version).await?)
+    }
+
+    /// The folder of a place that may be written to.
+    pub(super) fn writable(&self, place: SkillPlace) -> Result<PathBuf, SkillError> {
+        let folder = self.folder_of(place).map(Path::to_owned);
+        folder.ok_or(SkillError::ReadOnly(match place {
+            SkillPlace::User => "nothing is kept, because the gateway runs without state",
+            SkillPlace::Project => "there is no project here",
+        }))
+    }
+
+    /// What is in the folder becomes a version if it is none yet; gives the latest one. Whoever calls
+    /// holds the lock.
+    pub(super) async fn latest_on_disk(
+        &self,
+        _lock: &ChangeLock,
+        place: SkillPlace,
+        name: &SkillName,
+    ) -> Result<(Option<SkillFiles>, Option<SkillVersion>), SkillError> {
+        let folder = self.writable(place)?;
+        let (path, wanted) = (folder.clone(), name.clone());
+        let there = in_background(move || folder::read_one(&path, &wanted)).await;
+        let there = there.unwrap_or_else(|| Err("it was interrupted".to_owned()));
+        let there = there.map_err(|why| SkillError::Disk { what: format!("the skill {name}"), why })?;
+        let folder = key(&folder);
+        let mut latest = self.inner.store.latest_skill(&folder, name.as_str()).await?;
+        if let Some(files) = &there
+            && latest.as_ref().is_none_or(|latest| latest.hash != files.hash())
+        {
+            let edited = SkillVersion {
+                folder,
+                name: name.as_str().to_owned(),
+                version: latest.map_or(1, |latest| latest.version + 1),
+                hash: files.hash(),
+                files: files.clone(),
+                facts: None,
+                saved_ms: now_ms(),
+                saved_by: BY_HAND.to_owned(),
+                how: SavedHow::Edited,
+            };
+            self.inner.store.add_skill_version(edited.clone()).await?;
+            latest = Some(edited);
+        }
+        Ok((there, latest))
+    }
+
+    /// Deletes a skill. Its history stays, and a rollback brings it back.
+    pub async fn delete(&self, name: &str, by: &str) -> Result<Skill, SkillError> {
+        let (view, name) = self.named(name).await?;
+        let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
+        let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?.clone();
+        let lock = self.lock().await?;
+        let (_, latest) = self.latest_on_disk(&lock, skill.place, &skill.name).await?;
+        let folder = self.writable(skill.place)?;
+        let (path, gone) = (folder.clone(), skill.name.clone());
+        let removed = in_background(move || write::remove(&path, &gone)).await;
+        removed.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted"))).map_err(|error| {
+            SkillError::Disk { what: format!("the skill {name}"), why: error.to_string() }
+        })?;
+        let version = SkillVersion {
+            folder: key(&folder),
+            name: name.as_str().to_owned(),
+            version: latest.map_or(1, |latest| latest.version + 1),
+            hash: String::new(),
+            files: SkillFiles::default(),
+            facts: None,
+            saved_ms: now_ms(),
+            saved_by: one_line(by, 100),
+            how: SavedHow::Deleted,
+        };
+        self.inner.store.add_skill_version(version).await?;
+        drop(lock);
+        self.look_again().await;
+        Ok(skill)
+    }
+
+    /// The versions of a skill, the latest first; of a deleted one as well.
+    pub async fn history(&self, name: &str) -> Result<Vec<SkillVersion>, SkillError> {
+        Ok(self.history_in_place(name).await?.1)
+    }
+
+    async fn history_in_place(&self, name: &str) -> Result<(SkillPlace, Vec<SkillVersion>), SkillError> {
+        let written = SkillName::new(name)?;
+        let view = self.look_again().await;
+        let skill = view.find(name);
+        let name = skill.map_or(written, |skill| skill.name.clone());
+        let places = match skill {
+            Some(skill) => vec![skill.place],
+            // Deleted: wherever it was.
+            None => vec![SkillPlace::User, SkillPlace::Project],
+        };
+        for place in places {
+            let Some(folder) = self.folder_of(place) else { continue };
+            let found = self.inner.store.skill_history(&key(folder), name.as_str()).await?;
+            if !found.is_empty() || skill.is_some() {
+                return Ok((place, found));
+            }
+        }
+        Err(SkillError::Unknown { nearest: view.nearest(name.as_str()), name: name.to_string() })
+    }
+
+    /// Brings an earlier version back, as a new one.
+    pub async fn rollback(&self, name: &str, version: i64, by: &str) -> Result<i64, SkillError> {
+        let (place, history) = self.history_in_place(name).await?;
+        let old = history.into_iter().find(|known| known.version == version && !known.hash.is_empty());
+        let old = old.ok_or_else(|| SkillError::NoVersion { name: one_line(name, 64), version })?;
+        let name = SkillName::new(&old.name)?;
+        let lock = self.lock().await?;
+        let (_, latest) = self.latest_on_disk(&lock, place, &name).await?;
+        let number = latest.map_or(1, |latest| latest.version + 1);
+        let mut files = old.files;
+        let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
+        let facts = old.facts.clone().unwrap_or_default();
+        let md = match old.facts {
+            Some(_) => md.renewed(&name, number, &Described::default(), &facts, Some(&facts)),
+            // As somebody wrote it by hand.
+            None => md,
+        };
+        files.put(SKILL_FILE, &md.render())?;
+        let new = NewVersion { name, files, facts: old.facts, by: by.to_owned(), how: SavedHow::RolledBack };
+        self.write_version(&lock, place, new, number).await?;
+        drop(lock);
+        self.look_again().await;
+        Ok(number)
+    }
+
+    /// The user says yes to a project's skill as it is now.
+    pub async fn approve(&self, name: &str) -> Result<Skill, SkillError> {
+        let view = self.look_again().await;
+        let waiting = view.all().iter().find(|skill| {
+            skill.standing == Standing::Waiting
+                && skill.name.folded() == gristmill_domain::catalogue::fold(name)
+        });
+        let Some(skill) = waiting else {
+            return Err(match view.find(name) {
+                Some(known) => SkillError::Bad(format!("`{}` waits for nothing: it can be used", known.name)),
+                None => SkillError::Unknown { name: one_line(name, 64), nearest: view.nearest(name) },
+            });
+        };
+        let folder = key(&self.writable(SkillPlace::Project)?);
+        self.inner.store.approve_skill(&folder, skill.name.as_str(), &skill.hash, now_ms()).await?;
+        let skill = skill.clone();
+        self.look_again().await;
+        Ok(skill)
+    }
+}
+
+/// `.gristmill/skills` below the project, which must not be a way out of it.
+fn make_project_folder(folder: &Path) -> std::io::Result<()> {
+    for place in folder.ancestors().take(2) {
+        if std::fs::symlink_metadata(place).is_ok_and(|found| found.is_symlink()) {
+            return Err(std::io::Error::other(format!("{} is a link", place.display())));
+        }
+    }
+    DirBuilder::new().recursive(true).mode(0o755).create(folder)
+}

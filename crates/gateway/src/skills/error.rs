@@ -1,0 +1,130 @@
+//! What goes wrong with skills, in words for whoever saves or uses one.
+
+use gristmill_domain::Code;
+use gristmill_domain::skills::{FilesError, FrontMatterError, NameError};
+
+use crate::store::StoreError;
+
+/// Nothing was changed, unless the variant says so.
+#[derive(Debug, thiserror::Error)]
+pub enum SkillError {
+    /// Not a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Not a skill of these files.
+    #[error("{0}")]
+    Files(#[from] FilesError),
+    /// `SKILL.md` is wrong.
+    #[error("SKILL.md: {0}")]
+    Md(#[from] FrontMatterError),
+    /// No such skill.
+    #[error("there is no skill `{name}`{}", nearest_text(.nearest))]
+    Unknown {
+        /// As it was written, shortened.
+        name: String,
+        /// The closest names there are.
+        nearest: Vec<String>,
+    },
+    /// It has no such version.
+    #[error("`{name}` has no version {version}; `gristmill skills history {name}` shows those there are")]
+    NoVersion {
+        /// Which skill.
+        name: String,
+        /// Which version.
+        version: i64,
+    },
+    /// It waits for the user.
+    #[error(
+        "`{0}` of this project waits for its approval: the user runs `gristmill skills show {0}`, then `gristmill skills approve {0}`"
+    )]
+    Waiting(String),
+    /// Another spelling of a name that is taken.
+    #[error("there is `{known}` already, which reads like `{name}`; use that name, or another one")]
+    Alike {
+        /// As it was written.
+        name: String,
+        /// The one that is there.
+        known: String,
+    },
+    /// The code does not compile.
+    #[error("not saved: the code is not valid Python: {message}{}", line_text(*.line))]
+    Syntax {
+        /// What Python says.
+        message: String,
+        /// Where.
+        line: Option<u64>,
+    },
+    /// The test says no.
+    #[error("not saved: the test failed: {message}{}", place_text(.file, *.line))]
+    TestFailed {
+        /// Which file of the skill.
+        file: String,
+        /// What went wrong.
+        message: String,
+        /// Where in the test.
+        line: Option<u64>,
+    },
+    /// Bad arguments otherwise.
+    #[error("{0}")]
+    Bad(String),
+    /// As many as there may be.
+    #[error("there are {0} skills already, which is as many as may be; delete some first")]
+    TooMany(usize),
+    /// Skills are only read here.
+    #[error("skills cannot be changed here: {0}")]
+    ReadOnly(&'static str),
+    /// Nothing can be checked now.
+    #[error("the code could not be checked: {0}")]
+    Unchecked(String),
+    /// The disk said no. What was there is still there.
+    #[error("{what} cannot be written: {why}")]
+    Disk {
+        /// What.
+        what: String,
+        /// What the system says.
+        why: String,
+    },
+    /// The database said no. A skill that was being saved may be in its folder without a history.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn nearest_text(nearest: &[String]) -> String {
+    match nearest {
+        [] => "; list_skills shows those there are".to_owned(),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    }
+}
+
+fn line_text(line: Option<u64>) -> String {
+    line.map(|line| format!(" (line {line})")).unwrap_or_default()
+}
+
+fn place_text(file: &str, line: Option<u64>) -> String {
+    match line {
+        Some(line) => format!(" ({file}, line {line})"),
+        None => format!(" ({file})"),
+    }
+}
+
+impl SkillError {
+    /// Which failure it is.
+    pub fn code(&self) -> Code {
+        match self {
+            SkillError::Name(_)
+            | SkillError::Files(_)
+            | SkillError::Md(_)
+            | SkillError::Unknown { .. }
+            | SkillError::NoVersion { .. }
+            | SkillError::Waiting(_)
+            | SkillError::Alike { .. }
+            | SkillError::Bad(_)
+            | SkillError::TooMany(_)
+            | SkillError::ReadOnly(_) => Code::BadRequest,
+            SkillError::Syntax { .. } => Code::Syntax,
+            SkillError::TestFailed { .. } => Code::Exception,
+            SkillError::Unchecked(_) => Code::WorkerUnavailable,
+            SkillError::Disk { .. } | SkillError::Store(_) => Code::Workspace,
+        }
+    }
+}

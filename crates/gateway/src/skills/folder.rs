@@ -1,0 +1,236 @@
+//! A folder of skills as it lies on disk: read with bounds, links not followed.
+//!
+//! A project's folder comes from anybody. Whatever is wrong with one skill is said of that one.
+
+use std::ffi::CStr;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use gristmill_domain::one_line;
+use gristmill_domain::skills::{SKILL_BYTES_MAX, SKILL_FILES_MAX, SKILLS_MAX, SkillFiles, SkillName};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+
+/// Entries of the folder that are looked at: room for skills and for what lies about.
+const ENTRIES_MAX: usize = 2_000;
+
+/// Entries of one skill that are looked at.
+const SKILL_ENTRIES_MAX: usize = 4 * SKILL_FILES_MAX;
+
+/// One skill on disk.
+pub(super) struct FoundSkill {
+    pub name: SkillName,
+    pub files: SkillFiles,
+}
+
+/// Something that is no skill, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The entry's name, safe to show; empty for the folder itself.
+    pub name: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// All that was found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub skills: Vec<FoundSkill>,
+    pub problems: Vec<Problem>,
+}
+
+/// Reads the whole folder. One that is not there is empty.
+pub(super) fn read(folder: &Path) -> Found {
+    let mut found = Found::default();
+    let whole = |why: String| Problem { name: String::new(), why };
+    let opened = match open(folder) {
+        Ok(Some(opened)) => opened,
+        Ok(None) => return found,
+        Err(error) => {
+            found.problems.push(whole(format!("{} cannot be read: {error}", folder.display())));
+            return found;
+        }
+    };
+    let (names, left_out) = match names(&opened, ENTRIES_MAX) {
+        Ok(names) => names,
+        Err(error) => {
+            found.problems.push(whole(format!("{} cannot be read: {error}", folder.display())));
+            return found;
+        }
+    };
+    if left_out {
+        let why =
+            format!("{} has more than {ENTRIES_MAX} entries; the others are not looked at", folder.display());
+        found.problems.push(whole(why));
+    }
+    for name in names {
+        // What lies in the folder besides: a README, a lock, leftovers.
+        if name.starts_with('.') || !is_folder(&opened, &name) {
+            continue;
+        }
+        if found.skills.len() >= SKILLS_MAX {
+            found.problems.push(whole(format!("only the first {SKILLS_MAX} skills are used")));
+            break;
+        }
+        match read_skill(&opened, &name, &found.skills) {
+            Ok(skill) => found.skills.push(skill),
+            Err(why) => found.problems.push(Problem { name: one_line(&name, 64), why }),
+        }
+    }
+    found
+}
+
+/// One skill of the folder; `None` if there is none of exactly this name.
+pub(super) fn read_one(folder: &Path, name: &SkillName) -> Result<Option<SkillFiles>, String> {
+    let Some(opened) = open(folder).map_err(|error| error.to_string())? else { return Ok(None) };
+    match rustix::fs::statat(&opened, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+        Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.to_string()),
+        Ok(_) => read_skill(&opened, name.as_str(), &[]).map(|skill| Some(skill.files)),
+    }
+}
+
+/// A skill's folder that somebody names, to be imported: anywhere, under any name.
+pub fn read_files(folder: &Path) -> Result<SkillFiles, String> {
+    let opened = open(folder).map_err(|error| error.to_string())?;
+    let opened = opened.ok_or_else(|| format!("there is no folder {}", folder.display()))?;
+    files_of(&opened)
+}
+
+/// Differs whenever something in the folder does, as far as times and sizes tell.
+pub(super) fn fingerprint(folder: &Path) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |name: &str, stat: &Stat| {
+        let Stat { st_ino, st_size, st_ctime, st_ctime_nsec, .. } = stat;
+        hasher.update(format!("{name}\0{st_ino} {st_size} {st_ctime} {st_ctime_nsec}\0").as_bytes());
+    };
+    if let Ok(Some(opened)) = open(folder) {
+        for (name, below) in entries(&opened, ENTRIES_MAX) {
+            add(&name, &below);
+            if FileType::from_raw_mode(below.st_mode) != FileType::Directory || name.starts_with('.') {
+                continue;
+            }
+            if let Ok(skill) = open_below(&opened, &name) {
+                entries(&skill, SKILL_ENTRIES_MAX).iter().for_each(|(name, stat)| add(name, stat));
+            }
+        }
+    }
+    hasher.finalize()
+}
+
+fn entries(folder: &OwnedFd, count_max: usize) -> Vec<(String, Stat)> {
+    let names = names(folder, count_max).map(|(names, _)| names).unwrap_or_default();
+    let stat = |name: String| {
+        let stat = rustix::fs::statat(folder, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((name, stat))
+    };
+    names.into_iter().filter_map(stat).collect()
+}
+
+/// A project must not lead us elsewhere: neither the folder nor the one above may be a link.
+fn open(folder: &Path) -> io::Result<Option<OwnedFd>> {
+    let above = folder.parent().map(PathBuf::from);
+    for place in above.iter().map(PathBuf::as_path).chain([folder]) {
+        match std::fs::symlink_metadata(place) {
+            Ok(metadata) if metadata.is_symlink() && place.ends_with(".gristmill") => {
+                return Err(io::Error::other(format!("{} is a link", place.display())));
+            }
+            Ok(metadata) if metadata.is_symlink() && place == folder => {
+                return Err(io::Error::other("it is a link"));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(Some(rustix::fs::open(folder, flags, Mode::empty())?))
+}
+
+fn open_below(folder: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(folder, name, flags, Mode::empty())
+}
+
+fn is_folder(folder: &OwnedFd, name: &str) -> bool {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.is_ok_and(|stat| {
+        // A link is looked at, to say that it is one.
+        matches!(FileType::from_raw_mode(stat.st_mode), FileType::Directory | FileType::Symlink)
+    })
+}
+
+/// Sorted, at most so many; whether there are more. Names that are not text are left out.
+fn names(folder: &OwnedFd, count_max: usize) -> io::Result<(Vec<String>, bool)> {
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(folder)? {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        if names.len() >= count_max {
+            names.sort();
+            return Ok((names, true));
+        }
+        if let Ok(name) = name.to_str() {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    Ok((names, false))
+}
+
+fn read_skill(folder: &OwnedFd, name: &str, others: &[FoundSkill]) -> Result<FoundSkill, String> {
+    let name = SkillName::new(name).map_err(|error| error.to_string())?;
+    if let Some(other) = others.iter().find(|other| other.name.folded() == name.folded()) {
+        return Err(format!("its name reads like `{}`, which comes first", other.name));
+    }
+    let opened = open_below(folder, name.as_str()).map_err(|error| match error {
+        rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => {
+            "it is a link; links are not followed".to_owned()
+        }
+        error => error.to_string(),
+    })?;
+    let files = files_of(&opened)?;
+    files.code(&name).map_err(|error| error.to_string())?;
+    Ok(FoundSkill { name, files })
+}
+
+fn files_of(folder: &OwnedFd) -> Result<SkillFiles, String> {
+    let (names, more) = names(folder, SKILL_ENTRIES_MAX).map_err(|error| error.to_string())?;
+    if more {
+        return Err(format!("it has more than {SKILL_FILES_MAX} files"));
+    }
+    let mut files = SkillFiles::default();
+    for name in names {
+        if name.starts_with('.') || name == "__pycache__" {
+            continue;
+        }
+        let text = read_text(folder, &name).map_err(|why| format!("{}: {why}", one_line(&name, 64)))?;
+        files.put(&name, &text).map_err(|error| error.to_string())?;
+    }
+    Ok(files)
+}
+
+fn read_text(folder: &OwnedFd, name: &str) -> Result<String, String> {
+    // Not blocking: a pipe in its place must not hold us.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(|error| match error {
+        rustix::io::Errno::LOOP => "it is a link; links are not followed".to_owned(),
+        error => error.to_string(),
+    })?;
+    let stat = rustix::fs::fstat(&file).map_err(|error| error.to_string())?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Directory => return Err("it is a folder; the files of a skill lie side by side".to_owned()),
+        _ => return Err("it is not a file".to_owned()),
+    }
+    let mut bytes = Vec::new();
+    let taken = std::fs::File::from(file).take(SKILL_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
+    taken.map_err(|error| error.to_string())?;
+    if bytes.len() > SKILL_BYTES_MAX {
+        return Err(format!("it is larger than {SKILL_BYTES_MAX} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())
+}

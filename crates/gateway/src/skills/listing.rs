@@ -1,0 +1,202 @@
+//! Skills listed, for models and programs: few words, each skill on lines of its own.
+
+use std::collections::HashMap;
+
+use gristmill_domain::catalogue::{Catalogue, Lookup, Server, Tool};
+use gristmill_domain::search::{Index, Query};
+use gristmill_domain::skills::usage_line;
+use serde_json::{Value, json};
+
+use super::view::{Skill, SkillsView, Standing};
+
+/// More than this many are found with words or tags.
+const SHOWN_MAX: usize = 100;
+
+/// Names of those that wait.
+const WAITING_NAMED_MAX: usize = 20;
+
+/// How much of each skill is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ListDetail {
+    /// Its name.
+    Names,
+    /// What it is for and how it is used.
+    #[default]
+    Summary,
+    /// And every function, its tools, and when it was saved.
+    Full,
+}
+
+/// Which skills are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub struct ListQuery {
+    /// Words; none for all.
+    pub query: String,
+    /// All of these tags.
+    pub tags: Vec<String>,
+    /// How much of each is told.
+    #[serde(rename = "detail_level")]
+    pub detail: ListDetail,
+}
+
+/// Skills that were found, best first or by name.
+pub struct ListedSkills<'a> {
+    shown: Vec<&'a Skill>,
+    total: usize,
+    waiting: Vec<&'a str>,
+    detail: ListDetail,
+    lookup: Option<&'a Lookup>,
+}
+
+/// Finds the skills that are wanted. `lookup` tells what became of the tools that they need.
+pub fn listed<'a>(view: &'a SkillsView, query: &ListQuery, lookup: Option<&'a Lookup>) -> ListedSkills<'a> {
+    let has_tags = |skill: &&Skill| {
+        let own = skill.tags();
+        query.tags.iter().all(|wanted| own.iter().any(|tag| tag.eq_ignore_ascii_case(wanted.trim())))
+    };
+    let usable: Vec<&Skill> = match query.query.trim() {
+        "" => view.usable().filter(has_tags).collect(),
+        words => ranked(view, words).into_iter().filter(has_tags).collect(),
+    };
+    let waiting = view.all().iter().filter(|skill| skill.standing == Standing::Waiting);
+    let total = usable.len();
+    ListedSkills {
+        shown: usable.into_iter().take(SHOWN_MAX).collect(),
+        total,
+        waiting: waiting.map(|skill| skill.name.as_str()).collect(),
+        detail: query.detail,
+        lookup,
+    }
+}
+
+fn ranked<'a>(view: &'a SkillsView, words: &str) -> Vec<&'a Skill> {
+    let index = Index::new(std::sync::Arc::new(view.offer().beside(&Catalogue::default())));
+    let query = Query { limit: SHOWN_MAX, ..Query::new(words) };
+    let name = |_: &Server, tool: &Tool| tool.definition.name.clone();
+    let by_name: HashMap<&str, &Skill> = view.usable().map(|skill| (skill.name.as_str(), skill)).collect();
+    // Words without any filter always have an answer.
+    let hits = index.search(&query, &name).map(|answer| answer.hits).unwrap_or_default();
+    hits.iter().filter_map(|hit| by_name.get(hit.signature.as_str()).copied()).collect()
+}
+
+impl ListedSkills<'_> {
+    /// How many there are, on this page and altogether.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.shown.len(), self.total)
+    }
+
+    /// As JSON, one object each.
+    pub fn values(&self) -> Vec<Value> {
+        self.shown.iter().map(|skill| self.value(skill)).collect()
+    }
+
+    fn value(&self, skill: &Skill) -> Value {
+        let name = skill.name.as_str();
+        if self.detail == ListDetail::Names {
+            return json!({"name": name});
+        }
+        let facts = skill.facts();
+        let mut value = json!({
+            "name": name,
+            "description": skill.description(),
+            "version": skill.version,
+            "use": usage_line(name, &facts),
+        });
+        if !skill.tags().is_empty() {
+            value["tags"] = json!(skill.tags());
+        }
+        let troubles = self.troubles(skill);
+        if !troubles.is_empty() {
+            value["trouble"] = json!(troubles);
+        }
+        if self.detail == ListDetail::Full {
+            let tools = facts.tools.iter().map(|tool| tool.name.as_str());
+            value["tools"] = tools.collect();
+            value["functions"] =
+                json!(facts.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>());
+            value["place"] = json!(skill.place.as_str());
+            value["saved_by"] = json!(skill.saved_by);
+            value["how"] = json!(skill.how.as_str());
+        }
+        value
+    }
+
+    fn troubles(&self, skill: &Skill) -> Vec<String> {
+        skill.drift(self.lookup).iter().map(ToString::to_string).collect()
+    }
+
+    /// One text for each.
+    pub fn entries(&self) -> Vec<String> {
+        self.shown.iter().map(|skill| self.entry(skill)).collect()
+    }
+
+    fn entry(&self, skill: &Skill) -> String {
+        let name = skill.name.as_str();
+        if self.detail == ListDetail::Names {
+            return name.to_owned();
+        }
+        let facts = skill.facts();
+        let tags = skill.tags();
+        let tags = if tags.is_empty() { String::new() } else { format!(" [{}]", tags.join(", ")) };
+        let description = skill.description();
+        let colon = if description.is_empty() { "" } else { ": " };
+        let mut text = format!(
+            "{name} (v{}){tags}{colon}{description}\n    {}",
+            skill.version,
+            usage_line(name, &facts)
+        );
+        for trouble in self.troubles(skill) {
+            text.push_str(&format!("\n    warning: {trouble}"));
+        }
+        if self.detail == ListDetail::Full {
+            let others = facts.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>();
+            let tools = facts.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
+            if !others.is_empty() {
+                text.push_str(&format!("\n    functions: {}", others.join(", ")));
+            }
+            if !tools.is_empty() {
+                text.push_str(&format!("\n    tools: {}", tools.join(", ")));
+            }
+            text.push_str(&format!(
+                "\n    {} {}, {}",
+                skill.how.as_str(),
+                skill.saved_by,
+                skill.place.as_str()
+            ));
+        }
+        text
+    }
+
+    /// What is to be known beside: more of them, and those that wait.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.total > self.shown.len() {
+            remarks.push(format!("{} more: use words or tags.", self.total - self.shown.len()));
+        }
+        if !self.waiting.is_empty() {
+            let named = &self.waiting[..self.waiting.len().min(WAITING_NAMED_MAX)];
+            let more = self.waiting.len() - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            remarks.push(format!(
+                "Of this project, waiting until the user approves them with `gristmill skills approve`: {}{more}.",
+                named.join(", ")
+            ));
+        }
+        remarks
+    }
+
+    /// All of it as text.
+    pub fn text(&self) -> String {
+        let count = self.total;
+        let mut lines = vec![match count {
+            0 => "No skills. save_skill(name, code, description) saves one.".to_owned(),
+            1 => "1 skill".to_owned(),
+            count => format!("{count} skills"),
+        }];
+        lines.extend(self.entries());
+        lines.extend(self.remarks());
+        lines.join("\n")
+    }
+}

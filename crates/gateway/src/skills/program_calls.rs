@@ -1,0 +1,203 @@
+//! What a program asks of skills: to list, to save, to delete. Reading needs nobody: the files are there.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gristmill_domain::ToolAnswer;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::error::SkillError;
+use super::listing::{ListQuery, listed};
+use super::save::{SaveRequest, SavedSkill, SkillTest};
+use super::view::{FrozenSkills, SkillsView};
+use super::{SkillOffer, Skills};
+use crate::ports::{ToolFailure, Tools};
+
+/// Who saves, where a program does.
+const BY_A_PROGRAM: &str = "a program";
+
+/// One request, as the guest writes it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    action: Action,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    query: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+    #[serde(default)]
+    test: Option<Value>,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    List,
+    Save,
+    Delete,
+}
+
+/// One request.
+#[derive(Debug)]
+pub(crate) struct SkillCall(Written);
+
+impl SkillCall {
+    /// From the guest's JSON.
+    pub fn read(payload: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(payload).map(Self)
+    }
+
+    /// Under which it is reported.
+    pub fn name(&self) -> &'static str {
+        match self.0.action {
+            Action::List => "list_skills",
+            Action::Save => "save_skill",
+            Action::Delete => "delete_skill",
+        }
+    }
+
+    /// The program's line.
+    pub fn line(&self) -> Option<u64> {
+        self.0.line
+    }
+}
+
+/// The skills of one execution: those of when it began, and what it does itself.
+#[derive(Default)]
+pub(crate) struct ProgramSkills {
+    /// None where nothing can be changed: without skills, and in programs of ours.
+    skills: Option<Skills>,
+    frozen: FrozenSkills,
+    now: Mutex<Option<Arc<SkillsView>>>,
+}
+
+impl ProgramSkills {
+    pub fn new(skills: Option<Skills>, frozen: FrozenSkills) -> Self {
+        Self { skills, frozen, now: Mutex::default() }
+    }
+
+    pub fn frozen(&self) -> &FrozenSkills {
+        &self.frozen
+    }
+
+    /// What it finds beside tools.
+    pub fn offer(&self) -> Arc<SkillOffer> {
+        Arc::clone(self.view().offer())
+    }
+
+    fn view(&self) -> Arc<SkillsView> {
+        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        now.clone().unwrap_or_else(|| Arc::clone(&self.frozen.view))
+    }
+
+    /// Does what was asked. The answer is what the guest reads.
+    pub async fn answer(&self, call: SkillCall, tools: &dyn Tools) -> Result<ToolAnswer, ToolFailure> {
+        let Written { action, name, code, query, description, tags, test, .. } = call.0;
+        let outcome = match action {
+            Action::List => {
+                let query = ListQuery { query, tags: tags.unwrap_or_default(), ..ListQuery::default() };
+                let view = self.view();
+                let listed = listed(&view, &query, tools.lookup());
+                Ok(json!({"text": listed.text(), "skills": listed.values()}))
+            }
+            Action::Save => {
+                let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose();
+                let by = BY_A_PROGRAM.to_owned();
+                match test {
+                    Ok(test) => {
+                        let in_project = false;
+                        self.save(SaveRequest { name, code, description, tags, test, in_project, by }).await
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Action::Delete => self.delete(&name).await,
+        };
+        outcome.map(ToolAnswer::from).map_err(|error| match error {
+            SkillError::Disk { .. } | SkillError::Store(_) | SkillError::Unchecked(_) => {
+                ToolFailure::Upstream { code: error.code(), message: error.to_string(), retry_safe: true }
+            }
+            SkillError::TestFailed { .. } | SkillError::Syntax { .. } => ToolFailure::Said(error.to_string()),
+            SkillError::Name(_)
+            | SkillError::Files(_)
+            | SkillError::Md(_)
+            | SkillError::Unknown { .. }
+            | SkillError::NoVersion { .. }
+            | SkillError::Waiting(_)
+            | SkillError::Alike { .. }
+            | SkillError::Bad(_)
+            | SkillError::TooMany(_)
+            | SkillError::ReadOnly(_) => ToolFailure::BadArguments(error.to_string()),
+        })
+    }
+
+    fn changeable(&self) -> Result<&Skills, SkillError> {
+        self.skills.as_ref().ok_or(SkillError::ReadOnly(
+            "a test of a skill cannot change skills, and neither can a gateway that keeps none",
+        ))
+    }
+
+    async fn save(&self, request: SaveRequest) -> Result<Value, SkillError> {
+        let saved = self.changeable()?.save(request).await?;
+        self.renew().await;
+        Ok(saved.to_value())
+    }
+
+    async fn delete(&self, name: &str) -> Result<Value, SkillError> {
+        let deleted = self.changeable()?.delete(name, BY_A_PROGRAM).await?;
+        self.renew().await;
+        let text = format!("deleted {} (v{}); its history is kept", deleted.name, deleted.version);
+        Ok(json!({"text": text, "name": deleted.name.as_str()}))
+    }
+
+    async fn renew(&self) {
+        if let Some(skills) = &self.skills {
+            let view = skills.look().await;
+            *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
+        }
+    }
+}
+
+impl SavedSkill {
+    /// What happened, in one line.
+    pub fn text(&self) -> String {
+        let tested = match self.tests {
+            0 => "no test",
+            _ => "its test passed",
+        };
+        let mut text = match self.is_unchanged {
+            true => format!("{} is so already (v{})", self.name, self.version),
+            false => format!("saved {} v{}, {tested}", self.name, self.version),
+        };
+        text.push_str(&format!("; use it in a program: {}", self.usage()));
+        for note in &self.notes {
+            text.push_str(&format!("; note: {note}"));
+        }
+        text
+    }
+
+    /// How it is imported and called.
+    pub fn usage(&self) -> String {
+        gristmill_domain::skills::usage_line(self.name.as_str(), &self.facts)
+    }
+
+    /// As JSON, for programs.
+    pub fn to_value(&self) -> Value {
+        json!({
+            "text": self.text(),
+            "name": self.name.as_str(),
+            "version": self.version,
+            "use": self.usage(),
+            "notes": self.notes,
+            "code": self.code,
+        })
+    }
+}

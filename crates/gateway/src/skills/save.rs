@@ -1,0 +1,298 @@
+//! Saving a skill: checked, described, tested, and only then written.
+
+use std::sync::Arc;
+
+use gristmill_domain::skills::{
+    CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillMd, SkillName,
+};
+use serde_json::Value;
+
+use super::analysis::Sandbox;
+use super::changes::NewVersion;
+use super::error::SkillError;
+use super::view::{FrozenSkills, SkillPlace, SkillsView, Standing};
+use super::{Skills, in_background};
+use crate::store::SavedHow;
+
+/// A skill to be saved, as code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SaveRequest {
+    /// Its name.
+    pub name: String,
+    /// Its source.
+    pub code: String,
+    /// What it is for; none to keep what is said already, or to take the docstring.
+    pub description: Option<String>,
+    /// None to keep those there are.
+    pub tags: Option<Vec<String>>,
+    /// None to keep the test there is.
+    pub test: Option<SkillTest>,
+    /// Whether it goes into the project's folder even if it is new.
+    pub in_project: bool,
+    /// Who saves it.
+    pub by: String,
+}
+
+/// How a skill is tried.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SkillTest {
+    /// Python with asserts or `test_*` functions; empty to have none.
+    Source(String),
+    /// A call, and what it must come to.
+    Example {
+        /// Such as `total([1, 2])`.
+        call: String,
+        /// As JSON.
+        expected: Value,
+    },
+}
+
+/// A skill that was saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedSkill {
+    /// Its name.
+    pub name: SkillName,
+    /// Its number.
+    pub version: i64,
+    /// Where it lies.
+    pub place: SkillPlace,
+    /// What was read out of its code.
+    pub facts: CodeFacts,
+    /// How many files of tests passed.
+    pub tests: usize,
+    /// Whether everything was so already, so that nothing was written.
+    pub is_unchanged: bool,
+    /// Things worth knowing.
+    pub notes: Vec<String>,
+    /// Its source, as it was kept.
+    pub code: String,
+}
+
+impl SkillTest {
+    /// From JSON: text is source, an object with `call` and `expect` an example.
+    pub fn from_json(value: &Value) -> Result<Self, SkillError> {
+        match value {
+            Value::String(source) => Ok(SkillTest::Source(source.clone())),
+            Value::Object(members) => {
+                match (members.get("call").and_then(Value::as_str), members.get("expect")) {
+                    (Some(call), Some(expected)) if members.len() == 2 => {
+                        Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
+                    }
+                    (_, _) => Err(bad_test()),
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test()),
+        }
+    }
+
+    /// As Python.
+    fn source(&self) -> String {
+        match self {
+            SkillTest::Source(source) => source.clone(),
+            SkillTest::Example { call, expected } => {
+                // JSON in JSON: a string that both languages read.
+                let expected = Value::from(expected.to_string());
+                format!(
+                    "import json\n\nexpected = json.loads({expected})\nfound = {}\nif hasattr(found, \"__await__\"):\n    \
+                     found = await found\nassert found == expected, f\"it came to {{found!r}}, not {{expected!r}}\"\n",
+                    call.trim()
+                )
+            }
+        }
+    }
+}
+
+fn bad_test() -> SkillError {
+    SkillError::Bad(
+        "test is Python source with asserts, or an example: {\"call\": \"total([1, 2])\", \"expect\": 3}"
+            .to_owned(),
+    )
+}
+
+impl Skills {
+    /// Saves code under a name: a new skill, or a new version of one.
+    pub async fn save(&self, request: SaveRequest) -> Result<SavedSkill, SkillError> {
+        let name = SkillName::new(&request.name)?;
+        if request.code.len() > CODE_BYTES_MAX {
+            let file = format!("{name}.py");
+            return Err(
+                FilesError::Large { file, bytes: request.code.len(), bytes_max: CODE_BYTES_MAX }.into()
+            );
+        }
+        if request.code.trim().is_empty() {
+            return Err(SkillError::Bad("there is no code to save".to_owned()));
+        }
+        let view = self.look_again().await;
+        let place = self.place_for(&view, &name, request.in_project)?;
+        let there = view.all().iter().find(|skill| skill.place == place && skill.name == name);
+        let mut files = there.map(|skill| skill.files.clone()).unwrap_or_default();
+        files.put(&format!("{name}.py"), &request.code)?;
+        let test_file = format!("test_{name}.py");
+        match request.test.as_ref().map(SkillTest::source) {
+            None => {}
+            Some(source) if source.trim().is_empty() => files.remove(&test_file),
+            Some(source) => files.put(&test_file, &source)?,
+        }
+        let said = Described { description: request.description, tags: request.tags };
+        self.save_checked(&view, name, place, files, said, request.by).await
+    }
+
+    /// Saves a whole folder: imported, or edited.
+    pub async fn save_files(
+        &self,
+        name: &str,
+        files: SkillFiles,
+        in_project: bool,
+        by: &str,
+    ) -> Result<SavedSkill, SkillError> {
+        let name = SkillName::new(name)?;
+        files.code(&name)?;
+        let view = self.look_again().await;
+        let place = self.place_for(&view, &name, in_project)?;
+        self.save_checked(&view, name, place, files, Described::default(), by.to_owned()).await
+    }
+
+    /// Runs the tests of a skill as it is. How many there are.
+    pub async fn test(&self, name: &str) -> Result<usize, SkillError> {
+        let (view, name) = self.named(name).await?;
+        let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
+        let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
+        self.sandbox()?.analyse(skill.code()).await?;
+        self.try_out(&view, &name, &skill.files).await
+    }
+
+    /// A skill stays where it is. A new one is the user's unless it is said to be the project's.
+    fn place_for(
+        &self,
+        view: &SkillsView,
+        name: &SkillName,
+        in_project: bool,
+    ) -> Result<SkillPlace, SkillError> {
+        let alike = view.all().iter().filter(|skill| skill.name.folded() == name.folded());
+        let alike: Vec<_> = alike.collect();
+        if let Some(other) = alike.iter().find(|skill| skill.name != *name) {
+            return Err(SkillError::Alike { name: name.to_string(), known: other.name.to_string() });
+        }
+        let in_projects = alike.iter().find(|skill| skill.place == SkillPlace::Project);
+        if in_projects.is_some_and(|skill| skill.standing == Standing::Waiting) {
+            return Err(SkillError::Waiting(name.to_string()));
+        }
+        let place = match in_project || in_projects.is_some() {
+            true => SkillPlace::Project,
+            false => SkillPlace::User,
+        };
+        self.writable(place)?;
+        let count = view.all().iter().filter(|skill| skill.place == place).count();
+        let is_new = !alike.iter().any(|skill| skill.place == place);
+        if is_new && count >= SKILLS_MAX { Err(SkillError::TooMany(count)) } else { Ok(place) }
+    }
+
+    fn sandbox(&self) -> Result<&Sandbox, SkillError> {
+        let sandbox = self.inner.sandbox.get();
+        sandbox.ok_or_else(|| SkillError::Unchecked("no gateway runs that could do it".to_owned()))
+    }
+
+    async fn save_checked(
+        &self,
+        view: &Arc<SkillsView>,
+        name: SkillName,
+        place: SkillPlace,
+        mut files: SkillFiles,
+        said: Described,
+        by: String,
+    ) -> Result<SavedSkill, SkillError> {
+        let sandbox = self.sandbox()?;
+        let code = files.code(&name)?.to_owned();
+        let mut facts = sandbox.analyse(&code).await?;
+        let is_new = view.find(name.as_str()).is_none();
+        let mut notes = Vec::new();
+        let tools = sandbox.core()?.tools.freeze().await;
+        if let Some(lookup) = tools.lookup() {
+            if is_new {
+                name.check_free_in(lookup.catalogue())?;
+            }
+            facts.note_schemas(lookup);
+            let missing =
+                facts.tools.iter().filter(|tool| tool.schema.is_none()).map(|tool| tool.name.as_str());
+            let missing: Vec<&str> = missing.collect();
+            if !missing.is_empty() {
+                notes.push(format!("it calls {}, which is not there now", missing.join(", ")));
+            }
+        }
+        if facts.functions.is_empty() {
+            notes.push(
+                "it has no function at its top level, so there is nothing to import from it".to_owned(),
+            );
+        }
+        // Described first: what is tested is what will be written.
+        describe(&name, &mut files, &said, &facts, 1, None)?;
+        let tests = self.try_out(view, &name, &files).await?;
+        let lock = self.lock().await?;
+        let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
+        let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
+        let current = latest.as_ref().map_or(0, |latest| latest.version);
+        if let Some(there) = there {
+            describe(&name, &mut files, &said, &facts, current, before)?;
+            if there == files {
+                return Ok(SavedSkill {
+                    name,
+                    version: current,
+                    place,
+                    facts,
+                    tests,
+                    is_unchanged: true,
+                    notes,
+                    code,
+                });
+            }
+        }
+        let version = current + 1;
+        describe(&name, &mut files, &said, &facts, version, before)?;
+        let new =
+            NewVersion { name: name.clone(), files, facts: Some(facts.clone()), by, how: SavedHow::Saved };
+        self.write_version(&lock, place, new, version).await?;
+        drop(lock);
+        self.look_again().await;
+        Ok(SavedSkill { name, version, place, facts, tests, is_unchanged: false, notes, code })
+    }
+
+    /// Runs the tests against the skills there are, with this one among them.
+    async fn try_out(
+        &self,
+        view: &Arc<SkillsView>,
+        name: &SkillName,
+        files: &SkillFiles,
+    ) -> Result<usize, SkillError> {
+        let count = files.tests().count();
+        if count == 0 {
+            return Ok(0);
+        }
+        let (version, tree) = view.with(name, files);
+        let trees = Arc::clone(&self.inner.trees);
+        let lease = in_background(move || trees.lease(&version, || tree)).await;
+        let lease = lease.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted")));
+        let lease = lease.map_err(|error| SkillError::Disk {
+            what: "the tree of skills for the test".to_owned(),
+            why: error.to_string(),
+        })?;
+        let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
+        self.sandbox()?.test(name, files, frozen).await?;
+        Ok(count)
+    }
+}
+
+/// Brings `SKILL.md` up to date.
+fn describe(
+    name: &SkillName,
+    files: &mut SkillFiles,
+    said: &Described,
+    facts: &CodeFacts,
+    version: i64,
+    before: Option<&CodeFacts>,
+) -> Result<(), SkillError> {
+    let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
+    // What was made of this very code is made again.
+    let before = before.or(Some(facts));
+    files.put(SKILL_FILE, &md.renewed(name, version, said, facts, before).render())?;
+    Ok(())
+}

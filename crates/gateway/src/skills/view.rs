@@ -1,0 +1,282 @@
+//! All skills at one moment: never changes, shared by everyone who began with it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use gristmill_domain::catalogue::{Lookup, fold};
+use gristmill_domain::skills::{CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, drift};
+use gristmill_domain::tree::TreeFile;
+use gristmill_domain::{nearest, one_line};
+
+use super::folder::{FoundSkill, Problem};
+use super::offer::SkillOffer;
+use crate::store::{SavedHow, SkillVersion};
+use crate::upstream::TreeLease;
+
+/// Where a skill lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SkillPlace {
+    /// In the user's own folder.
+    User,
+    /// In the project's folder, which wins.
+    Project,
+}
+
+impl SkillPlace {
+    /// For people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SkillPlace::User => "user",
+            SkillPlace::Project => "project",
+        }
+    }
+}
+
+/// Whether a skill can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It can be imported.
+    Usable,
+    /// It is a project's, and the user has not said yes to it.
+    Waiting,
+    /// The project has one of the same name, which wins.
+    Hidden,
+}
+
+/// One skill.
+#[derive(Clone, Debug)]
+pub struct Skill {
+    /// Its name.
+    pub name: SkillName,
+    /// Where it lies.
+    pub place: SkillPlace,
+    /// Whether it can be used.
+    pub standing: Standing,
+    /// Its number in the history; 0 if that could not be read.
+    pub version: i64,
+    /// Of its files.
+    pub hash: String,
+    /// Its files.
+    pub files: SkillFiles,
+    /// When this version came to be, in unix milliseconds.
+    pub saved_ms: i64,
+    /// Who brought it.
+    pub saved_by: String,
+    /// How this version came to be.
+    pub how: SavedHow,
+    /// What was read out of its code, if it was.
+    pub known_facts: Option<CodeFacts>,
+    md: SkillMd,
+}
+
+impl Skill {
+    pub(super) fn new(
+        found: FoundSkill,
+        place: SkillPlace,
+        latest: Option<&SkillVersion>,
+    ) -> Result<Self, Problem> {
+        let FoundSkill { name, files } = found;
+        let wrong = |why: String| Problem { name: name.as_str().to_owned(), why };
+        let md = files.get(SKILL_FILE).map(SkillMd::parse).transpose();
+        let md = md.map_err(|error| wrong(format!("{SKILL_FILE}: {error}")))?.unwrap_or_default();
+        if let Some(said) = md.front.text("name").filter(|said| fold(said) != name.folded()) {
+            let said = one_line(&said, 64);
+            return Err(wrong(format!("its {SKILL_FILE} calls it `{said}`; folder and name must agree")));
+        }
+        let hash = files.hash();
+        let latest = latest.filter(|latest| latest.hash == hash);
+        Ok(Self {
+            place,
+            standing: Standing::Usable,
+            version: latest.map_or(0, |latest| latest.version),
+            saved_ms: latest.map_or(0, |latest| latest.saved_ms),
+            saved_by: latest.map_or_else(String::new, |latest| latest.saved_by.clone()),
+            how: latest.map_or(SavedHow::Edited, |latest| latest.how),
+            known_facts: latest.and_then(|latest| latest.facts.clone()),
+            name,
+            hash,
+            files,
+            md,
+        })
+    }
+
+    /// Its source.
+    pub fn code(&self) -> &str {
+        self.files.code(&self.name).unwrap_or_default()
+    }
+
+    /// What it is for, on one line.
+    pub fn description(&self) -> String {
+        self.md.description()
+    }
+
+    /// Its tags.
+    pub fn tags(&self) -> Vec<String> {
+        self.md.tags()
+    }
+
+    /// What describes it, as it is shown to programs.
+    pub fn usage(&self) -> String {
+        self.md.render()
+    }
+
+    /// What was read out of its code; as much as its `SKILL.md` says, if nobody has read it.
+    pub fn facts(&self) -> Cow<'_, CodeFacts> {
+        match &self.known_facts {
+            Some(facts) => Cow::Borrowed(facts),
+            None => Cow::Owned(CodeFacts::default()),
+        }
+    }
+
+    /// What it needs and does not find as it was.
+    pub fn drift(&self, lookup: Option<&Lookup>) -> Vec<ToolDrift> {
+        lookup.map(|lookup| drift(&self.facts(), lookup)).unwrap_or_default()
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct SkillsView {
+    skills: Vec<Skill>,
+    problems: Vec<Problem>,
+    version: String,
+    offer: Arc<SkillOffer>,
+}
+
+/// What the database knows of one folder.
+#[derive(Default)]
+pub(super) struct Known {
+    pub latest: HashMap<String, SkillVersion>,
+    pub approved: HashSet<(String, String)>,
+}
+
+impl SkillsView {
+    /// Of what lies in both folders; the project's wins.
+    pub(super) fn of(
+        user: (Vec<FoundSkill>, Known),
+        project: (Vec<FoundSkill>, Known),
+        mut problems: Vec<Problem>,
+    ) -> Self {
+        let mut skills: Vec<Skill> = Vec::new();
+        let mut projects: HashSet<String> = HashSet::new();
+        for (place, (found, known)) in [(SkillPlace::Project, project), (SkillPlace::User, user)] {
+            for found in found {
+                let latest = known.latest.get(found.name.as_str());
+                let mut skill = match Skill::new(found, place, latest) {
+                    Ok(skill) => skill,
+                    Err(problem) => {
+                        problems.push(problem);
+                        continue;
+                    }
+                };
+                let key = (skill.name.as_str().to_owned(), skill.hash.clone());
+                skill.standing = match place {
+                    SkillPlace::Project if !known.approved.contains(&key) => Standing::Waiting,
+                    SkillPlace::User if projects.contains(&skill.name.folded()) => Standing::Hidden,
+                    SkillPlace::Project | SkillPlace::User => Standing::Usable,
+                };
+                // One that waits hides nothing: nobody has said yes to it.
+                if place == SkillPlace::Project && skill.standing == Standing::Usable {
+                    projects.insert(skill.name.folded());
+                }
+                skills.push(skill);
+            }
+        }
+        skills.sort_by(|a, b| a.name.cmp(&b.name).then(b.place.cmp(&a.place)));
+        let usable = || skills.iter().filter(|skill| skill.standing == Standing::Usable);
+        let mut hasher = blake3::Hasher::new();
+        for skill in usable() {
+            hasher.update(skill.name.as_str().as_bytes());
+            hasher.update(b"\0");
+            hasher.update(skill.hash.as_bytes());
+            hasher.update(&[u8::from(skill.known_facts.is_some())]);
+        }
+        let version = hasher.finalize().to_hex().to_string();
+        let offer = Arc::new(SkillOffer::of(&version, usable()));
+        Self { skills, problems, version, offer }
+    }
+
+    /// All of them, by name: those that wait and those that are hidden among them.
+    pub fn all(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    /// Those that can be imported.
+    pub fn usable(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().filter(|skill| skill.standing == Standing::Usable)
+    }
+
+    /// What lies in the folders and is no skill.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// One by any spelling of its name: the usable one, else whichever there is.
+    pub fn find(&self, name: &str) -> Option<&Skill> {
+        let folded = fold(name);
+        let mut named =
+            self.skills.iter().filter(|skill| !folded.is_empty() && skill.name.folded() == folded);
+        let usable = named.clone().find(|skill| skill.standing == Standing::Usable);
+        usable.or_else(|| named.next())
+    }
+
+    /// The names closest to one that is not there.
+    pub fn nearest(&self, name: &str) -> Vec<String> {
+        let names = self.usable().map(|skill| (skill.name.as_str(), skill.name.as_str()));
+        nearest(name, names, 3).into_iter().map(str::to_owned).collect()
+    }
+
+    /// As it is searched.
+    pub fn offer(&self) -> &Arc<SkillOffer> {
+        &self.offer
+    }
+
+    /// The same with one skill more, or another in its place: what a test finds.
+    pub(super) fn with(&self, name: &SkillName, files: &SkillFiles) -> (String, Vec<TreeFile>) {
+        let mut texts = self.texts();
+        let md = files.get(SKILL_FILE).unwrap_or_default().to_owned();
+        texts.insert(name.as_str().to_owned(), (files.code(name).unwrap_or_default().to_owned(), md));
+        let version = blake3::hash(format!("{} {name} {}", self.version, files.hash()).as_bytes());
+        (version.to_hex().to_string(), tree_files(texts))
+    }
+
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The files of `/skills`.
+    pub(super) fn tree(&self) -> Vec<TreeFile> {
+        tree_files(self.texts())
+    }
+
+    fn texts(&self) -> BTreeMap<String, (String, String)> {
+        let texts =
+            |skill: &Skill| (skill.name.as_str().to_owned(), (skill.code().to_owned(), skill.usage()));
+        self.usable().map(texts).collect()
+    }
+}
+
+fn tree_files(texts: BTreeMap<String, (String, String)>) -> Vec<TreeFile> {
+    let files = texts.into_iter().flat_map(|(name, (code, md))| {
+        [
+            TreeFile { path: format!("{name}.py"), content: code },
+            TreeFile { path: format!("{name}.md"), content: md },
+        ]
+    });
+    files.collect()
+}
+
+/// What one program finds under `/skills`, and for how long it is there.
+#[derive(Clone, Default)]
+pub(crate) struct FrozenSkills {
+    pub view: Arc<SkillsView>,
+    pub tree: Option<Arc<TreeLease>>,
+}
+
+impl FrozenSkills {
+    pub fn folder(&self) -> Option<&Path> {
+        self.tree.as_ref().map(|tree| tree.path())
+    }
+}

@@ -1,0 +1,351 @@
+//! Executions, one by one: written when they begin and end, found and listed.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
+
+use super::{Store, StoreError};
+use crate::history::{
+    BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
+    RecordedError, RecordedOutcome, RecordedTokens,
+};
+
+/// Names that are told where several begin alike.
+const NAMES_TOLD_MAX: usize = 10;
+
+/// What a list shows of a program.
+const LISTED_CODE_CHARS: usize = 400;
+
+/// The condition of a filter; its values are in [`FilterValues`].
+pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
+     AND (:session IS NULL OR e.session = :session OR e.session IN (SELECT id FROM sessions WHERE name = :session)) \
+     AND (NOT :failed OR e.outcome IN ('failed', 'lost')) \
+     AND e.started_ms >= :since";
+
+const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
+     e.error_code, e.limits_hit, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
+     e.tokens_estimated, e.cpu_ms, e.memory_peak_bytes";
+
+/// What a filter says, as SQL takes it.
+pub(super) struct FilterValues {
+    pub owner: Option<String>,
+    pub session: Option<String>,
+    pub failed: bool,
+    pub since: i64,
+}
+
+impl From<HistoryFilter> for FilterValues {
+    fn from(filter: HistoryFilter) -> Self {
+        Self {
+            owner: filter.owner.map(|owner| owner.0),
+            session: filter.session,
+            failed: filter.failed,
+            since: filter.since.map_or(i64::MIN, crate::history::unix_ms),
+        }
+    }
+}
+
+impl FilterValues {
+    /// The parameters of [`FILTER`].
+    pub fn named(&self) -> [(&'static str, &dyn ToSql); 4] {
+        [
+            (":owner", &self.owner),
+            (":session", &self.session),
+            (":failed", &self.failed),
+            (":since", &self.since),
+        ]
+    }
+}
+
+impl Store {
+    /// Notes that one runs, when its turn comes.
+    pub(crate) fn begin_execution(&self, row: Arc<BegunRow>) {
+        self.later(move |connection| {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            write_beginning(&transaction, &row)?;
+            Ok(transaction.commit()?)
+        });
+    }
+
+    /// Completes it.
+    pub(crate) async fn end_execution(&self, row: EndedRow) -> Result<(), StoreError> {
+        self.change(move |transaction| {
+            if !write_end(transaction, &row)? {
+                write_beginning(transaction, &row.begun)?;
+                write_end(transaction, &row)?;
+            }
+            write_calls(transaction, &row)
+        })
+        .await
+    }
+
+    /// Gateways that have executions running, by what they wrote.
+    pub(crate) async fn gateways_with_running(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|connection| {
+            let mut query =
+                connection.prepare("SELECT DISTINCT gateway FROM executions WHERE outcome = 'running'")?;
+            Ok(query.query_map((), |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Nobody will tell how these ended.
+    pub(crate) async fn mark_lost(&self, gateways: Vec<String>) -> Result<(), StoreError> {
+        self.change(move |transaction| {
+            let mut update = transaction.prepare(
+                "UPDATE executions SET outcome = 'lost' WHERE outcome = 'running' AND gateway = ?1",
+            )?;
+            for gateway in gateways {
+                update.execute([gateway])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// By the beginning of its name.
+    pub(crate) async fn find_execution(
+        &self,
+        beginning: String,
+        owner: Option<String>,
+    ) -> Result<Found, StoreError> {
+        self.run(move |connection| {
+            let transaction = connection.transaction()?;
+            let mut query = transaction.prepare(
+                "SELECT id FROM executions WHERE id >= ?1 AND id < ?1 || '~' AND (?2 IS NULL OR owner = ?2) ORDER BY id LIMIT ?3",
+            )?;
+            let names = query
+                .query_map(params![beginning, owner, NAMES_TOLD_MAX as i64], |row| row.get::<_, String>(0))?
+                .collect::<Result<Vec<_>, _>>()?;
+            match names.as_slice() {
+                [] => Ok(Found::Nothing),
+                [id] => {
+                    let record = read_record(&transaction, id)?;
+                    Ok(record.map_or(Found::Nothing, |record| Found::One(Box::new(record))))
+                }
+                [_, ..] => Ok(Found::Several(names)),
+            }
+        })
+        .await
+    }
+
+    /// The newest first, each with the beginning of its program.
+    pub(crate) async fn list_executions(
+        &self,
+        filter: HistoryFilter,
+        limit: usize,
+    ) -> Result<Vec<ExecutionSummary>, StoreError> {
+        let values = FilterValues::from(filter);
+        self.run(move |connection| {
+            let mut query = connection.prepare(&format!(
+                "SELECT {SUMMARY_COLUMNS}, substr(p.code, 1, {LISTED_CODE_CHARS}) AS code FROM executions e \
+                 LEFT JOIN programs p ON p.hash = e.program WHERE {FILTER} \
+                 ORDER BY e.started_ms DESC, e.number DESC LIMIT {limit}"
+            ))?;
+            Ok(query.query_map(values.named().as_slice(), summary)?.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreError> {
+    if let Some(code) = &row.code {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
+            .execute([&row.program, code])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
+         weight, context_bytes, context) VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, ?7, 'running', ?8, ?9, ?10)",
+    )?;
+    insert.execute(params![
+        row.id,
+        row.gateway,
+        row.owner,
+        row.language,
+        row.level,
+        row.program,
+        row.started_ms,
+        whole(row.weight as u64),
+        whole(row.context_bytes),
+        row.context,
+    ])?;
+    Ok(())
+}
+
+/// Whether there was a beginning.
+fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError> {
+    let mut update = connection.prepare_cached(
+        "UPDATE executions SET session = :session, outcome = :outcome, duration_ms = :duration_ms, \
+         cpu_ms = :cpu_ms, memory_peak_bytes = :memory, calls = :calls, calls_failed = :calls_failed, \
+         tokens_in = :tokens_in, tokens_out = :tokens_out, tokens_inside = :tokens_inside, \
+         tokens_estimated = :tokens_estimated, weight = :weight, stdout_bytes = :stdout_bytes, \
+         stderr_bytes = :stderr_bytes, result_bytes = :result_bytes, limits_hit = :limits_hit, \
+         error_code = :error_code, error_line = :error_line, error_message = :error_message, \
+         error_hint = :error_hint, error_traceback = :error_traceback, notes = :notes, stdout = :stdout, \
+         stderr = :stderr, result = :result WHERE id = :id",
+    )?;
+    let error = row.error.as_ref();
+    let result = row.result.as_ref();
+    let changed = update.execute(named_params! {
+        ":id": row.begun.id,
+        ":session": row.session,
+        ":outcome": row.outcome.as_str(),
+        ":duration_ms": row.duration_ms,
+        ":cpu_ms": row.cpu_ms,
+        ":memory": whole(row.memory_peak_bytes),
+        ":calls": whole(row.calls),
+        ":calls_failed": whole(row.calls_failed),
+        ":tokens_in": whole(row.tokens.program),
+        ":tokens_out": whole(row.tokens.returned),
+        ":tokens_inside": whole(row.tokens.inside),
+        ":tokens_estimated": row.tokens.estimated,
+        ":weight": whole(row.weight as u64),
+        ":stdout_bytes": whole(row.stdout.bytes),
+        ":stderr_bytes": whole(row.stderr.bytes),
+        ":result_bytes": result.map(|result| whole(result.bytes)),
+        ":limits_hit": row.limits_hit,
+        ":error_code": error.map(|error| &error.code),
+        ":error_line": error.and_then(|error| error.line).map(whole),
+        ":error_message": error.and_then(|error| error.message.as_ref()),
+        ":error_hint": error.and_then(|error| error.hint.as_ref()),
+        ":error_traceback": error.and_then(|error| error.traceback.as_ref()),
+        ":notes": row.notes,
+        ":stdout": row.stdout.text,
+        ":stderr": row.stderr.text,
+        ":result": result.and_then(|result| result.text.as_ref()),
+    })?;
+    Ok(changed > 0)
+}
+
+fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError> {
+    if row.tools_called.is_empty() {
+        return Ok(());
+    }
+    let number: i64 = connection
+        .prepare_cached("SELECT number FROM executions WHERE id = ?1")?
+        .query_row([&row.begun.id], |row| row.get(0))?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO execution_calls (execution, place, name, line, ok, sent, time_ms, argument_bytes, \
+         argument_tokens, answer_bytes, answer_tokens, error) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    for (place, call) in row.tools_called.iter().enumerate() {
+        insert.execute(params![
+            number,
+            whole(place as u64),
+            call.name,
+            call.line.map(whole),
+            call.ok,
+            call.sent,
+            call.time_ms,
+            whole(call.argument_bytes),
+            whole(call.argument_tokens),
+            whole(call.answer_bytes),
+            whole(call.answer_tokens),
+            call.error,
+        ])?;
+    }
+    Ok(())
+}
+
+fn read_record(connection: &Connection, id: &str) -> Result<Option<ExecutionRecord>, StoreError> {
+    let mut query = connection.prepare(&format!(
+        "SELECT {SUMMARY_COLUMNS}, p.code AS code, e.language, e.level, e.program, e.context, e.context_bytes, \
+         e.error_line, e.error_message, e.error_hint, e.error_traceback, e.notes, e.stdout, e.stdout_bytes, \
+         e.stderr, e.stderr_bytes, e.result, e.result_bytes \
+         FROM executions e LEFT JOIN programs p ON p.hash = e.program WHERE e.id = ?1"
+    ))?;
+    let read = query.query_row([id], |row| Ok((row.get::<_, i64>("number")?, record(row)?))).optional()?;
+    let Some((number, mut record)) = read else { return Ok(None) };
+    let mut query = connection.prepare(
+        "SELECT name, line, ok, sent, time_ms, argument_bytes, argument_tokens, answer_bytes, answer_tokens, \
+         error FROM execution_calls WHERE execution = ?1 ORDER BY place",
+    )?;
+    record.tools_called = query.query_map([number], call)?.collect::<Result<_, _>>()?;
+    Ok(Some(record))
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<ExecutionRecord> {
+    let summary = summary(row)?;
+    let error = match &summary.error_code {
+        None => None,
+        Some(code) => Some(RecordedError {
+            code: code.clone(),
+            line: row.get::<_, Option<i64>>("error_line")?.map(natural),
+            message: row.get("error_message")?,
+            hint: row.get("error_hint")?,
+            traceback: row.get("error_traceback")?,
+        }),
+    };
+    let notes: Option<String> = row.get("notes")?;
+    let result_bytes: Option<i64> = row.get("result_bytes")?;
+    let result = match result_bytes {
+        None => None,
+        Some(bytes) => Some(KeptText { text: row.get("result")?, bytes: natural(bytes) }),
+    };
+    Ok(ExecutionRecord {
+        summary,
+        language: row.get("language")?,
+        level: row.get("level")?,
+        program_hash: row.get("program")?,
+        context: row.get("context")?,
+        context_bytes: natural(row.get("context_bytes")?),
+        error,
+        notes: notes.and_then(|notes| serde_json::from_str(&notes).ok()).unwrap_or_default(),
+        stdout: KeptText { text: row.get("stdout")?, bytes: natural(row.get("stdout_bytes")?) },
+        stderr: KeptText { text: row.get("stderr")?, bytes: natural(row.get("stderr_bytes")?) },
+        result,
+        tools_called: Vec::new(),
+    })
+}
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
+    let limits_hit: String = row.get("limits_hit")?;
+    Ok(ExecutionSummary {
+        id: row.get("id")?,
+        session: row.get("session")?,
+        owner: row.get("owner")?,
+        started_ms: row.get("started_ms")?,
+        duration_ms: row.get("duration_ms")?,
+        outcome: RecordedOutcome::read(&row.get::<_, String>("outcome")?),
+        error_code: row.get("error_code")?,
+        limits_hit: limits_hit.split_whitespace().map(str::to_owned).collect(),
+        calls: natural(row.get("calls")?),
+        calls_failed: natural(row.get("calls_failed")?),
+        tokens: RecordedTokens {
+            program: natural(row.get("tokens_in")?),
+            returned: natural(row.get("tokens_out")?),
+            inside: natural(row.get("tokens_inside")?),
+            estimated: row.get("tokens_estimated")?,
+        },
+        cpu_time_ms: row.get("cpu_ms")?,
+        memory_peak_bytes: natural(row.get("memory_peak_bytes")?),
+        code: row.get("code")?,
+    })
+}
+
+fn call(row: &Row<'_>) -> rusqlite::Result<RecordedCall> {
+    Ok(RecordedCall {
+        name: row.get("name")?,
+        line: row.get::<_, Option<i64>>("line")?.map(natural),
+        ok: row.get("ok")?,
+        sent: row.get("sent")?,
+        time_ms: row.get("time_ms")?,
+        argument_bytes: natural(row.get("argument_bytes")?),
+        argument_tokens: natural(row.get("argument_tokens")?),
+        answer_bytes: natural(row.get("answer_bytes")?),
+        answer_tokens: natural(row.get("answer_tokens")?),
+        error: row.get("error")?,
+    })
+}
+
+/// SQLite has no unsigned numbers; a program may well claim a line beyond them.
+pub(super) fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn natural(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}

@@ -1,0 +1,283 @@
+//! Sessions, and what their programs keep under keys.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Store, StoreError};
+use crate::ports::StateFailure;
+use crate::state_values::{Others, check_room};
+
+/// One session as it is remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SessionRecord {
+    pub id: String,
+    pub owner: String,
+    pub name: Option<String>,
+    pub created_ms: i64,
+    pub used_ms: i64,
+    pub executions: i64,
+    pub resets: i64,
+    pub max_bytes: Option<i64>,
+    pub max_files: Option<i64>,
+}
+
+/// What came of remembering a new session.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Inserted {
+    Done,
+    /// The owner has another of this name.
+    NameTaken,
+    /// So many there are, which is as many as may be.
+    TooMany(usize),
+}
+
+/// How many sessions there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionCounts {
+    pub all: usize,
+    pub of_one: usize,
+}
+
+/// What came of putting a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Put {
+    Done,
+    /// There is no room for it, and why.
+    NoRoom(StateFailure),
+    /// There is no such session any more.
+    NoSession,
+}
+
+const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files";
+
+fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
+    Ok(SessionRecord {
+        id: row.get(0)?,
+        owner: row.get(1)?,
+        name: row.get(2)?,
+        created_ms: row.get(3)?,
+        used_ms: row.get(4)?,
+        executions: row.get(5)?,
+        resets: row.get(6)?,
+        max_bytes: row.get(7)?,
+        max_files: row.get(8)?,
+    })
+}
+
+fn records(
+    connection: &Connection,
+    condition: &str,
+    parameters: impl rusqlite::Params,
+) -> Result<Vec<SessionRecord>, StoreError> {
+    let mut query = connection.prepare(&format!("SELECT {COLUMNS} FROM sessions WHERE {condition}"))?;
+    let found = query.query_map(parameters, record)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+impl Store {
+    /// Remembers a new session with its first values, all or nothing.
+    pub(crate) async fn insert_session(
+        &self,
+        new: SessionRecord,
+        values: Vec<(String, String)>,
+        counts: SessionCounts,
+    ) -> Result<Inserted, StoreError> {
+        self.change(move |transaction| {
+            let count = |condition: &str, parameters: &[&dyn rusqlite::ToSql]| {
+                let query = format!("SELECT count(*) FROM sessions WHERE {condition}");
+                transaction.query_row(&query, parameters, |row| row.get::<_, i64>(0))
+            };
+            if new.name.is_some() && count("owner = ?1 AND name = ?2", &[&new.owner, &new.name])? > 0 {
+                return Ok(Inserted::NameTaken);
+            }
+            let theirs = usize::try_from(count("owner = ?1", &[&new.owner])?).unwrap_or(usize::MAX);
+            if theirs >= counts.of_one {
+                return Ok(Inserted::TooMany(theirs));
+            }
+            let all = usize::try_from(count("true", &[])?).unwrap_or(usize::MAX);
+            if all >= counts.all {
+                return Ok(Inserted::TooMany(all));
+            }
+            transaction.execute(
+                &format!("INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+                params![
+                    new.id,
+                    new.owner,
+                    new.name,
+                    new.created_ms,
+                    new.used_ms,
+                    new.executions,
+                    new.resets,
+                    new.max_bytes,
+                    new.max_files
+                ],
+            )?;
+            for (key, value) in &values {
+                transaction.execute(
+                    "INSERT INTO session_values (session, key, value) VALUES (?1, ?2, ?3)",
+                    params![new.id, key, value],
+                )?;
+            }
+            Ok(Inserted::Done)
+        })
+        .await
+    }
+
+    /// The session with this id, if it is this owner's; without an owner, whosever it is.
+    pub(crate) async fn session_by_id(
+        &self,
+        owner: Option<String>,
+        id: String,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        self.run(move |connection| {
+            let found = records(connection, "id = ?1 AND owner = coalesce(?2, owner)", params![id, owner])?;
+            Ok(found.into_iter().next())
+        })
+        .await
+    }
+
+    /// The same by name. Without an owner there may be several.
+    pub(crate) async fn sessions_by_name(
+        &self,
+        owner: Option<String>,
+        name: String,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        self.run(move |connection| {
+            let condition = "name = ?1 AND owner = coalesce(?2, owner) ORDER BY owner";
+            records(connection, condition, params![name, owner])
+        })
+        .await
+    }
+
+    /// All of an owner's, or of everyone's, the last used first.
+    pub(crate) async fn all_sessions(&self, owner: Option<String>) -> Result<Vec<SessionRecord>, StoreError> {
+        self.run(move |connection| {
+            let condition = "owner = coalesce(?1, owner) ORDER BY used_ms DESC, id";
+            records(connection, condition, params![owner])
+        })
+        .await
+    }
+
+    /// Those that nobody has used since these moments.
+    pub(crate) async fn idle_sessions(
+        &self,
+        unnamed_before_ms: i64,
+        named_before_ms: i64,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        self.run(move |connection| {
+            let condition = "used_ms < iif(name IS NULL, ?1, ?2) ORDER BY used_ms";
+            records(connection, condition, params![unnamed_before_ms, named_before_ms])
+        })
+        .await
+    }
+
+    /// Notes that a session is used; `None` if it is gone. Programs that ran are counted.
+    pub(crate) async fn use_session(
+        &self,
+        id: String,
+        now_ms: i64,
+        programs: i64,
+    ) -> Result<Option<SessionRecord>, StoreError> {
+        self.run(move |connection| {
+            let mut query = connection.prepare(&format!(
+                "UPDATE sessions SET used_ms = max(used_ms, ?2), executions = executions + ?3 WHERE id = ?1 RETURNING {COLUMNS}"
+            ))?;
+            Ok(query.query_row(params![id, now_ms, programs], record).optional()?)
+        })
+        .await
+    }
+
+    /// Forgets a session and its values; whether it was there.
+    pub(crate) async fn delete_session(&self, id: String) -> Result<bool, StoreError> {
+        self.change(move |transaction| {
+            Ok(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
+        })
+        .await
+    }
+
+    /// Forgets a session's values, and counts that.
+    pub(crate) async fn empty_session(&self, id: String) -> Result<bool, StoreError> {
+        self.change(move |transaction| {
+            transaction.execute("DELETE FROM session_values WHERE session = ?1", [&id])?;
+            Ok(transaction.execute("UPDATE sessions SET resets = resets + 1 WHERE id = ?1", [&id])? > 0)
+        })
+        .await
+    }
+
+    pub(crate) async fn session_value(&self, id: String, key: String) -> Result<Option<String>, StoreError> {
+        self.run(move |connection| {
+            let mut query =
+                connection.prepare("SELECT value FROM session_values WHERE session = ?1 AND key = ?2")?;
+            Ok(query.query_row([id, key], |row| row.get(0)).optional()?)
+        })
+        .await
+    }
+
+    /// Every value of a session, by key.
+    pub(crate) async fn session_values(&self, id: String) -> Result<Vec<(String, String)>, StoreError> {
+        self.run(move |connection| {
+            let mut query = connection
+                .prepare("SELECT key, value FROM session_values WHERE session = ?1 ORDER BY key")?;
+            let found = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(found.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    pub(crate) async fn session_keys(&self, id: String) -> Result<Vec<String>, StoreError> {
+        self.run(move |connection| {
+            let mut query =
+                connection.prepare("SELECT key FROM session_values WHERE session = ?1 ORDER BY key")?;
+            let found = query.query_map([id], |row| row.get(0))?;
+            Ok(found.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// Puts a value in the place of what was there, within bounds.
+    pub(crate) async fn put_session_value(
+        &self,
+        id: String,
+        key: String,
+        value: String,
+    ) -> Result<Put, StoreError> {
+        self.change(move |transaction| {
+            let (keys, bytes): (i64, i64) = transaction
+                .prepare(
+                    "SELECT count(*), coalesce(sum(octet_length(key) + octet_length(value)), 0)
+                     FROM session_values WHERE session = ?1 AND key <> ?2",
+                )?
+                .query_row(params![id, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let count = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+            let others = Others { count: count(keys), bytes: count(bytes) };
+            if let Err(failure) = check_room(&key, &value, others) {
+                return Ok(Put::NoRoom(failure));
+            }
+            let put = transaction
+                .prepare(
+                    "INSERT INTO session_values (session, key, value) SELECT id, ?2, ?3 FROM sessions WHERE id = ?1
+                     ON CONFLICT (session, key) DO UPDATE SET value = excluded.value",
+                )?
+                .execute(params![id, key, value])?;
+            Ok(if put > 0 { Put::Done } else { Put::NoSession })
+        })
+        .await
+    }
+
+    /// Removes a key; whether it was there.
+    pub(crate) async fn remove_session_value(&self, id: String, key: String) -> Result<bool, StoreError> {
+        self.change(move |transaction| {
+            let gone = transaction
+                .execute("DELETE FROM session_values WHERE session = ?1 AND key = ?2", [id, key])?;
+            Ok(gone > 0)
+        })
+        .await
+    }
+
+    pub(crate) async fn clear_session_values(&self, id: String) -> Result<(), StoreError> {
+        self.change(move |transaction| {
+            transaction.execute("DELETE FROM session_values WHERE session = ?1", [id])?;
+            Ok(())
+        })
+        .await
+    }
+}

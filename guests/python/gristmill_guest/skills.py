@@ -1,0 +1,193 @@
+"""Skills: saved code. Read from /skills, where it lies as it was when the program began; saved, deleted
+and listed by the host, without `await`.
+
+What a program saves itself it can load and import at once.
+"""
+
+import collections.abc
+import difflib
+import io
+
+from gristmill_guest import at_once, catalogue, encoding, loop, names, tools
+
+SKILLS = "/skills"
+NAME_CHARS_MAX = 100
+LISTED_MAX = 40
+
+_open = io.open
+
+# Sources that this run saved, by name; None for what it deleted.
+_changed = {}
+
+
+class SkillSource(at_once.AtOnce, str):
+    """The source of a skill."""
+
+    __slots__ = ()
+
+
+class SkillAnswer(at_once.AtOnce, dict):
+    """What saving or deleting came to. Printed, it is text to read."""
+
+    def __init__(self, members=(), text=""):
+        super().__init__(members)
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+    # asyncio.gather keeps what it is given in a dict.
+    __hash__ = object.__hash__
+
+
+class SkillList(at_once.AtOnce, list):
+    """The skills there are. Printed, it is text to read."""
+
+    def __init__(self, skills=(), text=""):
+        super().__init__(skills)
+        self.text = text
+
+    def __str__(self):
+        return self.text
+
+    __hash__ = object.__hash__
+
+
+SkillSource.__module__ = SkillAnswer.__module__ = SkillList.__module__ = "gristmill"
+
+
+def begin_run():
+    """Forgets what an earlier run saved."""
+    _changed.clear()
+
+
+def known():
+    """The names of all skills that can be imported, sorted."""
+    found = {name for name in catalogue.stems(SKILLS) if _changed.get(name, "") is not None}
+    found.update(name for name, source in _changed.items() if source is not None)
+    return sorted(found)
+
+
+def own_source(name):
+    """The source of a skill that this run saved, or None."""
+    return _changed.get(name)
+
+
+def load_skill(name):
+    """The source of a skill, for reading or `exec`; `from skills.name import function` uses it. Needs no await."""
+    found = names.matching(_text("load_skill", "name", name)[:NAME_CHARS_MAX], known())
+    if found is None:
+        raise _unknown(name)
+    source = own_source(found)
+    if source is None:
+        try:
+            with _open(f"{SKILLS}/{found}.py", encoding="utf-8") as file:
+                source = file.read()
+        except OSError:
+            raise _unknown(name) from None
+    return SkillSource(source)
+
+
+def list_skills(query="", tags=None):
+    """The skills that are saved, found by what they do; each has `name`, `description` and `use`. Needs no await."""
+    asked = {"action": "list", "query": _text("list_skills", "query", query), "tags": _texts("list_skills", tags) or []}
+    answer = _ask("list_skills", asked)
+    listed = answer.get("skills")
+    return SkillList(listed if type(listed) is list else (), _told(answer))
+
+
+def save_skill(name, code, description="", test=None, tags=()):
+    """Saves code that later programs import: `from skills.name import function`. Needs no await.
+
+    `test` is Python source with asserts, or {"call": "total([1, 2])", "expect": 3}; if it fails nothing is saved.
+    """
+    asked = {
+        "action": "save",
+        "name": _text("save_skill", "name", name),
+        "code": _text("save_skill", "code", code),
+        "description": _text("save_skill", "description", description or ""),
+        "tags": _texts("save_skill", tags),
+        "test": _test(test),
+    }
+    answer = _ask("save_skill", asked)
+    saved, source = answer.get("name"), answer.pop("code", None)
+    if type(saved) is str and type(source) is str:
+        _changed[saved] = source
+    return SkillAnswer({key: value for key, value in answer.items() if key != "text"}, _told(answer))
+
+
+def delete_skill(name):
+    """Deletes a skill; its history is kept. Needs no await."""
+    answer = _ask("delete_skill", {"action": "delete", "name": _text("delete_skill", "name", name)})
+    if type(answer.get("name")) is str:
+        _changed[answer["name"]] = None
+    return SkillAnswer({"name": answer.get("name")}, _told(answer))
+
+
+def _ask(helper, asked):
+    line = tools.program_line()
+    asked["line"] = line
+    payload = encoding.to_json({key: value for key, value in asked.items() if value is not None})
+    if len(payload) > tools.PAYLOAD_CHARS_MAX:
+        message = f"what {helper} sends is {len(payload):,} characters; at most {tools.PAYLOAD_CHARS_MAX:,} can be sent"
+        raise _failure(message, helper, line, "GM-1208", "limit")
+    ok, answer = loop.current().calls.ask("skill", payload)
+    if not ok:
+        error = tools.error_from(answer, helper)
+        error.line = line
+        raise error
+    try:
+        answer = encoding.from_json(answer)
+    except (ValueError, RecursionError):
+        answer = None
+    if type(answer) is not dict:
+        raise _failure(f"the answer to {helper} cannot be read", helper, line, None, "skill")
+    return answer
+
+
+def _told(answer):
+    text = answer.get("text")
+    return text if type(text) is str else ""
+
+
+def _unknown(name):
+    there = known()
+    close = difflib.get_close_matches(name[:NAME_CHARS_MAX], there, 1)
+    if close:
+        said = f'did you mean "{close[0]}"?'
+    else:
+        said = f"there are: {', '.join(there[:LISTED_MAX])}" if there else "none is saved yet"
+    return _failure(f'there is no skill "{name[:NAME_CHARS_MAX]}"; {said}', "load_skill", tools.program_line(), "GM-1401")
+
+
+def _failure(message, helper, line, code, kind="unknown_skill"):
+    error = tools.ToolError(message, tool=helper, code=code, kind=kind)
+    error.line = line
+    return error
+
+
+def _text(helper, argument, value):
+    if not isinstance(value, str):
+        raise TypeError(f"{argument} of {helper} is text, not {type(value).__name__}")
+    return str.__str__(value)
+
+
+def _texts(helper, tags):
+    if tags is None or (not isinstance(tags, str) and not tags):
+        return None
+    if isinstance(tags, str):
+        tags = [tags]
+    if not isinstance(tags, collections.abc.Iterable):
+        raise TypeError(f"tags of {helper} is a list of texts, not {type(tags).__name__}")
+    return [_text(helper, "each of tags", tag) for tag in tags]
+
+
+def _test(test):
+    if test is None or isinstance(test, str):
+        return test
+    if isinstance(test, collections.abc.Mapping) and set(test) == {"call", "expect"}:
+        return encoding.plain_arguments(test)
+    raise TypeError(
+        'test of save_skill is Python source with asserts, or {"call": "total([1, 2])", "expect": 3}, '
+        f"not {type(test).__name__}"
+    )
