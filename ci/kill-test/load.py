@@ -51,7 +51,9 @@ class Load:
     def __init__(self, gateway, ledger):
         self.gateway, self.ledger = gateway, ledger
         self.problems = []
-        writers = [self.save_skills, self.keep_variables, self.run_plain_programs, self.leave_files]
+        writers = [self.keep_variables, self.run_plain_programs, self.leave_files]
+        for name in SKILLS:
+            writers.append(lambda name=name: self.save_skill(name))
         for session in SESSIONS:
             writers.append(lambda session=session: self.run_programs(session))
             writers.append(lambda session=session: self.write_files(session))
@@ -125,17 +127,16 @@ result = {number}
                 self.ledger.acknowledge(slot)
                 yield
 
-    def save_skills(self):
+    def save_skill(self, name):
         while True:
-            for name in SKILLS:
-                number = next(self.ledger.sequence)
-                slot, code = self.ledger.slot(SKILL, name), skill_code(number)
-                slot.send(code)
-                saved = self.gateway.call("save_skill", name=name, code=code)
-                self.ledger.acknowledge(slot)
-                self.ledger.versions.append(Version(name, saved["version"], code))
-                self.ledger.count(SKILL_VERSION, "acknowledged")
-                yield
+            number = next(self.ledger.sequence)
+            slot, code = self.ledger.slot(SKILL, name), skill_code(number)
+            slot.send(code)
+            saved = self.gateway.call("save_skill", name=name, code=code)
+            self.ledger.acknowledge(slot)
+            self.ledger.versions.append(Version(name, saved["version"], code))
+            self.ledger.count(SKILL_VERSION, "acknowledged")
+            yield
 
     def keep_variables(self):
         """An interpreter that stays counts on; it does not outlive its gateway."""

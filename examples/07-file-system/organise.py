@@ -9,8 +9,8 @@ for match in (await search_files(pattern="notes/**/*.md"))["matches"]:
 
 # All of Python's own ways to files work.
 folder = Path("by-title")
-(folder / "index.txt").write_text("\n".join(sorted(path.stem for path in folder.glob("*.md"))) + "\n")
 (folder / "june.md").rename(folder / "2026-06.md")
+(folder / "index.txt").write_text("\n".join(sorted(path.stem for path in folder.glob("*.md"))) + "\n")
 words = sum(len(path.read_text().split()) for path in folder.glob("*.md"))
 print(", ".join(list_directory("by-title")))
 print(read_file("handed-in.txt").strip())

@@ -50,7 +50,7 @@ struct Room {
 
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let size = Size {
-        sessions: arguments.sessions.clamp(1, 100_000),
+        sessions: arguments.sessions.clamp(1, 40_000),
         kept: arguments.kept.clamp(1, 1_000),
         rounds: arguments.rounds.clamp(20, 100_000),
     };
@@ -73,8 +73,9 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
 
 /// One gateway, first empty, then with its sessions, then with interpreters that stay.
 async fn used(size: &Size) -> anyhow::Result<(Times, Room)> {
-    // Room for all of them.
-    let settings = json!({"sessions": {"max": size.sessions + size.kept, "kept_interpreters": size.kept}});
+    // Room for all of them: one owner has half of the places at most.
+    let places = 2 * (size.sessions + size.kept);
+    let settings = json!({"sessions": {"max": places, "kept_interpreters": size.kept}});
     let place = Place::new(&settings)?;
     let mut client = Client::over_pipes(place.command(&[])?)?;
     let pid = client.gateway_pid().context("the gateway's process")?;
