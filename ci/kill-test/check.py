@@ -146,4 +146,5 @@ def check_data_folder(home, ledger):
     named = {name for name in known.values() if name is not None}
     left = {slot.name[0] for slot in ledger.of_kind(LEFT_FILE)}
     if named != {*SESSIONS, KEEPING_SESSION} or left - known.keys():
-        raise Loss(f"not the sessions that were used: {sorted(named)}, and without {sorted(left - known.keys())}")
+        missing = sorted(left - known.keys())
+        raise Loss(f"not the sessions that were used: {sorted(named)}, and without {missing}")

@@ -37,6 +37,9 @@ class Home:
         }
 
     def remove(self):
+        # Some folders are read-only on purpose.
+        for folder, _, _ in os.walk(self.folder):
+            os.chmod(folder, 0o700)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def command(self, *arguments):
@@ -51,7 +54,8 @@ class Home:
             timeout=COMMAND_SECONDS_MAX,
         )
         if done.returncode != 0:
-            raise Loss(f"gristmill {' '.join(arguments)} ended with code {done.returncode}: {done.stderr}{done.stdout}")
+            said = f"code {done.returncode}: {done.stderr}{done.stdout}"
+            raise Loss(f"gristmill {' '.join(arguments)} ended with {said}")
         return done.stdout
 
     def json(self, *arguments):

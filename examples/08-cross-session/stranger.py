@@ -2,4 +2,5 @@
 from skills.warmest_day import warmest
 
 day = warmest([{"date": "here", "temp_max_c": 20}, {"date": "there", "temp_max_c": 30}])
-result = f"Stranger: files {list_directory('/workspace')}, state {dict(state)}, and yet a skill: warmest is {day['date']}"
+print(f"Stranger: files {list_directory('/workspace')}, state {dict(state)}")
+result = f"Stranger: the skill says that it is warmest {day['date']}"

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{members, text_of};
-use crate::gateways::{shared, shared_modern};
+use crate::client::{members, modern, text_of};
+use crate::gateways::{Place, shared, shared_modern};
 
 cases![
     the_result_what_was_printed_both_or_neither_come_back,
@@ -23,6 +23,7 @@ cases![
     a_servers_tool_called_directly_says_how_to_use_it_in_a_program,
     programs_of_one_session_share_files,
     programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_lost,
+    no_variables_are_kept_where_the_configuration_says_so,
     a_session_is_invisible_to_others_and_to_programs_without_one,
     a_session_runs_one_program_at_a_time,
     a_name_that_is_no_sessions_is_refused,
@@ -253,6 +254,17 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
     assert_eq!(run("'twice' in globals()"), json!({"status": "ok", "result": false}));
     let nowhere = shared().structured("execute_code", json!({"code": "1", "keep_variables": true}));
     assert_eq!(nowhere["error"]["hint"], json!("name a `session`"));
+}
+
+fn no_variables_are_kept_where_the_configuration_says_so() {
+    let served =
+        Place::new("none-kept").setting("sessions", json!({"kept_interpreters": 0})).serve(modern(), &[]);
+    let run = |code: &str| {
+        let arguments = json!({"code": code, "session": "kept", "keep_variables": true});
+        served.structured("execute_code", arguments)["result"].take()
+    };
+    assert_eq!(run("known = 1"), Value::Null);
+    assert_eq!(run("'known' in globals()"), json!(false));
 }
 
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {
