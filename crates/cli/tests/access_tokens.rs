@@ -60,7 +60,7 @@ fn mistakes_say_what_is_allowed() {
     };
     check(&["token", "new", "a"], "there is a token `a` already; revoke it first, or take another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 of a-z, 0-9");
-    check(&["token", "new", "b", "--scope", "admin"], "there are execute and search");
+    check(&["token", "new", "b", "--scope", "root"], "there are execute, search and admin");
     check(&["token", "new", "b", "--expires", "soon"], "write 30d, 12h, 8w or never");
     check(&["token", "revoke", "b"], "there is no token `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();

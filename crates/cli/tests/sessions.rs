@@ -67,7 +67,7 @@ fn a_session_is_listed_shown_emptied_and_ended() {
     assert!(none.stderr.contains("there are no sessions\nhint:"), "{}", none.stderr);
     home.ok(&["run", "--no-servers", "--session", "notes", "-c", "open('a', 'w').write('x')"]);
     let listed = home.ok(&["sessions", "list"]);
-    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 file, 1 bytes"), "{listed}");
+    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 bytes in 1 entry"), "{listed}");
     let shown = parsed(&home.ok(&["sessions", "show", "notes", "--json"]));
     assert_eq!(
         (&shown["name"], &shown["owner"], &shown["executions"], &shown["files"], &shown["busy"]),
@@ -76,7 +76,10 @@ fn a_session_is_listed_shown_emptied_and_ended() {
     let handle = shown["id"].as_str().expect("a handle");
     assert_eq!(home.ok(&["sessions", "reset", "notes"]), format!("emptied notes ({handle})\n"));
     assert_eq!(home.ok(&["workspace", "ls", "notes"]), "");
-    assert_eq!(home.ok(&["sessions", "end", handle]), format!("ended notes ({handle}): 0 files, 0 bytes\n"));
+    assert_eq!(
+        home.ok(&["sessions", "end", handle]),
+        format!("ended notes ({handle}): 0 bytes in 0 entries\n")
+    );
     assert_eq!(parsed(&home.ok(&["sessions", "list", "--json"])), json!([]));
     let left = std::fs::read_dir(home.path().join("data/sessions")).expect("the folder").count();
     assert_eq!(left, 0, "nothing is left on the disk");

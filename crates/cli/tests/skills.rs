@@ -310,7 +310,7 @@ fn commands_show_edit_and_bring_back() {
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "2");
     let history = home.ok(&["skills", "history", "total_of"]);
     assert_eq!(history.lines().count(), 2, "{history}");
-    assert!(history.contains("saved (local)"), "{history}");
+    assert!(history.contains("saved by local"), "{history}");
     home.ok(&["skills", "rollback", "total_of", "1"]);
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "1");
     let found = home.ok(&["tools", "search", "adds up"]);

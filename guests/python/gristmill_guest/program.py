@@ -156,6 +156,7 @@ def _continued():
     global _live
     if not _live.are_open():
         _live = stdio.live()
+    skills.continue_run()
     return Prepared(_kept.next_filename(), _live, in_workspace=False, kept=_kept)
 
 

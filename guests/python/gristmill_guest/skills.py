@@ -19,6 +19,11 @@ _open = io.open
 # Sources that this run saved, by name; None for what it deleted.
 _changed = {}
 
+# In an interpreter that stayed, /skills is as it was when that began: these are the names there are now,
+# once somebody has asked.
+_is_older = False
+_names_now = None
+
 
 class SkillSource(at_once.AtOnce, str):
     """The source of a skill."""
@@ -58,19 +63,42 @@ SkillSource.__module__ = SkillAnswer.__module__ = SkillList.__module__ = "gristm
 
 def begin_run():
     """Forgets what an earlier run saved."""
+    global _is_older, _names_now
+    _is_older, _names_now = False, None
+    _changed.clear()
+
+
+def continue_run():
+    """The interpreter has stayed: others may have saved skills since."""
+    global _is_older, _names_now
+    _is_older, _names_now = True, None
     _changed.clear()
 
 
 def known():
     """The names of all skills that can be imported, sorted."""
-    found = {name for name in catalogue.stems(SKILLS) if _changed.get(name, "") is not None}
+    found = {name for name in _lying() if _changed.get(name, "") is not None}
     found.update(name for name, source in _changed.items() if source is not None)
     return sorted(found)
 
 
 def own_source(name):
-    """The source of a skill that this run saved, or None."""
+    """The source of a skill that does not lie in /skills as it is: saved by this run, or since. Or None."""
+    if _is_older and name not in _changed:
+        code = _ask("load_skill", {"action": "load", "name": name}).get("code")
+        if type(code) is str:
+            _changed[name] = code
     return _changed.get(name)
+
+
+def _lying():
+    global _names_now
+    if not _is_older:
+        return catalogue.stems(SKILLS)
+    if _names_now is None:
+        there = _ask("list_skills", {"action": "names"}).get("names")
+        _names_now = [name for name in there if type(name) is str] if type(there) is list else []
+    return _names_now
 
 
 def load_skill(name):

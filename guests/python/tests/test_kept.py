@@ -6,6 +6,7 @@ import unittest
 
 from gristmill_guest import environment, loose_ends, namespace, stdio
 from tests.fake_host import FakeHost, Session
+from tests.places import BesideTrees
 
 
 class World(unittest.TestCase):
@@ -192,3 +193,35 @@ class Damage(World):
         self.run_program("import sys\nmain = sys.modules['__main__']\nsys.modules['__main__'] = sys")
         self.check("sys.modules['__main__'] is main", True)
         self.assertIn("__main__", sys.modules)
+
+
+class SkillsSince(BesideTrees):
+    """/skills is as it was when the interpreter began; what was saved since is asked for."""
+
+    def setUp(self):
+        super().setUp()
+        self.saved = {}
+        self.session = Session(FakeHost(skill=self.answer))
+        self.session.__enter__()
+        self.addCleanup(self.session.__exit__)
+
+    def answer(self, request):
+        if request["action"] == "names":
+            return {"names": sorted(self.saved)}
+        return {"code": self.saved.get(request["name"])}
+
+    def test_what_others_saved_is_imported_and_loaded_by_the_next_program(self):
+        self.session.run("n = 1")
+        self.saved["doubler"] = "def double(n): return 2 * n"
+        outcome = self.session.run("from skills.doubler import double\nresult = [double(n), load_skill('doubler')]")
+        self.assertEqual(outcome["result"], [2, self.saved["doubler"]], outcome)
+        self.saved["doubler"] = "def double(n): return 0"
+        outcome = self.session.run("exec(load_skill('doubler'))\nresult = double(n)")
+        self.assertEqual(outcome["result"], 0, outcome)
+
+    def test_what_is_not_there_is_told_with_what_is(self):
+        self.session.run("n = 1")
+        self.saved["doubler"] = "x = 1"
+        outcome = self.session.run("import skills.dubler")
+        self.assertIn("did you mean 'skills.doubler'?", outcome["error"]["message"])
+

@@ -95,7 +95,10 @@ impl Database {
 /// Why no database can be made in a folder that may not be there yet.
 fn cannot_be_made(folder: &Path) -> Option<String> {
     let nearest = folder.ancestors().find(|folder| folder.exists())?;
-    let refused = rustix::fs::access(nearest, rustix::fs::Access::WRITE_OK).err()?;
+    let refused = match nearest.is_dir() {
+        true => rustix::fs::access(nearest, rustix::fs::Access::WRITE_OK).err()?.to_string(),
+        false => "it is no folder".to_owned(),
+    };
     let nearest = nearest.display();
     Some(format!(
         "nothing can be written in {nearest} ({refused}); set GRISTMILL_DATA_DIR to a folder of yours"

@@ -9,7 +9,7 @@ use gristmill_gateway::domain::{parse_ms, unix_of_date, utc_text};
 use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome};
 use serde_json::{Value, json};
 
-use super::{Failure, Outcome};
+use super::Outcome;
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::terminal::{columns, cut, one_line};

@@ -28,7 +28,7 @@ use crate::config::Surroundings;
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
 use crate::skill_folders;
-use crate::upstreams::{self, Configured};
+use crate::upstreams;
 
 #[derive(Args)]
 pub struct Serve {

@@ -78,7 +78,7 @@ pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> O
     let session = imported.map_err(own_sessions::archive_failure)?.session;
     println!("{}", session.id);
     tell_beside(&format!(
-        "imported{}: {} files and folders, {}, {} keys",
+        "imported{}: {} entries, {}, {} keys",
         session.name.map(|name| format!(" as `{name}`")).unwrap_or_default(),
         session.files,
         format_bytes(session.bytes),

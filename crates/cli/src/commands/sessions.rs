@@ -120,11 +120,8 @@ fn title(info: &SessionInfo) -> String {
 }
 
 fn summary(info: &SessionInfo) -> String {
-    let mut parts = vec![
-        format!("used {} UTC", minute(info.used)),
-        counted(info.executions, "program"),
-        format!("{}, {}", counted(info.files, "file"), format_bytes(info.bytes)),
-    ];
+    let mut parts =
+        vec![format!("used {} UTC", minute(info.used)), counted(info.executions, "program"), content(info)];
     if !info.keys.is_empty() {
         parts.push(counted(info.keys.len() as u64, "key"));
     }
@@ -132,6 +129,12 @@ fn summary(info: &SessionInfo) -> String {
         parts.push("in use".to_owned());
     }
     parts.join("  ")
+}
+
+/// Folders count, too: they are what a limit counts.
+fn content(info: &SessionInfo) -> String {
+    let entries = if info.files == 1 { "entry" } else { "entries" };
+    format!("{} in {} {entries}", format_bytes(info.bytes), info.files)
 }
 
 fn counted(count: u64, what: &str) -> String {
@@ -153,7 +156,7 @@ async fn show(sessions: &Sessions, session: &str, as_json: bool) -> Outcome {
     println!("owner    {}", visible(&info.owner.0));
     println!("made     {} UTC", minute(info.created));
     println!("used     {} UTC, by {}", minute(info.used), counted(info.executions, "program"));
-    println!("files    {}, {}", info.files, format_bytes(info.bytes));
+    println!("files    {}", content(&info));
     let keys: Vec<String> = info.keys.iter().map(|key| visible(key)).collect();
     println!("state    {}", if keys.is_empty() { "-".to_owned() } else { keys.join(", ") });
     if info.max_bytes.is_some() || info.max_files.is_some() {
@@ -192,7 +195,7 @@ fn as_value(info: &SessionInfo) -> Value {
 async fn end(sessions: &Sessions, named: &[String]) -> Outcome {
     for session in named {
         let ended = sessions.end(&WHOSE, session, Patience::Refuse).await.map_err(own_sessions::failure)?;
-        println!("ended {}: {}, {}", title(&ended), counted(ended.files, "file"), format_bytes(ended.bytes));
+        println!("ended {}: {}", title(&ended), content(&ended));
     }
     Ok(ExitCode::SUCCESS)
 }

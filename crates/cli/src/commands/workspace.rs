@@ -156,7 +156,7 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
         None => return Err(Failure::Usage(anyhow!("say where it goes: workspace put SESSION - PATH"))),
     };
     // The content first: no session is made for a file that cannot be read.
-    let (mut content, size): (Box<dyn Read>, u64) = match is_input {
+    let (mut content, size): (Box<dyn Read + Send>, u64) = match is_input {
         true => {
             let mut bytes = Vec::new();
             let most = gristmill_gateway::session::READ_BYTES_MAX;

@@ -233,7 +233,8 @@ fn a_token_that_may_only_look_runs_nothing() {
     let (listening, [token]) = Listening::with_tokens("http-scope", [("eve", &["--scope", "search"])]);
     let eve = Holder { listening: &listening, authorization: token };
     assert_eq!(eve.structured("search_tools", json!({}))["total"], 0);
-    for tool in ["execute_code", "execute_python", "get_execution"] {
+    assert_eq!(eve.structured("list_skills", json!({}))["total"], 0);
+    for tool in ["execute_code", "execute_python", "get_execution", "save_skill", "delete_skill"] {
         let refused = eve.call(tool, json!({"code": "1"}));
         let message = refused["error"]["message"].as_str().unwrap_or_default();
         assert!(message.contains(tool) && message.contains("needs the scope `execute`"), "{refused}");

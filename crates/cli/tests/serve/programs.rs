@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{members, modern, text_of};
+use crate::client::{legacy, members, modern, text_of, without_id};
 use crate::gateways::{Place, shared, shared_modern};
 
 cases![
@@ -54,7 +54,7 @@ fn the_result_what_was_printed_both_or_neither_come_back() {
         let expected = json!({
             "content": [{"type": "text", "text": text}], "structuredContent": structured, "isError": false,
         });
-        assert_eq!(shared().call("execute_code", json!({"code": code})), expected, "{code}");
+        assert_eq!(without_id(shared().call("execute_code", json!({"code": code}))), expected, "{code}");
     }
 }
 
@@ -62,8 +62,8 @@ fn both_eras_answer_the_same() {
     for code in
         ["print('hi')\n{'a': 1.5}", "x = 1\nx / 0", "await callMCPTool('evaluate', {'expression': '2*21'})"]
     {
-        let older = shared().call("execute_code", json!({"code": code}));
-        let mut newer = shared_modern().call("execute_code", json!({"code": code}));
+        let older = without_id(shared().call("execute_code", json!({"code": code})));
+        let mut newer = without_id(shared_modern().call("execute_code", json!({"code": code})));
         assert_eq!(newer["resultType"].take(), "complete");
         newer.as_object_mut().expect("an object").remove("resultType");
         assert_eq!(newer, older, "{code}");
@@ -75,7 +75,7 @@ fn execute_python_is_execute_code_under_another_name() {
         [json!({"code": "word * 2", "context": {"word": "ab"}}), json!({"code": "1 +"}), json!({"cod": 1})]
     {
         let named = |tool: &str| {
-            let answer = shared().call(tool, arguments.clone()).to_string();
+            let answer = without_id(shared().call(tool, arguments.clone())).to_string();
             answer.replace("execute_python", "execute_code").replace(" language,", "")
         };
         assert_eq!(named("execute_python"), named("execute_code"));
@@ -200,7 +200,7 @@ fn arguments_of_a_wrong_kind_are_refused_with_what_is_right() {
 }
 
 fn an_unknown_tool_of_ours_names_the_nearest_and_all_others() {
-    let all = "execute_code, search_tools, get_tool_definition, get_execution, execute_python";
+    let all = "execute_code, search_tools, get_tool_definition, get_execution, write_workspace_file, read_workspace_file, list_workspace_files, save_skill, load_skill, list_skills, delete_skill, get_execution_stats, execute_python";
     for (name, hint) in [
         ("execute_cod", format!("did you mean execute_code? there are {all}")),
         ("qqqqqqqq", format!("there are {all}")),
@@ -252,8 +252,12 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
     let lost = "the session's variables are gone: the program ran past its time limit; the next program begins with none";
     assert_eq!(run("await asyncio.sleep(60)")["notes"], json!([lost]));
     assert_eq!(run("'twice' in globals()"), json!({"status": "ok", "result": false}));
-    let nowhere = shared().structured("execute_code", json!({"code": "1", "keep_variables": true}));
-    assert_eq!(nowhere["error"]["hint"], json!("name a `session`"));
+    // Without a session, the connection's is made for it.
+    let served = Place::new("kept-variables").serve(legacy(), &[]);
+    let run = |code: &str| {
+        served.structured("execute_code", json!({"code": code, "keep_variables": true}))["result"].take()
+    };
+    assert_eq!([run("n = 1\n0"), run("n + 1")], [json!(0), json!(2)]);
 }
 
 fn no_variables_are_kept_where_the_configuration_says_so() {
@@ -268,11 +272,12 @@ fn no_variables_are_kept_where_the_configuration_says_so() {
 }
 
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {
+    let served = Place::new("invisible").serve(legacy(), &[]);
     let write = json!({"code": "open('secret.txt', 'w').write('x')", "session": "one"});
-    assert_eq!(shared().structured("execute_code", write)["status"], "ok");
+    assert_eq!(served.structured("execute_code", write)["status"], "ok");
     let look = "import os\nos.listdir('.')";
     for arguments in [json!({"code": look}), json!({"code": look, "session": "other"})] {
-        assert_eq!(shared().structured("execute_code", arguments), json!({"status": "ok", "result": []}));
+        assert_eq!(served.structured("execute_code", arguments), json!({"status": "ok", "result": []}));
     }
 }
 

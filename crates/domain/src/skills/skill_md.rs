@@ -96,7 +96,7 @@ impl SkillMd {
             Some(tags) => clean_tags(tags),
             None => self.tags(),
         };
-        let parameters = facts.main_function(name.as_str()).map(|function| shown_parameters(function));
+        let parameters = facts.main_function(name.as_str()).map(shown_parameters);
         let tools = facts.tools.iter().map(|tool| tool.name.as_str());
         let front = &mut self.front;
         front.set("name", json!(name.as_str()));

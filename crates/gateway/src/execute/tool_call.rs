@@ -81,6 +81,8 @@ impl Call {
         match &self.wanted {
             Wanted::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
             Wanted::Resource(uri) => uri,
+            // No tool of a server: its code is in the program already.
+            Wanted::Skill(_) => "",
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
     let kept = match interpreter {
         None => Err(Lost::Ended(ended_by)),
         Some(interpreter) if shaped.damaged => {
-            core.end(interpreter);
+            core.end(interpreter, None);
             Err(Lost::Ended("the program damaged its interpreter".to_owned()))
         }
         Some(interpreter) => {

@@ -53,7 +53,8 @@ pub struct Interpreter {
 pub struct Belongings {
     /// What its programs can call.
     pub tools: Arc<dyn Tools>,
-    /// What was saved when it began: its folder is held.
+    /// What was saved when it began.
+    #[expect(dead_code, reason = "held, so that nobody takes its folder away")]
     pub skills: Arc<ProgramSkills>,
     /// The folders that it sees, the workspace first. Held open, so that none of their numbers can
     /// come to mean another folder.

@@ -1,7 +1,7 @@
 //! Attacks on the files of a workspace, each by its name, and what works.
 
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -187,13 +187,10 @@ fn a_rename_race_never_reaches_outside() {
     let (stop, swaps) = (AtomicBool::new(false), std::sync::atomic::AtomicU64::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let (folder, link, other) = (world.inside("folder"), world.inside("link"), world.inside("other"));
-            let rename = |from: &Path, to: &Path| std::fs::rename(from, to).unwrap();
+            let (folder, link) = (world.inside("folder"), world.inside("link"));
+            let (here, swap) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
             while !stop.load(Ordering::Relaxed) {
-                rename(&folder, &other);
-                rename(&link, &folder);
-                rename(&folder, &link);
-                rename(&other, &folder);
+                rustix::fs::renameat_with(here, &folder, here, &link, swap).unwrap();
                 swaps.fetch_add(1, Ordering::Relaxed);
             }
         });

@@ -214,3 +214,34 @@ fn copy(from: &OwnedFd, to: &OwnedFd, depth: usize, left: &mut CopyBounds) -> io
 fn too_much() -> io::Error {
     io::Error::other("it holds more than a workspace may")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gristmill_testkit::TestFolder;
+
+    /// As it is done where the scratch space is another file system.
+    #[test]
+    fn what_is_copied_is_whole_within_its_bounds_and_has_no_links() {
+        let folder = TestFolder::new("copy");
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("deep/er")).unwrap();
+        fs::create_dir(&to).unwrap();
+        fs::write(from.join("deep/a.txt"), "content").unwrap();
+        fs::write(folder.path().join("secret"), "secret").unwrap();
+        std::os::unix::fs::symlink("../secret", from.join("link")).unwrap();
+        let copied = |bytes: u64, files: u64, to: &Path| {
+            copy(&open_folder(&from).unwrap(), &open_folder(to).unwrap(), 0, &mut CopyBounds { bytes, files })
+        };
+        copied(7, 4, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("deep/a.txt")).unwrap(), "content");
+        assert!(to.join("deep/er").is_dir());
+        assert!(fs::symlink_metadata(to.join("link")).is_err());
+        for (number, (bytes, files)) in [(6, 4), (7, 3)].into_iter().enumerate() {
+            let other = folder.path().join(number.to_string());
+            fs::create_dir(&other).unwrap();
+            let refused = copied(bytes, files, &other).unwrap_err();
+            assert_eq!(refused.to_string(), "it holds more than a workspace may");
+        }
+    }
+}

@@ -111,10 +111,6 @@ impl HeldSession {
     pub(super) fn record(&self) -> &SessionRecord {
         &self.record
     }
-
-    pub(super) fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
 }
 
 /// Limits with those of a session where they are lower.

@@ -9,8 +9,8 @@ use super::files::FileError;
 const PATH_BYTES_MAX: usize = 4_095;
 const NAME_BYTES_MAX: usize = 255;
 
-/// Deeper than people and programs go.
-pub(super) const DEPTH_MAX: usize = 64;
+/// A file in as many folders as a program can make inside each other.
+pub(super) const DEPTH_MAX: usize = 65;
 
 /// What of a path is shown in a message.
 const CHARS_SHOWN: usize = 120;

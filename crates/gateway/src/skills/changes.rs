@@ -21,7 +21,7 @@ const LOCK_WAIT: Duration = Duration::from_secs(10);
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Who edits by hand is not known.
-const BY_HAND: &str = "by hand";
+const BY_HAND: &str = "";
 
 /// Held while a folder or its history changes. The kernel lets go of it with the process.
 pub(super) struct ChangeLock {
@@ -60,6 +60,19 @@ impl Skills {
             tokio::time::sleep(LOCK_RETRY).await;
         }
         Ok(ChangeLock { _file: file })
+    }
+
+    /// Finishes what somebody who was killed had begun, if there is any of it.
+    pub(super) async fn clean_up(&self) {
+        let folders = [self.inner.user.clone(), self.inner.project.clone()].into_iter().flatten();
+        let folders: Vec<PathBuf> = folders.filter(|folder| write::has_leftovers(folder)).collect();
+        if folders.is_empty() {
+            return;
+        }
+        // Whoever holds the lock is still writing, and cleans up itself.
+        if let Ok(_lock) = self.lock().await {
+            in_background(move || folders.iter().for_each(|folder| write::clean(folder))).await;
+        }
     }
 
     /// What lies in a folder and has another content than its latest version becomes a version.

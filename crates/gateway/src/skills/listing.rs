@@ -117,8 +117,7 @@ impl ListedSkills<'_> {
             value["functions"] =
                 json!(facts.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>());
             value["place"] = json!(skill.place.as_str());
-            value["saved_by"] = json!(skill.saved_by);
-            value["how"] = json!(skill.how.as_str());
+            value["saved"] = json!(skill.how.told(&skill.saved_by));
         }
         value
     }
@@ -159,12 +158,7 @@ impl ListedSkills<'_> {
             if !tools.is_empty() {
                 text.push_str(&format!("\n    tools: {}", tools.join(", ")));
             }
-            text.push_str(&format!(
-                "\n    {} {}, {}",
-                skill.how.as_str(),
-                skill.saved_by,
-                skill.place.as_str()
-            ));
+            text.push_str(&format!("\n    {} ({})", skill.how.told(&skill.saved_by), skill.place.as_str()));
         }
         text
     }

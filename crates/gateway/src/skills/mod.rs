@@ -19,6 +19,7 @@ mod view;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -77,6 +78,8 @@ struct Inner {
     trees: Arc<TreeStore>,
     sandbox: OnceLock<Sandbox>,
     looked: tokio::sync::Mutex<Looked>,
+    /// Whether what a killed one left was cleaned up.
+    is_clean: AtomicBool,
     tree: std::sync::Mutex<Option<(String, Arc<TreeLease>)>>,
 }
 
@@ -101,6 +104,7 @@ impl Skills {
                 trees: Arc::new(TreeStore::new(cache.join("skill-trees"))),
                 sandbox: OnceLock::new(),
                 looked: tokio::sync::Mutex::default(),
+                is_clean: AtomicBool::new(false),
                 tree: std::sync::Mutex::default(),
             }),
         }
@@ -116,6 +120,9 @@ impl Skills {
         let mut looked = self.inner.looked.lock().await;
         if looked.at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
             return Arc::clone(&looked.view);
+        }
+        if !self.inner.is_clean.swap(true, Ordering::Relaxed) {
+            self.clean_up().await;
         }
         let fingerprint = self.fingerprint().await;
         if looked.fingerprint.is_none() || looked.fingerprint != fingerprint {

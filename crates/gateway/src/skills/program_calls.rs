@@ -1,4 +1,5 @@
-//! What a program asks of skills: to list, to save, to delete. Reading needs nobody: the files are there.
+//! What a program asks of skills: to list, to save, to delete. Reading needs nobody: the files are there,
+//! unless its interpreter is older than they are.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +44,10 @@ enum Action {
     List,
     Save,
     Delete,
+    /// The names of all that can be imported now.
+    Names,
+    /// The source of one.
+    Load,
 }
 
 /// One request.
@@ -61,6 +66,8 @@ impl SkillCall {
             Action::List => "list_skills",
             Action::Save => "save_skill",
             Action::Delete => "delete_skill",
+            Action::Names => "list_skills",
+            Action::Load => "load_skill",
         }
     }
 
@@ -120,6 +127,16 @@ impl ProgramSkills {
                 }
             }
             Action::Delete => self.delete(&name).await,
+            Action::Names => {
+                let view = self.view();
+                let names: Vec<&str> = view.usable().map(|skill| skill.name.as_str()).collect();
+                Ok(json!({"names": names}))
+            }
+            Action::Load => {
+                let view = self.view();
+                let found = view.usable().find(|skill| skill.name.as_str() == name);
+                Ok(json!({"code": found.map(|skill| skill.code())}))
+            }
         };
         outcome.map(ToolAnswer::from).map_err(|error| match error {
             SkillError::Disk { .. } | SkillError::Store(_) | SkillError::Unchecked(_) => {

@@ -68,6 +68,19 @@ pub struct SavedSkill {
     pub code: String,
 }
 
+/// A skill that passed every check and only has to be written.
+struct Tested {
+    name: SkillName,
+    place: SkillPlace,
+    files: SkillFiles,
+    said: Described,
+    facts: CodeFacts,
+    by: String,
+    tests: usize,
+    notes: Vec<String>,
+    code: String,
+}
+
 impl SkillTest {
     /// From JSON: text is source, an object with `call` and `expect` an example.
     pub fn from_json(value: &Value) -> Result<Self, SkillError> {
@@ -227,33 +240,35 @@ impl Skills {
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = self.try_out(view, &name, &files).await?;
+        let tested = Tested { name, place, files, said, facts, by, tests, notes, code };
+        // On a task of its own: whoever saves may be stopped, but not between the folder and its history.
+        let skills = self.clone();
+        let written = tokio::spawn(async move { skills.write_tested(tested).await }).await;
+        written.unwrap_or_else(|_| Err(SkillError::Unchecked("the gateway is closing".to_owned())))
+    }
+
+    async fn write_tested(&self, tested: Tested) -> Result<SavedSkill, SkillError> {
+        let Tested { name, place, mut files, said, facts, by, tests, notes, code } = tested;
         let lock = self.lock().await?;
         let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
         let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
         let current = latest.as_ref().map_or(0, |latest| latest.version);
+        let mut saved =
+            SavedSkill { name, version: current, place, facts, tests, is_unchanged: true, notes, code };
         if let Some(there) = there {
-            describe(&name, &mut files, &said, &facts, current, before)?;
+            describe(&saved.name, &mut files, &said, &saved.facts, current, before)?;
             if there == files {
-                return Ok(SavedSkill {
-                    name,
-                    version: current,
-                    place,
-                    facts,
-                    tests,
-                    is_unchanged: true,
-                    notes,
-                    code,
-                });
+                return Ok(saved);
             }
         }
-        let version = current + 1;
-        describe(&name, &mut files, &said, &facts, version, before)?;
-        let new =
-            NewVersion { name: name.clone(), files, facts: Some(facts.clone()), by, how: SavedHow::Saved };
-        self.write_version(&lock, place, new, version).await?;
+        (saved.version, saved.is_unchanged) = (current + 1, false);
+        describe(&saved.name, &mut files, &said, &saved.facts, saved.version, before)?;
+        let facts = Some(saved.facts.clone());
+        let new = NewVersion { name: saved.name.clone(), files, facts, by, how: SavedHow::Saved };
+        self.write_version(&lock, place, new, saved.version).await?;
         drop(lock);
         self.look_again().await;
-        Ok(SavedSkill { name, version, place, facts, tests, is_unchanged: false, notes, code })
+        Ok(saved)
     }
 
     /// Runs the tests against the skills there are, with this one among them.

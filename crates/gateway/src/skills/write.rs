@@ -19,6 +19,9 @@ const LEFTOVER: &str = ".leftover-";
 /// An old one that has no new one in its place yet, followed by its name.
 const ASIDE: &str = ".aside-";
 
+/// Entries that are looked at for leftovers.
+const ENTRIES_MAX: usize = 4_000;
+
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Puts these files in the place of a skill. Whoever calls holds the lock.
@@ -42,9 +45,22 @@ pub(super) fn remove(folder: &Path, name: &SkillName) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether somebody left something behind.
+pub(super) fn has_leftovers(folder: &Path) -> bool {
+    entries(folder).any(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.starts_with(LEFTOVER) || name.starts_with(ASIDE)
+    })
+}
+
+/// As many as are worth looking at: a project's folder may hold anything.
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES_MAX)
+}
+
 /// Finishes or takes back what somebody who was killed had begun. Whoever calls holds the lock.
 pub(super) fn clean(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in entries(folder) {
         let name = entry.file_name().to_string_lossy().into_owned();
         if let Some(skill) = name.strip_prefix(ASIDE) {
             let place = folder.join(skill);
@@ -141,6 +157,7 @@ mod tests {
         make(".aside-alone");
         make(".aside-both");
         make("both");
+        assert!(has_leftovers(folder.path()));
         clean(folder.path());
         let mut names: Vec<_> = fs::read_dir(folder.path())
             .expect("a folder")

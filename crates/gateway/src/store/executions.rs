@@ -152,10 +152,10 @@ impl Store {
 fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreError> {
     if let Some(code) = &row.code {
         connection
-            .prepare_cached("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
+            .prepare("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
             .execute([&row.program, code])?;
     }
-    let mut insert = connection.prepare_cached(
+    let mut insert = connection.prepare(
         "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
          weight, context_bytes, context) VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, ?7, 'running', ?8, ?9, ?10)",
     )?;
@@ -176,7 +176,7 @@ fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreE
 
 /// Whether there was a beginning.
 fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError> {
-    let mut update = connection.prepare_cached(
+    let mut update = connection.prepare(
         "UPDATE executions SET session = :session, outcome = :outcome, duration_ms = :duration_ms, \
          cpu_ms = :cpu_ms, memory_peak_bytes = :memory, calls = :calls, calls_failed = :calls_failed, \
          tokens_in = :tokens_in, tokens_out = :tokens_out, tokens_inside = :tokens_inside, \
@@ -224,9 +224,9 @@ fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError
         return Ok(());
     }
     let number: i64 = connection
-        .prepare_cached("SELECT number FROM executions WHERE id = ?1")?
+        .prepare("SELECT number FROM executions WHERE id = ?1")?
         .query_row([&row.begun.id], |row| row.get(0))?;
-    let mut insert = connection.prepare_cached(
+    let mut insert = connection.prepare(
         "INSERT INTO execution_calls (execution, place, name, line, ok, sent, time_ms, argument_bytes, \
          argument_tokens, answer_bytes, answer_tokens, error) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",

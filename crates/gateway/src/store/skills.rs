@@ -34,6 +34,16 @@ impl SavedHow {
         }
     }
 
+    /// The same with who did it, where that is known.
+    pub fn told(self, by: &str) -> String {
+        match self {
+            SavedHow::Edited => self.as_str().to_owned(),
+            SavedHow::Saved | SavedHow::RolledBack | SavedHow::Deleted => {
+                format!("{} by {by}", self.as_str())
+            }
+        }
+    }
+
     fn read(text: &str) -> Self {
         let all = [SavedHow::Saved, SavedHow::RolledBack, SavedHow::Deleted];
         all.into_iter().find(|how| how.as_str() == text).unwrap_or(SavedHow::Edited)

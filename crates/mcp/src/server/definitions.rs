@@ -157,7 +157,7 @@ impl OwnTool {
 
     pub fn input_schema(self, profile: Profile) -> Value {
         let text = json!({"type": "string"});
-        let texts = json!({"type": "array", "items": text});
+        let list = json!({"type": "array"});
         let properties = match self {
             OwnTool::ExecuteCode => execute_properties(profile, true),
             OwnTool::ExecutePython => execute_properties(profile, false),
@@ -193,20 +193,20 @@ impl OwnTool {
                 "session": text,
             }),
             OwnTool::ListWorkspaceFiles => json!({
-                "pattern": {"type": "string", "description": "such as **/*.csv"},
+                "pattern": text,
                 "session": text,
             }),
             OwnTool::SaveSkill => json!({
                 "name": text,
                 "code": text,
                 "description": text,
-                "test": {"description": "Python with asserts, or {call, expect}."},
-                "tags": texts,
+                "test": {"description": "asserts, or {call, expect}"},
+                "tags": list,
             }),
             OwnTool::LoadSkill => json!({"name": text, "version": {"type": "integer"}}),
             OwnTool::ListSkills => json!({
                 "query": text,
-                "tags": texts,
+                "tags": list,
                 "detail_level": {"enum": ["names", "summary", "full"]},
             }),
             OwnTool::DeleteSkill => json!({"name": text}),
@@ -328,13 +328,23 @@ impl OwnTool {
         })
     }
 
+    /// The schema as a model reads it.
+    fn shown_schema(self, profile: Profile) -> Value {
+        let mut schema = self.input_schema(profile);
+        // Our check refuses other arguments all the same, and names the nearest.
+        if let Some(members) = schema.as_object_mut() {
+            members.shift_remove("additionalProperties");
+        }
+        schema
+    }
+
     /// The whole definition, as the protocol has it.
     pub fn definition(self, profile: Profile) -> Value {
         json!({
             "name": self.name(),
             "title": self.title(),
             "description": self.description().trim_end(),
-            "inputSchema": self.input_schema(profile),
+            "inputSchema": self.shown_schema(profile),
             "outputSchema": self.output_schema(),
             "annotations": self.annotations(),
             // Clients that search for tools must find the one that finds all others.
@@ -423,7 +433,7 @@ mod tests {
     fn the_tools_for_skills_keep_theirs() {
         let skill_tools = [OwnTool::SaveSkill, OwnTool::LoadSkill, OwnTool::ListSkills, OwnTool::DeleteSkill];
         let sent = skill_tools.map(|tool| {
-            json!({"name": tool.name(), "description": tool.description(), "input_schema": tool.input_schema(Profile::Standard)})
+            json!({"name": tool.name(), "description": tool.description().trim_end(), "input_schema": tool.shown_schema(Profile::Standard)})
         });
         let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
         assert!(counted <= 230, "{counted}");

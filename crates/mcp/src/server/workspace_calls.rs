@@ -188,19 +188,25 @@ impl GatewayServer {
         session: Option<String>,
         requester: &Requester,
     ) -> Result<Option<WorkspaceFiles>, Answer> {
-        let session = match (session, self.connection) {
-            (Some(session), _) => Some(session),
-            (None, Connection::Pipes) => self.session.id().await.map(|id| id.to_string()),
+        let whose = Whose::Of(requester.owner.clone());
+        let sessions = self.parts.executions.sessions();
+        let found = match (session, self.connection) {
+            (Some(session), _) => sessions.files(&whose, &session).await.map(Some),
+            (None, Connection::Pipes) => match self.session.id().await {
+                None => return Ok(None),
+                Some(id) => match sessions.files(&whose, id.as_str()).await {
+                    // It was ended: the next one begins with the next file.
+                    Err(SessionError::Missing { .. }) => Ok(None),
+                    found => found.map(Some),
+                },
+            },
             (None, Connection::Http) => {
                 let hint = "it is the name that was given, or the handle that was answered";
                 let message = "say which session: pass its `session`";
                 return Err(Answer::refused(Code::BadRequest, message, Some(hint)));
             }
         };
-        let Some(session) = session else { return Ok(None) };
-        let whose = Whose::Of(requester.owner.clone());
-        let files = self.parts.executions.sessions().files(&whose, &session).await;
-        files.map(Some).map_err(|error| no_session(&error))
+        found.map_err(|error| no_session(&error))
     }
 }
 

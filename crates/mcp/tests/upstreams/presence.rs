@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::ports::{ToolSearch, ToolSource};
+use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::{Refresh, ServerState};
 use serde_json::{Value, json};
 
@@ -39,7 +40,8 @@ fn starts(path: &str) -> Vec<u64> {
 }
 
 async fn text_of_search(world: &World, query: &str) -> String {
-    let found = world.upstreams.freeze().await.search(&search(query)).expect("an answer");
+    let found =
+        world.upstreams.freeze().await.search(&search(query), &SkillOffer::default()).expect("an answer");
     found["text"].as_str().expect("a text").to_owned()
 }
 

@@ -3,6 +3,7 @@
 use gristmill_gateway::domain::catalogue::{Approve, WaitingKind};
 use gristmill_gateway::domain::{Accept, Code, ServerSettings};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::Refresh;
 use serde_json::{Value, json};
 
@@ -161,7 +162,7 @@ async fn with_broken_approvals_nothing_is_usable_and_it_is_said_why() {
     assert_eq!(status.tools, 0);
     assert!(status.unreadable[0].starts_with(&beginning), "{:?}", status.unreadable);
     let search: ToolSearch = serde_json::from_value(json!({ "query": "echo" })).expect("a search");
-    let found = world.upstreams.freeze().await.search(&search).expect("an answer");
+    let found = world.upstreams.freeze().await.search(&search, &SkillOffer::default()).expect("an answer");
     assert!(found["text"].as_str().expect("text").contains(&beginning), "{found}");
     assert!(world.upstreams.approve("a", Approve::All).is_err());
 
@@ -202,6 +203,9 @@ async fn a_thousand_tools_are_found_and_called() {
     assert_eq!(world.json("a.tool_999", json!({ "n": 1 })).await, r#"{"n":1}"#);
     let tools = world.upstreams.freeze().await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "tool_512" })).expect("a search");
-    assert_eq!(tools.search(&search).expect("found")["hits"][0]["tool"], "a.tool_512");
+    assert_eq!(
+        tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"],
+        "a.tool_512"
+    );
     assert!(tools.tree().expect("a tree").join("a/tool_77.py").is_file());
 }

@@ -13,7 +13,13 @@ use super::{Outcome, Place, failure};
 use crate::terminal::{Printable, one_line, tell_beside};
 
 pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> Outcome {
-    let view = place.skills.look_again().await;
+    let mut view = place.skills.look_again().await;
+    if view.usable().any(|skill| skill.known_facts.is_none()) {
+        // Edited by hand: its code is read first, to say how it is used.
+        let gateway = place.gateway().await?;
+        view = place.skills.look_closely().await;
+        gateway.shutdown().await;
+    }
     // What is known of the servers is enough: none is started.
     let usable = place.configured.usable();
     let upstreams = match usable.is_empty() {
@@ -120,13 +126,8 @@ pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     for known in &history {
-        println!(
-            "{:>4}  {}  {} ({})",
-            known.version,
-            when(known.saved_ms),
-            known.how.as_str(),
-            one_line(&known.saved_by)
-        );
+        let how = known.how.told(&one_line(&known.saved_by));
+        println!("{:>4}  {}  {how}", known.version, when(known.saved_ms));
     }
     match history.as_slice() {
         [] => tell_beside("it has no history yet: it waits for approval"),

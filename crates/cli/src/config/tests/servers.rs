@@ -240,7 +240,8 @@ fn what_does_not_fit_together_is_told() {
         r#"{"url": "https://x", "oauth": {"callback_port": 70000}}"#,
         "must be a whole number from 1 to 65535",
     );
-    check(r#"{"command": "x", "limits": {"call": "2d"}}"#, "must be a time, such as");
+    check(r#"{"command": "x", "limits": {"call": "2d"}}"#, "must be from 10 ms to 1 d");
+    check(r#"{"command": "x", "limits": {"call": "2 weeks"}}"#, "must be a time, such as");
     check(r#"{"command": "x", "limits": {"call": "900h"}}"#, "must be a time, such as");
     check(r#"{"command": "x", "limits": {"result_size": "1G"}}"#, "must be from 1 KB to 256 MB");
     check(r#""npx server""#, "`servers.a` must be a table, not text");
