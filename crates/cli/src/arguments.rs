@@ -521,7 +521,7 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions"])]
     pub what: String,
 
     /// A folder with catalogues: JSON files of {"server", "version", "tools"}
@@ -536,7 +536,7 @@ pub struct Bench {
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds of each measurement (sandbox, gateway)
+    /// Rounds of each measurement (sandbox, gateway, sessions)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
 
@@ -547,6 +547,14 @@ pub struct Bench {
     /// serve: executions after which memory is looked at again
     #[arg(long, default_value_t = 10_000)]
     pub executions: usize,
+
+    /// sessions: how many, each with ten files
+    #[arg(long, default_value_t = 1_000)]
+    pub sessions: usize,
+
+    /// sessions: how many of them keep their interpreter
+    #[arg(long, default_value_t = 50)]
+    pub kept: usize,
 }
 
 impl LimitArguments {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use gristmill_gateway::KeepSettings;
 use gristmill_gateway::domain::Limits;
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::session::{
@@ -37,6 +38,11 @@ pub fn open_with(
 /// What is configured about sessions.
 pub fn settings(configured: Option<&Configured>) -> SessionSettings {
     configured.map(|configured| configured.config.sessions.settings).unwrap_or_default()
+}
+
+/// What is configured about the interpreters that stay.
+pub fn keep_settings(configured: Option<&Configured>) -> KeepSettings {
+    configured.map(|configured| configured.config.sessions.keep).unwrap_or_default()
 }
 
 fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<Sessions, Failure> {

@@ -69,6 +69,7 @@ pub fn as_json(config: &Config) -> Json {
             "idle_s": entry(json!(sessions.settings.idle.as_secs()), &sessions.idle_origin),
             "named_idle_s": entry(json!(sessions.settings.named_idle.as_secs()), &sessions.named_idle_origin),
             "max": entry(json!(sessions.settings.max), &sessions.max_origin),
+            "kept_interpreters": entry(json!(sessions.keep.count), &sessions.kept_origin),
         },
         "history": {
             "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),

@@ -96,7 +96,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let history = History::open(store.clone(), place.history).await.map_err(data_store::failure)?;
     history.keep_tidy();
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
-    let mut builder = Gateway::builder(worker).limits(limits.clone());
+    let keep = own_sessions::keep_settings(configured.as_ref());
+    let mut builder = Gateway::builder(worker).limits(limits.clone()).kept_interpreters(keep);
     if arguments.http.is_none() && io::stdin().is_terminal() {
         eprintln!("speaking MCP on standard input and output, which is for a client to start:");
         eprintln!(

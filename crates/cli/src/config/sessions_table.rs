@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gristmill_gateway::KeepSettings;
 use gristmill_gateway::domain::{format_ms, parse_ms};
 use gristmill_gateway::session::SessionSettings;
 
@@ -12,12 +13,14 @@ use super::tree::Node;
 
 /// Its name.
 pub const TABLE: &str = "sessions";
-const KEYS: [&str; 3] = ["idle", "named_idle", "max"];
+const KEYS: [&str; 4] = ["idle", "named_idle", "max", "kept_interpreters"];
 
 // Less than a minute would end a session between two calls of one conversation.
 const IDLE_MS: (u64, u64) = (60_000, 3_650 * 24 * 3_600_000);
 // Each has a folder on the disk, and all are listed.
 const MAX: (u64, u64) = (1, 100_000);
+// Each is a process that holds its memory.
+const KEPT: (u64, u64) = (0, 1_000);
 
 /// What one file says, with its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,7 @@ pub struct SessionsTable {
     idle: Option<(Duration, usize)>,
     named_idle: Option<(Duration, usize)>,
     max: Option<(usize, usize)>,
+    kept: Option<(usize, usize)>,
 }
 
 /// What all of them come to, and who said so.
@@ -38,6 +42,10 @@ pub struct SessionsConfig {
     pub named_idle_origin: Origin,
     /// Of `max`.
     pub max_origin: Origin,
+    /// Interpreters that stay for their sessions.
+    pub keep: KeepSettings,
+    /// Of `kept_interpreters`.
+    pub kept_origin: Origin,
 }
 
 impl Default for SessionsConfig {
@@ -47,6 +55,8 @@ impl Default for SessionsConfig {
             idle_origin: Origin::Default,
             named_idle_origin: Origin::Default,
             max_origin: Origin::Default,
+            keep: KeepSettings::default(),
+            kept_origin: Origin::Default,
         }
     }
 }
@@ -63,15 +73,19 @@ impl SessionsConfig {
         if let Some((max, line)) = table.max {
             (self.settings.max, self.max_origin) = (max, origin(line));
         }
+        if let Some((count, line)) = table.kept {
+            (self.keep.count, self.kept_origin) = (count, origin(line));
+        }
     }
 
     /// Key, value and who said so, as a file would have them.
-    pub fn shown(&self) -> [(&'static str, String, &Origin); 3] {
+    pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
         let time = |time: Duration| format!("\"{}\"", format_ms(milliseconds(time)));
         [
             ("idle", time(self.settings.idle), &self.idle_origin),
             ("named_idle", time(self.settings.named_idle), &self.named_idle_origin),
             ("max", self.settings.max.to_string(), &self.max_origin),
+            ("kept_interpreters", self.keep.count.to_string(), &self.kept_origin),
         ]
     }
 }
@@ -85,11 +99,21 @@ pub fn read(node: &Node, problems: &mut Problems) -> SessionsTable {
     let Some(mut fields) = Fields::of(node, TABLE, problems) else { return SessionsTable::default() };
     let idle = time(&mut fields, "idle", problems);
     let named_idle = time(&mut fields, "named_idle", problems);
-    let max_line = fields.line("max");
-    let max = fields.whole("max", MAX.0, MAX.1, problems);
+    let max = number(&mut fields, "max", MAX, problems);
+    let kept = number(&mut fields, "kept_interpreters", KEPT, problems);
     fields.finish(&KEYS, problems);
-    let max = max.and_then(|max| usize::try_from(max).ok()).map(|max| (max, max_line));
-    SessionsTable { idle, named_idle, max }
+    SessionsTable { idle, named_idle, max, kept }
+}
+
+fn number(
+    fields: &mut Fields<'_>,
+    key: &str,
+    (min, max): (u64, u64),
+    problems: &mut Problems,
+) -> Option<(usize, usize)> {
+    let line = fields.line(key);
+    let number = fields.whole(key, min, max, problems)?;
+    Some((usize::try_from(number).ok()?, line))
 }
 
 fn time(fields: &mut Fields<'_>, key: &str, problems: &mut Problems) -> Option<(Duration, usize)> {

@@ -15,6 +15,7 @@ use crate::support::gristmill;
 pub struct Place {
     home: Home,
     servers: Map<String, Value>,
+    settings: Map<String, Value>,
 }
 
 /// A gateway that runs. It ends before its home goes.
@@ -25,7 +26,7 @@ pub struct Served {
 
 impl Place {
     pub fn new(name: &str) -> Self {
-        Self { home: Home::new(gristmill(), name), servers: Map::new() }
+        Self { home: Home::new(gristmill(), name), servers: Map::new(), settings: Map::new() }
     }
 
     /// One of the servers of `gristmill example-server`.
@@ -46,6 +47,12 @@ impl Place {
         self
     }
 
+    /// Something of the configuration beside its servers.
+    pub fn setting(mut self, name: &str, value: Value) -> Self {
+        self.settings.insert(name.to_owned(), value);
+        self
+    }
+
     pub fn home(&self) -> &Home {
         &self.home
     }
@@ -57,7 +64,9 @@ impl Place {
     /// The command that serves here.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let config = self.home.path().join("servers.json");
-        std::fs::write(&config, json!({"servers": self.servers}).to_string()).expect("a file");
+        let mut configured = self.settings.clone();
+        configured.insert("servers".to_owned(), json!(self.servers));
+        std::fs::write(&config, Value::from(configured).to_string()).expect("a file");
         let config = config.to_str().expect("a path in UTF-8");
         // Time enough for a busy machine: none of the cases is about this limit.
         let words = ["serve", "--config", config, "--timeout", "100s"];

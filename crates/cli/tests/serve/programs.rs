@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{legacy, members, text_of, without_id};
+use crate::client::{legacy, members, modern, text_of, without_id};
 use crate::gateways::{Place, shared, shared_modern};
 
 cases![
@@ -23,6 +23,7 @@ cases![
     a_servers_tool_called_directly_says_how_to_use_it_in_a_program,
     programs_of_one_session_share_files,
     programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_lost,
+    no_variables_are_kept_where_the_configuration_says_so,
     a_session_is_invisible_to_others_and_to_programs_without_one,
     a_session_runs_one_program_at_a_time,
     a_name_that_is_no_sessions_is_refused,
@@ -257,6 +258,17 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
         served.structured("execute_code", json!({"code": code, "keep_variables": true}))["result"].take()
     };
     assert_eq!([run("n = 1\n0"), run("n + 1")], [json!(0), json!(2)]);
+}
+
+fn no_variables_are_kept_where_the_configuration_says_so() {
+    let served =
+        Place::new("none-kept").setting("sessions", json!({"kept_interpreters": 0})).serve(modern(), &[]);
+    let run = |code: &str| {
+        let arguments = json!({"code": code, "session": "kept", "keep_variables": true});
+        served.structured("execute_code", arguments)["result"].take()
+    };
+    assert_eq!(run("known = 1"), Value::Null);
+    assert_eq!(run("'known' in globals()"), json!(false));
 }
 
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {

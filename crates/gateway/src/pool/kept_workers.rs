@@ -22,7 +22,7 @@ use crate::skills::ProgramSkills;
 const LOSSES_MAX: usize = 1024;
 
 /// How many interpreters are kept, and for how long.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepSettings {
     /// Idle ones. None means that no variables are kept.
     pub count: usize,

@@ -5,11 +5,13 @@ mod catalogues;
 mod figures;
 mod gateway;
 mod machine;
+mod place;
 mod row;
 mod sandbox;
 mod search;
 mod serve;
 mod serve_client;
+mod sessions;
 mod temporary;
 mod workloads;
 
@@ -27,6 +29,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "serve" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             serve::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "sessions" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            sessions::measure(arguments).await.map_err(Failure::Ours)
         }
         _ => {
             engine_progress::prepare().map_err(Failure::Ours)?;

@@ -1,21 +1,19 @@
 //! `gristmill bench serve`: what clients of the gateway get, over pipes and over HTTP, and whether it
 //! grows while it serves.
 
-use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use gristmill_gateway::Folders;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use super::figures::Percentiles;
 use super::machine::{self, Memory};
+use super::place::Place;
 use super::row::Row;
 use super::serve_client::{Call, Client};
-use super::temporary::Temporary;
 use crate::arguments::Bench;
 
 const CLIENTS: [usize; 3] = [1, 8, 32];
@@ -89,12 +87,12 @@ impl Cell {
 }
 
 pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
-    let place = Place::new()?;
+    let place = Place::new(&json!({}))?;
     let span = Duration::from_secs(arguments.seconds.clamp(1, 600));
     let executions = arguments.executions.clamp(SETTLED_AFTER + 1, 1_000_000);
     let (mut cells, mut rows, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS {
-        if let Some(why) = place.no_room_for(clients).await? {
+        if let Some(why) = no_room_for(&place, clients).await? {
             eprintln!("left out: {why}");
             left_out.push(why);
             continue;
@@ -257,56 +255,20 @@ async fn memory(place: &Place, executions: usize) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// A home of its own, with one server in it.
-struct Place {
-    folder: Temporary,
-    config: PathBuf,
-}
-
-impl Place {
-    fn new() -> anyhow::Result<Self> {
-        let folder = Temporary::new()?;
-        let cache = folder.0.join("cache");
-        std::fs::create_dir_all(&cache)?;
-        // Compiled once for all; everything else is new.
-        let engines = Folders::from_environment()?.cache.join("engines");
-        std::os::unix::fs::symlink(engines, cache.join("engines"))?;
-        let config = folder.0.join("servers.json");
-        let server = json!({"command": std::env::current_exe()?, "args": ["example-server", "calculator"]});
-        std::fs::write(&config, json!({"servers": {"calculator": server}}).to_string())?;
-        Ok(Self { folder, config })
+/// Why so many gateways do not fit into this machine's memory, if they do not.
+async fn no_room_for(place: &Place, count: usize) -> anyhow::Result<Option<String>> {
+    if count == 1 {
+        return Ok(None);
     }
-
-    fn command(&self, arguments: &[&str]) -> anyhow::Result<Command> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command
-            .args(["serve", "--config"])
-            .arg(&self.config)
-            .args(arguments)
-            .current_dir(&self.folder.0)
-            .env("HOME", &self.folder.0)
-            .env("XDG_CONFIG_HOME", self.folder.0.join("config"))
-            .env("GRISTMILL_DATA_DIR", self.folder.0.join("data"))
-            .env("GRISTMILL_CACHE_DIR", self.folder.0.join("cache"));
-        Ok(command)
-    }
-
-    /// Why so many gateways do not fit into this machine's memory, if they do not.
-    async fn no_room_for(&self, count: usize) -> anyhow::Result<Option<String>> {
-        if count == 1 {
-            return Ok(None);
-        }
-        let mut client = Client::over_pipes(self.command(&[])?)?;
-        let [_, _, ten] = works();
-        client.call(&ten.call).await?;
-        let one = client.gateway_pid().map(Memory::of_tree);
-        client.close().await?;
-        let (Some(one), Some(free_mb)) = (one, machine::available_mb()) else { return Ok(None) };
-        let wanted = one.mb() * count as f64;
-        Ok((wanted > free_mb * 0.7).then(|| {
-            format!("{count} gateways over stdio: {:.0} MB each, {free_mb:.0} MB are free", one.mb())
-        }))
-    }
+    let mut client = Client::over_pipes(place.command(&[])?)?;
+    let [_, _, ten] = works();
+    client.call(&ten.call).await?;
+    let one = client.gateway_pid().map(Memory::of_tree);
+    client.close().await?;
+    let (Some(one), Some(free_mb)) = (one, machine::available_mb()) else { return Ok(None) };
+    let wanted = one.mb() * count as f64;
+    Ok((wanted > free_mb * 0.7)
+        .then(|| format!("{count} gateways over stdio: {:.0} MB each, {free_mb:.0} MB are free", one.mb())))
 }
 
 /// A gateway that listens.

@@ -9,6 +9,7 @@ mod hostile;
 mod reading;
 mod resolving;
 mod servers;
+mod sessions;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,0 +1,121 @@
+"""Kills `gristmill serve` at random moments and looks whether anything that it had acknowledged is lost.
+
+    python3 ci/kill_test.py [--kills N] [--seed N]
+    python3 ci/kill_test.py --self-test
+
+One gateway after another serves the same data folder, under load: programs that write files and state,
+workspace files, versions of skills, kept variables. Each is killed with -9, some while they start; the
+next one must show all that was acknowledged, whole. The first loss ends the run with code 1. The self-test
+does away with acknowledged things behind the gateway's back, and fails if a loss goes unnoticed. The binary
+is GRISTMILL_BIN, or the one that `cargo build -p gristmill-cli --bin gristmill` has made.
+"""
+
+import argparse
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+
+import real_servers
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "kill-test"))
+
+import check
+import injected_losses
+from gateway import Ended, Gateway, Refused
+from home import Home
+from ledger import Ledger, Loss
+from load import Load
+
+# One kill in seven comes while the gateway starts, or while the last one's work is looked at.
+EARLY_SHARE = 0.15
+EARLY_SECONDS_MAX = 0.6
+# Long enough for every writer to be answered a few times.
+LOAD_SECONDS_MAX = 0.5
+
+SELF_TEST_KILLS = 5
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    gristmill = real_servers.binary()
+    home = Home(gristmill, real_servers.engine(gristmill))
+    print(f"seed {arguments.seed}", flush=True)
+    test = KillTest(home, random.Random(arguments.seed))
+    try:
+        if arguments.self_test:
+            test.run(SELF_TEST_KILLS)
+            injected_losses.all_are_noticed(home, test.ledger)
+        else:
+            test.run(arguments.kills)
+            print(test.ledger.table())
+    except (Loss, Refused) as problem:
+        print(test.ledger.table())
+        raise SystemExit(f"error: after {test.kills} kills (seed {arguments.seed}): {problem}") from problem
+    finally:
+        test.end()
+        home.remove()
+
+
+class KillTest:
+    def __init__(self, home, chance):
+        self.home, self.chance = home, chance
+        self.ledger, self.kills, self.early = Ledger(), 0, 0
+        self.gateway = None
+
+    def run(self, kills):
+        began = time.monotonic()
+        while self.kills < kills:
+            self.one_kill()
+            if self.kills % 25 == 0:
+                print(f"{self.kills} kills, {time.monotonic() - began:.0f} s", flush=True)
+        self.gateway = Gateway(self.home)
+        check.check_everything(self.home, self.gateway, self.ledger)
+        self.gateway.close()
+        self.home.wait_until_gone()
+        check.check_data_folder(self.home, self.ledger)
+        seconds = time.monotonic() - began
+        print(f"{self.kills} kills in {seconds:.0f} s, {self.early} of them before the gateway had work")
+
+    def one_kill(self):
+        gateway = self.gateway = Gateway(self.home)
+        is_early = self.chance.random() < EARLY_SHARE
+        if is_early:
+            self.kill_after(self.chance.uniform(0, EARLY_SECONDS_MAX))
+        load = None
+        try:
+            check.check(self.home, gateway, self.ledger)
+            load = Load(gateway, self.ledger)
+            if not is_early:
+                self.kill_after(self.chance.uniform(0, LOAD_SECONDS_MAX))
+        except Ended:
+            pass
+        gateway.settle()
+        if load is None:
+            self.early += 1
+        else:
+            load.join()
+        if not gateway.was_killed:
+            raise Refused(f"the gateway ended by itself: {gateway.said()}")
+        self.home.wait_until_gone()
+        self.kills += 1
+
+    def kill_after(self, seconds):
+        timer = threading.Timer(seconds, self.gateway.kill)
+        timer.daemon = True
+        timer.start()
+
+    def end(self):
+        """Whatever happened: nothing is left running."""
+        if self.gateway is not None and not self.gateway.has_ended():
+            self.gateway.kill()
+            self.gateway.process.wait()
+
+
+if __name__ == "__main__":
+    main()
