@@ -4,7 +4,20 @@ import json
 
 from served import Served, text_of
 
-TOOLS = ["execute_code", "search_tools", "get_tool_definition", "get_execution"]
+TOOLS = [
+    "execute_code",
+    "search_tools",
+    "get_tool_definition",
+    "get_execution",
+    "write_workspace_file",
+    "read_workspace_file",
+    "list_workspace_files",
+    "save_skill",
+    "load_skill",
+    "list_skills",
+    "delete_skill",
+    "get_execution_stats",
+]
 # A resource of a server under our name for it: the server's own URI, escaped.
 OURS = "gristmill://everything/demo%3A%2F%2Fresource%2F"
 DOCUMENT = f"{OURS}static%2Fdocument%2Ffeatures.md"
@@ -36,6 +49,12 @@ for i in range(300):
     await asyncio.sleep(0.2)
 """
 
+SKILL = {
+    "name": "doubler",
+    "code": 'def double(n):\n    """Doubles a number."""\n    return 2 * n\n',
+    "test": {"call": "double(2)", "expect": 4},
+}
+
 
 def steps(home):
     # How long it went on after it was taken back: until two looks, three counts apart, see the same.
@@ -52,6 +71,9 @@ result = time.monotonic() - began
 
     def looking(name):
         return {"timeout_s": 20, "context": {"name": name}}
+
+    def file(action):
+        return {"do": "call", "tool": f"{action}_workspace_file"}
 
     definition = {"do": "call", "tool": "get_tool_definition"}
     follow = {"do": "call", "tool": "get_execution"}
@@ -75,6 +97,15 @@ result = time.monotonic() - began
         program("keep", "write_file('kept.txt', 'kept')", arguments={"session": "one"}),
         program("kept", "result = read_file('kept.txt')", arguments={"session": "one"}),
         program("not kept", "import os\nresult = os.path.exists('kept.txt')"),
+        program("remember", "n = 41", arguments={"session": "two", "keep_variables": True}),
+        program("remembered", "result = n + 1", arguments={"session": "two", "keep_variables": True}),
+        {"name": "written", **file("write"), "arguments": {"session": "one", "path": "a/b.txt", "content": "text"}},
+        {"name": "read", **file("read"), "arguments": {"session": "one", "path": "a/b.txt"}},
+        {"name": "listed", "do": "call", "tool": "list_workspace_files", "arguments": {"session": "one"}},
+        {"name": "saved", "do": "call", "tool": "save_skill", "arguments": SKILL},
+        program("skill used", "from skills.doubler import double\nresult = double(21)"),
+        {"name": "skills", "do": "call", "tool": "search_tools", "arguments": {"query": "doubles a number"}},
+        {"name": "stats", "do": "call", "tool": "get_execution_stats", "arguments": {}},
         program("exception", "x = 1\nprint(x)\nraise ValueError('no such luck')"),
         program("syntax error", "x = 1\ny = (2\n"),
         program("tool error", "from servers.calculator import evaluate\nawait evaluate(expression='1 +')"),
@@ -175,6 +206,25 @@ class EveryClient:
         self.report("keep")
         self.assertEqual(self.report("kept")["result"], "kept")
         self.assertEqual(self.report("not kept")["result"], False)
+
+    def test_variables_stay_where_they_are_asked_to(self):
+        self.report("remember")
+        self.assertEqual(self.report("remembered")["result"], 42)
+
+    def test_files_are_written_read_and_listed_without_a_program(self):
+        self.assertFalse(self.saw("written").get("isError"), self.saw("written"))
+        self.assertIn("text", text_of(self.saw("read")))
+        for path in ("kept.txt", "a/b.txt"):
+            self.assertIn(path, text_of(self.saw("listed")))
+
+    def test_a_saved_skill_is_imported_and_found(self):
+        self.assertFalse(self.saw("saved").get("isError"), self.saw("saved"))
+        self.assertEqual(self.report("skill used")["result"], 42)
+        self.assertIn("from skills.doubler import double", text_of(self.saw("skills")))
+
+    def test_what_programs_took_is_told(self):
+        self.assertFalse(self.saw("stats").get("isError"), self.saw("stats"))
+        self.assertIn("executions", text_of(self.saw("stats")))
 
     # Programs that fail
 

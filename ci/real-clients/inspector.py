@@ -3,6 +3,7 @@
 import json
 import unittest
 
+from every_client import TOOLS
 from served import Clients, Home, run_bounded
 from world import Installed
 
@@ -32,7 +33,7 @@ class Inspected:
     def test_tools_are_listed_with_schemas_that_every_client_takes(self):
         listed = json.loads(self.inspect("--method", "tools/list", "--strict"))
         names = [tool["name"] for tool in listed["tools"]]
-        self.assertEqual(names, ["execute_code", "search_tools", "get_tool_definition", "get_execution"])
+        self.assertEqual(names, TOOLS)
 
     def test_a_program_is_run(self):
         code = "from servers.calculator import evaluate; result = await evaluate(expression='6*7')"

@@ -8,6 +8,7 @@ import time
 import unittest
 from urllib.parse import urlsplit
 
+from every_client import TOOLS
 from served import SHUTDOWN_SECONDS_MAX, Home
 from world import Installed
 
@@ -185,9 +186,7 @@ class OverStdio(unittest.TestCase):
         self.assertEqual(with_servers, without)
 
     def test_each_profile_lists_its_tools(self):
-        minimal = ["execute_code", "search_tools"]
-        standard = [*minimal, "get_tool_definition", "get_execution"]
-        expected = {"minimal": minimal, "standard": standard, "full": [*standard, "execute_python"]}
+        expected = {"minimal": TOOLS[:2], "standard": TOOLS, "full": [*TOOLS, "execute_python"]}
         for profile, names in expected.items():
             line = self.answer(self.lines([modern("tools/list")], "--profile", profile), 1)
             self.assertEqual([tool["name"] for tool in json.loads(line)["result"]["tools"]], names)
