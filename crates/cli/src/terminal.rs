@@ -124,7 +124,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// Asks; none if nobody is there to answer.
 pub fn ask(question: &str) -> Option<String> {
-    use std::io::{IsTerminal, Write};
+    use std::io::IsTerminal;
     if !std::io::stdin().is_terminal() {
         return None;
     }

@@ -206,7 +206,13 @@ impl GatewayServer {
                 return Err(Answer::refused(Code::BadRequest, message, Some(hint)));
             }
         };
-        found.map_err(|error| no_session(&error))
+        found.map_err(|error| {
+            let hint = match matches!(error, SessionError::Missing { .. }) {
+                true => "check the name: reading begins no session, and those that are idle for long end",
+                false => error.hint(),
+            };
+            Answer::refused(error.code(), &error.to_string(), Some(hint))
+        })
     }
 }
 
