@@ -56,7 +56,7 @@ pub fn end_by(failed: JoinError) -> ExitCode {
 
 fn unprinted(payload: &(dyn Any + Send)) -> Option<Unprinted> {
     let words = payload.downcast_ref::<String>()?;
-    let why = BEGINNINGS.iter().find_map(|beginning| words.strip_prefix(beginning))?;
+    let why = BEGINNINGS.iter().find_map(|beginning| words.strip_prefix(*beginning))?;
     Some(match why == io::Error::from_raw_os_error(BROKEN_PIPE).to_string() {
         true => Unprinted::Closed,
         false => Unprinted::Failed(why.to_owned()),

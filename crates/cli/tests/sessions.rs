@@ -89,7 +89,7 @@ fn a_session_is_listed_shown_emptied_and_ended() {
     assert!(none.stderr.contains("there are no sessions\nhint:"), "{}", none.stderr);
     home.ok(&["run", "--no-servers", "--session", "notes", "-c", "open('a', 'w').write('x')"]);
     let listed = home.ok(&["sessions", "list"]);
-    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 bytes in 1 entry"), "{listed}");
+    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 byte in 1 entry"), "{listed}");
     let shown = parsed(&home.ok(&["sessions", "show", "notes", "--json"]));
     assert_eq!(
         (&shown["name"], &shown["owner"], &shown["executions"], &shown["entries"], &shown["busy"]),
