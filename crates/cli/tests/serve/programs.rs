@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{Client, legacy, members, modern, text_of, without_id};
+use crate::client::{legacy, members, modern, text_of, without_id};
 use crate::gateways::{Place, shared, shared_modern};
 
 cases![
@@ -23,9 +23,9 @@ cases![
     a_servers_tool_called_directly_says_how_to_use_it_in_a_program,
     programs_of_one_session_share_files,
     programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_lost,
-    variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with,
     a_session_is_invisible_to_others_and_to_programs_without_one,
     a_session_runs_one_program_at_a_time,
+    variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with,
     a_name_that_is_no_sessions_is_refused,
     a_time_limit_stops_the_program_and_says_how_to_raise_it,
     a_time_limit_out_of_range_is_refused_with_the_range,
@@ -261,37 +261,6 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
     assert_eq!([run("n = 1\n0"), run("n + 1")], [json!(0), json!(2)]);
 }
 
-fn variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with() {
-    let place = Place::new("kept-by-two");
-    let [one, other] = [legacy(), modern()].map(|manners| Client::start(place.command(&[]), manners));
-    place.home().ok(&["run", "--no-servers", "--session", "kept", "-c", "0"]);
-    let run = |client: &Client, code: &str| {
-        let arguments = json!({"code": code, "session": "kept", "keep_variables": true});
-        client.structured("execute_code", arguments)
-    };
-    let gone = |why: &str| {
-        json!({
-            "status": "ok",
-            "result": false,
-            "notes": [format!("the session's variables were gone: {why}; this program began with none")],
-        })
-    };
-    const LOOK: &str = "'n' in globals()";
-    assert_eq!(run(&one, "n = 1\nn"), json!({"status": "ok", "result": 1}));
-    let elsewhere = "they were kept by another gateway, or by this one before it was restarted";
-    assert_eq!(run(&other, LOOK), gone(elsewhere));
-    assert_eq!(run(&other, "n = 2\nn"), json!({"status": "ok", "result": 2}));
-    assert_eq!(run(&one, LOOK), gone("another gateway has run a program of the session since"));
-    // Told once.
-    assert_eq!(run(&one, "n = 3\nn"), json!({"status": "ok", "result": 3}));
-    place.home().ok(&["sessions", "reset", "kept"]);
-    assert_eq!(run(&one, LOOK), gone("the session was reset"));
-    assert_eq!(run(&one, LOOK), json!({"status": "ok", "result": false}));
-    drop(one);
-    let again = Client::start(place.command(&[]), legacy());
-    assert_eq!(run(&again, LOOK), gone(elsewhere));
-}
-
 fn a_session_is_invisible_to_others_and_to_programs_without_one() {
     let served = Place::new("invisible").serve(legacy(), &[]);
     let write = json!({"code": "open('secret.txt', 'w').write('x')", "session": "one"});
@@ -323,6 +292,38 @@ fn a_session_runs_one_program_at_a_time() {
     assert_eq!(served.called("execute_code", id)["structuredContent"]["status"], "ok");
     let after = served.structured("execute_code", json!({"code": "1", "session": "busy"}));
     assert_eq!(after, json!({"status": "ok", "result": 1}));
+}
+
+fn variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with() {
+    use crate::client::Client;
+    let place = Place::new("kept-by-two");
+    let [one, other] = [legacy(), modern()].map(|manners| Client::start(place.command(&[]), manners));
+    place.home().ok(&["run", "--no-servers", "--session", "kept", "-c", "0"]);
+    let run = |client: &Client, code: &str| {
+        let arguments = json!({"code": code, "session": "kept", "keep_variables": true});
+        client.structured("execute_code", arguments)
+    };
+    let gone = |why: &str| {
+        json!({
+            "status": "ok",
+            "result": false,
+            "notes": [format!("the session's variables were gone: {why}; this program began with none")],
+        })
+    };
+    const LOOK: &str = "'n' in globals()";
+    assert_eq!(run(&one, "n = 1\nn"), json!({"status": "ok", "result": 1}));
+    let elsewhere = "they were kept by another gateway, or by this one before it was restarted";
+    assert_eq!(run(&other, LOOK), gone(elsewhere));
+    assert_eq!(run(&other, "n = 2\nn"), json!({"status": "ok", "result": 2}));
+    assert_eq!(run(&one, LOOK), gone("another gateway has run a program of the session since"));
+    // Told once.
+    assert_eq!(run(&one, "n = 3\nn"), json!({"status": "ok", "result": 3}));
+    place.home().ok(&["sessions", "reset", "kept"]);
+    assert_eq!(run(&one, LOOK), gone("the session was reset"));
+    assert_eq!(run(&one, LOOK), json!({"status": "ok", "result": false}));
+    drop(one);
+    let again = Client::start(place.command(&[]), legacy());
+    assert_eq!(run(&again, LOOK), gone(elsewhere));
 }
 
 fn until_held(count: u64) {
