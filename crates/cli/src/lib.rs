@@ -4,6 +4,7 @@
 mod arguments;
 mod client_arguments;
 pub mod clients;
+mod closed_output;
 mod commands;
 pub mod config;
 mod data_store;
@@ -32,6 +33,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = gristmill_worker::run_if_worker() {
         return code;
     }
+    closed_output::keep_quiet();
     let arguments = Arguments::parse();
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime =
@@ -51,10 +53,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.tell(),
-        Err(panicked) => {
-            eprintln!("error: {panicked}; please report this");
-            exit_codes::ours()
-        }
+        Err(failed) => closed_output::end_by(failed),
     }
 }
 

@@ -51,13 +51,22 @@ fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<S
 }
 
 /// Takes a session for whoever is at the terminal; a new name becomes one.
-pub async fn enter(sessions: &Sessions, session: &str, patience: Patience) -> Result<HeldSession, Failure> {
+pub async fn enter(
+    sessions: &Sessions,
+    session: &str,
+    patience: Patience,
+) -> Result<HeldSession, SessionError> {
     match sessions.enter(&WHOSE, session, patience).await {
         Err(SessionError::Missing { .. }) => {
-            sessions.enter_or_create(&Owner::local(), session, patience).await.map_err(failure)
+            sessions.enter_or_create(&Owner::local(), session, patience).await
         }
-        outcome => outcome.map_err(failure),
+        outcome => outcome,
     }
+}
+
+/// A name may be misspelt: whoever wrote it must see that a session was made of it.
+pub fn new_session_words(name: &str) -> String {
+    format!("new session `{name}`")
 }
 
 /// A session that something ran in, unless it has been ended since; that is said.

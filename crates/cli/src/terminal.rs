@@ -1,5 +1,7 @@
 //! Bytes of a program, made harmless for a terminal.
 
+use std::io::Write;
+
 /// Shows as text: control characters other than line feed and tab become visible symbols, and
 /// what is not UTF-8 becomes U+FFFD. A character may come in two pieces.
 #[derive(Default)]
@@ -55,7 +57,12 @@ pub fn tell(text: &str) {
 
 /// The same beside what is printed.
 pub fn tell_beside(text: &str) {
-    folded(text, columns(std::io::stderr())).iter().for_each(|line| eprintln!("{line}"));
+    let lines = folded(text, columns(std::io::stderr()));
+    let mut stderr = std::io::stderr().lock();
+    for line in lines {
+        // If nobody hears it, there is nobody left to tell.
+        let _ = writeln!(stderr, "{line}");
+    }
 }
 
 /// Prints words after a heading, and what does not fit under the first of them.
@@ -117,7 +124,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 /// Asks; none if nobody is there to answer.
 pub fn ask(question: &str) -> Option<String> {
-    use std::io::{IsTerminal, Write};
+    use std::io::IsTerminal;
     if !std::io::stdin().is_terminal() {
         return None;
     }

@@ -72,6 +72,23 @@ fn what_ran_is_listed_shown_and_run_again() {
     let stats: Value = serde_json::from_str(&home.ok(&["stats", "--json"])).expect("figures");
     assert_eq!((&stats["executions"], &stats["ok"], &stats["failed"]), (&json!(4), &json!(2), &json!(2)));
     assert!(home.ok(&["stats"]).starts_with("4 executions since "));
+    let nothing = home.run(&["stats", "--session", "none"]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
+    assert!(nothing.stderr.contains("nothing that ran fits this"), "{}", nothing.stderr);
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_ends_a_command_quietly() {
+    let home = home("history-pipe");
+    home.ok(&["run", "-c", "1"]);
+    for words in [&["history"][..], &["history", "--json"], &["stats"], &["config", "path"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = home.command(words).stdout(writer).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {stderr}");
+        assert!(!stderr.contains("panic") && !stderr.contains("report this"), "{words:?}: {stderr}");
+    }
 }
 
 #[test]
@@ -141,6 +158,9 @@ fn a_data_folder_that_cannot_be_used_is_a_note_and_a_finding() {
     let found = with(&["doctor", "--no-servers", "--json"]);
     let found: Value = serde_json::from_str(&found.stdout).expect("findings");
     assert_eq!(found["database"]["state"], "wrong", "{found:#}");
+    let told = with(&["doctor", "--no-servers"]);
+    assert_eq!(told.code, Some(4), "{}", told.stdout);
+    assert!(told.stdout.contains("\nnot ready: the database cannot be used"), "{}", told.stdout);
 }
 
 #[test]

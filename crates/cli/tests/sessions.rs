@@ -38,6 +38,28 @@ fn files_stay_from_one_run_to_the_next() {
     assert!(unknown.stderr.starts_with(expected), "{}", unknown.stderr);
     let bad = home.run(&["run", "--no-servers", "--session", "../up", "-c", "1"]);
     assert!(bad.code == Some(2) && bad.stderr.contains("is not a name for a session"), "{}", bad.stderr);
+    let misspelt = home.run(&["run", "--no-servers", "--session", "nots", "-c", "1"]);
+    assert!(misspelt.stderr.contains("note: new session `nots`"), "{}", misspelt.stderr);
+}
+
+#[test]
+fn a_program_without_a_place_for_its_session_has_a_report_all_the_same() {
+    let home = Home::new(gristmill(), "session-places");
+    let config = home.work().join("one.toml");
+    std::fs::write(&config, "[sessions]\nmax = 1\n").unwrap();
+    let config = config.to_str().expect("a path");
+    let run = |flags: &[&str], session: &str| {
+        let words = [&["run", "--config", config][..], flags, &["--session", session, "-c", "1"]].concat();
+        home.run(&words)
+    };
+    assert_eq!(run(&[], "one").code, Some(0));
+    let refused = run(&["--json"], "two");
+    assert_eq!(refused.code, Some(3), "{}", refused.stderr);
+    let report = parsed(&refused.stdout);
+    assert_eq!((&report["success"], &report["error"]["code"]), (&json!(false), &json!("GM-2001")));
+    let refused = run(&[], "two");
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""));
+    assert!(refused.stderr.starts_with("error[GM-2001]: there are 1 sessions"), "{}", refused.stderr);
 }
 
 #[test]
@@ -67,10 +89,10 @@ fn a_session_is_listed_shown_emptied_and_ended() {
     assert!(none.stderr.contains("there are no sessions\nhint:"), "{}", none.stderr);
     home.ok(&["run", "--no-servers", "--session", "notes", "-c", "open('a', 'w').write('x')"]);
     let listed = home.ok(&["sessions", "list"]);
-    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 bytes in 1 entry"), "{listed}");
+    assert!(listed.starts_with("notes (") && listed.contains("  1 program  1 byte in 1 entry"), "{listed}");
     let shown = parsed(&home.ok(&["sessions", "show", "notes", "--json"]));
     assert_eq!(
-        (&shown["name"], &shown["owner"], &shown["executions"], &shown["files"], &shown["busy"]),
+        (&shown["name"], &shown["owner"], &shown["executions"], &shown["entries"], &shown["busy"]),
         (&json!("notes"), &json!("local"), &json!(1), &json!(1), &json!(false))
     );
     let handle = shown["id"].as_str().expect("a handle");
@@ -100,6 +122,8 @@ fn files_are_put_listed_shown_and_taken_out() {
     assert_eq!(parsed(&home.ok(&["workspace", "ls", "data", "*.csv", "--json"]))[0]["bytes"], json!(4));
     assert_eq!(home.ok(&["workspace", "cat", "data", "deep/er.csv"]), "a,b\n");
     assert_eq!(home.ok(&["workspace", "get", "data", "deep/er.csv"]), "er.csv (4 bytes)\n");
+    assert_eq!(home.ok(&["workspace", "get", "data", "deep/er.csv", "-"]), "a,b\n");
+    assert!(!home.work().join("-").exists());
     let again = home.run(&["workspace", "get", "data", "deep/er.csv"]);
     assert!(again.code == Some(2) && again.stderr.contains("--force"), "{}", again.stderr);
     for path in ["../x", "/etc/passwd", "", "no/such"] {

@@ -10,7 +10,9 @@ use std::time::Duration;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, ToolAnswer};
 use gristmill_gateway::ports::{BoxFuture, StateValues, ToolCall, ToolFailure, Tools};
 use gristmill_gateway::state_values::StateInMemory;
-use gristmill_gateway::{ExecuteRequest, KeepSettings, Report, Variables, VariablesReport, WorkspaceChoice};
+use gristmill_gateway::{
+    ExecuteRequest, KeepSettings, LatestVariables, Report, Variables, VariablesReport, WorkspaceChoice,
+};
 use gristmill_testkit::processes::{eventually, is_alive, kill_9, workers_of};
 use gristmill_testkit::{TestFolder, World, WorldBuilder};
 use serde_json::{Value, json};
@@ -43,7 +45,7 @@ fn world() -> World {
 
 fn keep(session: &str, code: &str) -> ExecuteRequest {
     ExecuteRequest {
-        variables: Variables::Keep { session: session.to_owned() },
+        variables: Variables::Keep { session: session.to_owned(), latest: LatestVariables::Ours },
         ..ExecuteRequest::python(code)
     }
 }

@@ -57,6 +57,7 @@ fn scaled(number: &str, unit: u64) -> Option<u64> {
 /// `512 MB`, `1.5 KB`, `12 bytes`.
 pub fn format_bytes(bytes: u64) -> String {
     match bytes {
+        1 => "1 byte".to_owned(),
         0..1024 => format!("{bytes} bytes"),
         1024..0x10_0000 => trimmed(bytes as f64 / 1024.0, "KB"),
         0x10_0000..0x4000_0000 => trimmed(bytes as f64 / 1_048_576.0, "MB"),
@@ -117,6 +118,7 @@ mod tests {
     #[test]
     fn quantities_are_printed_short() {
         assert_eq!(format_bytes(512 << 20), "512 MB");
+        assert_eq!((format_bytes(0), format_bytes(1)), ("0 bytes".to_owned(), "1 byte".to_owned()));
         assert_eq!(format_bytes(1536), "1.5 KB");
         assert_eq!(format_ms(2500), "2.5 s");
         assert_eq!(format_ms(250), "250 ms");

@@ -42,8 +42,8 @@ pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
-    ErrorReport, Event, ExecuteRequest, Execution, Leftovers, LimitHit, Report, SessionReport, ToolCalled,
-    Variables, VariablesReport, WorkspaceChoice,
+    ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
+    SessionReport, ToolCalled, Variables, VariablesReport, WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};
 pub use gristmill_domain as domain;

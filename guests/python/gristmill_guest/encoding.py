@@ -93,7 +93,9 @@ def _plain(value, path, depth):
         return plain
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
-    raise TypeError(f"{path} is a {type(value).__name__}, which JSON cannot carry{_advice(value)}")
+    name = type(value).__name__
+    article = "an" if name[:1].lower() in tuple("aeio") else "a"
+    raise TypeError(f"{path} is {article} {name}, which JSON cannot carry{_advice(value)}")
 
 
 def _member(path, key):

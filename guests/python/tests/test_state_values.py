@@ -44,6 +44,7 @@ class State(World):
         for value, message in (
             ("{1}", "state['a'] is a set, which JSON cannot carry; pass list(...) of it"),
             ("[1, {'b': b'x'}]", "state['a'][1].b is a bytes, which JSON cannot carry; decode it to text first"),
+            ("object()", "state['a'] is an object, which JSON cannot carry; convert it to text, a number, a list or a dict"),
             ("float('nan')", "state['a'] is nan, which JSON cannot carry"),
             ("{1: 2}", "state['a'] has the key 1 of type int; keys must be strings"),
         ):

@@ -63,7 +63,9 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
         false => print(&findings),
     }
     let is_misconfigured = findings.servers.as_ref().is_some_and(Servers::is_misconfigured);
-    Ok(match (findings.ready, is_misconfigured) {
+    // Without its database no gateway starts.
+    let is_ready = findings.ready && findings.database.trouble().is_none();
+    Ok(match (is_ready, is_misconfigured) {
         (false, _) => exit_codes::ours(),
         (true, true) => exit_codes::usage(),
         (true, false) => exit_codes::OK,
@@ -175,8 +177,13 @@ fn print(findings: &Findings) {
     findings.http.print();
     findings.database.print();
     doctor_clients::print(&findings.clients);
-    let but = findings.servers.as_ref().and_then(Servers::trouble).or(findings.database.trouble());
+    let but = findings.servers.as_ref().and_then(Servers::trouble);
     let but = but.map(|trouble| format!(", but {trouble}")).unwrap_or_default();
+    if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {
+        return tell(&format!(
+            "\nnot ready: {trouble}; programs run, but `gristmill serve` only with --no-state"
+        ));
+    }
     match (&findings.problem, findings.trial_ms) {
         (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms{but}"),

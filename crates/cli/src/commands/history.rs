@@ -142,7 +142,7 @@ fn cells(summary: &ExecutionSummary) -> [String; 7] {
         moment(summary.started_ms),
         short(&summary.id).to_owned(),
         outcome,
-        if summary.outcome == RecordedOutcome::Running { String::new() } else { time(summary.duration_ms) },
+        if summary.outcome.is_known() { time(summary.duration_ms) } else { String::new() },
         summary.calls.to_string(),
         tokens_saved(summary),
         first_line(summary.code.as_deref()),
@@ -151,19 +151,21 @@ fn cells(summary: &ExecutionSummary) -> [String; 7] {
 
 fn tokens_saved(summary: &ExecutionSummary) -> String {
     let about = if summary.tokens.estimated { "~" } else { "" };
-    match summary.outcome {
-        RecordedOutcome::Running | RecordedOutcome::Lost => String::new(),
-        RecordedOutcome::Ok | RecordedOutcome::Failed | RecordedOutcome::Cancelled => {
-            format!("{about}{}", summary.tokens.saved())
-        }
+    match summary.outcome.is_known() {
+        true => format!("{about}{}", summary.tokens.saved()),
+        false => String::new(),
     }
 }
+
+/// What a table shows of a program, however wide the terminal is.
+const PROGRAM_CHARS: usize = 80;
 
 /// The first line that says something.
 fn first_line(code: Option<&str>) -> String {
     let Some(code) = code else { return "(not kept)".to_owned() };
     let is_telling = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    one_line(code.lines().find(is_telling).or(code.lines().next()).unwrap_or_default())
+    let line = one_line(code.lines().find(is_telling).or(code.lines().next()).unwrap_or_default());
+    cut(&line, PROGRAM_CHARS)
 }
 
 /// `2026-07-28 09:30:00`.
@@ -179,8 +181,15 @@ pub fn time(ms: f64) -> String {
 
 /// The same for a machine.
 pub fn as_value(summary: &ExecutionSummary) -> Value {
-    let mut value = serde_json::to_value(summary).unwrap_or_default();
+    with_reckoned(serde_json::to_value(summary).unwrap_or_default(), summary)
+}
+
+/// With what follows from the figures, and without those that nobody knows.
+pub fn with_reckoned(mut value: Value, summary: &ExecutionSummary) -> Value {
     value["tokens"]["saved"] = json!(summary.tokens.saved());
+    if !summary.outcome.is_known() {
+        value["duration_ms"] = Value::Null;
+    }
     value
 }
 
@@ -227,6 +236,11 @@ mod tests {
                 "2026-07-28 09:30:00  abcdefgh  failed GM-1102   61.0 s      3   -120  (not kept)",
             ]
         );
+        let lost = ExecutionSummary { outcome: RecordedOutcome::Lost, duration_ms: 0.0, ..summary() };
+        assert_eq!((cells(&lost)[3].as_str(), &as_value(&lost)["duration_ms"]), ("", &Value::Null));
+        assert_eq!(as_value(&lost)["session"], Value::Null);
+        let long = ExecutionSummary { code: Some("x".repeat(500)), ..summary() };
+        assert_eq!(cells(&long)[6].chars().count(), PROGRAM_CHARS);
         assert!(table(&[summary()], Some(60)).iter().all(|line| line.chars().count() <= 60));
     }
 

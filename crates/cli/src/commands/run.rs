@@ -3,8 +3,10 @@
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::domain::Code;
 use gristmill_gateway::history::Beginning;
 use gristmill_gateway::session::Patience;
 use gristmill_gateway::upstream::Refresh;
@@ -47,7 +49,15 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         (Some(session), opened) => {
             let store = opened?;
             let sessions = own_sessions::open_with(configured.as_ref(), store.clone(), &limits)?;
-            let held = own_sessions::enter(&sessions, session, Patience::default()).await?;
+            let asked = Instant::now();
+            let held = match own_sessions::enter(&sessions, session, Patience::default()).await {
+                Ok(held) => held,
+                // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
+                Err(error) if error.code() == Code::Busy => {
+                    return print_report(&error.report(asked), arguments.json);
+                }
+                Err(error) => return Err(own_sessions::failure(error)),
+            };
             request.workspace = WorkspaceChoice::Kept(held.workspace());
             request.state = held.state();
             request.limits = Some(held.limits(&limits));
@@ -90,7 +100,9 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         None => None,
     };
     let level = gateway.limits().level();
+    let session = held.as_ref().map(|held| held.id().as_str());
     let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));
+    let beginning = beginning.map(|beginning| beginning.in_session(session));
     let execution = gateway.execute(request);
     let recording = beginning.map(Beginning::begin);
     let (mut report, unshown) = follow(execution, !arguments.json).await;
@@ -116,14 +128,19 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit_codes::of(&report)),
         Some(error) => return Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
     }
-    let printed = match arguments.json {
-        true => print_json(&report),
-        false => print_end(&report),
+    print_report(&report, arguments.json)
+}
+
+/// The end of it, and the exit code.
+fn print_report(report: &Report, as_json: bool) -> Outcome {
+    let printed = match as_json {
+        true => print_json(report),
+        false => print_end(report),
     };
     match printed {
-        Ok(()) => Ok(exit_codes::of(&report)),
+        Ok(()) => Ok(exit_codes::of(report)),
         // Whoever read our output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(&report)),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(report)),
         Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
     }
 }
@@ -294,6 +311,10 @@ fn print_end(report: &Report) -> io::Result<()> {
     }
     for note in &report.notes {
         writeln!(stderr, "note: {}", shown(note, terminal))?;
+    }
+    let made = report.session.as_ref().filter(|session| session.is_new);
+    if let Some(name) = made.and_then(|session| session.name.as_deref()) {
+        writeln!(stderr, "note: {}", own_sessions::new_session_words(name))?;
     }
     Ok(())
 }

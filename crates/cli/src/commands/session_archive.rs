@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::session::{Patience, Sessions};
 
+use super::sessions::{content, counted};
 use super::{Failure, Outcome};
 use crate::own_sessions::{self, WHOSE};
 use crate::terminal::tell_beside;
@@ -78,11 +78,10 @@ pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> O
     let session = imported.map_err(own_sessions::archive_failure)?.session;
     println!("{}", session.id);
     tell_beside(&format!(
-        "imported{}: {} entries, {}, {} keys",
-        session.name.map(|name| format!(" as `{name}`")).unwrap_or_default(),
-        session.files,
-        format_bytes(session.bytes),
-        session.keys.len()
+        "imported{}: {}, {}",
+        session.name.as_ref().map(|name| format!(" as `{name}`")).unwrap_or_default(),
+        content(&session),
+        counted(session.keys.len() as u64, "key")
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -132,12 +132,12 @@ fn summary(info: &SessionInfo) -> String {
 }
 
 /// Folders count, too: they are what a limit counts.
-fn content(info: &SessionInfo) -> String {
+pub fn content(info: &SessionInfo) -> String {
     let entries = if info.files == 1 { "entry" } else { "entries" };
     format!("{} in {} {entries}", format_bytes(info.bytes), info.files)
 }
 
-fn counted(count: u64, what: &str) -> String {
+pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -184,7 +184,8 @@ fn as_value(info: &SessionInfo) -> Value {
         "used": utc_text(info.used),
         "executions": info.executions,
         "bytes": info.bytes,
-        "files": info.files,
+        // Files and folders: what a limit counts.
+        "entries": info.files,
         "keys": info.keys,
         "busy": info.is_busy,
         "max_bytes": info.max_bytes,
@@ -208,9 +209,9 @@ async fn reset(sessions: &Sessions, session: &str) -> Outcome {
 
 async fn tidy(sessions: &Sessions, dry_run: bool) -> Outcome {
     if dry_run {
-        for id in sessions.idle().await.map_err(own_sessions::failure)? {
-            println!("{id}");
-        }
+        let idle = sessions.idle().await.map_err(own_sessions::failure)?;
+        idle.iter().for_each(|id| println!("{id}"));
+        tell_beside(&format!("{} would be ended", counted(idle.len() as u64, "idle session")));
         return Ok(ExitCode::SUCCESS);
     }
     let tidied = sessions.tidy().await.map_err(own_sessions::failure)?;

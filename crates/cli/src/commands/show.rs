@@ -7,9 +7,8 @@ use anyhow::anyhow;
 use clap::Args;
 use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall};
-use serde_json::json;
 
-use super::history::{moment, time};
+use super::history::{moment, time, with_reckoned};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
@@ -32,9 +31,8 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
     let history = DataPlace::of(None, &arguments.config)?.open_history().await?;
     let record = find(&history, &arguments.execution).await?;
     if arguments.json {
-        let mut value = serde_json::to_value(&record).map_err(|error| Failure::Ours(error.into()))?;
-        value["tokens"]["saved"] = json!(record.summary.tokens.saved());
-        println!("{value:#}");
+        let value = serde_json::to_value(&record).map_err(|error| Failure::Ours(error.into()))?;
+        println!("{:#}", with_reckoned(value, &record.summary));
         return Ok(ExitCode::SUCCESS);
     }
     let text = as_text(&record);
@@ -75,11 +73,15 @@ fn as_text(record: &ExecutionRecord) -> String {
         format!(" {}{at}", error.code)
     });
     line("outcome", format!("{}{}", summary.outcome.as_str(), error.unwrap_or_default()));
-    line("began", format!("{} UTC, took {}", moment(summary.started_ms), time(summary.duration_ms)));
-    line(
-        "used",
-        format!("{} CPU, {} memory", time(summary.cpu_time_ms), format_bytes(summary.memory_peak_bytes)),
-    );
+    let took = match summary.outcome.is_known() {
+        true => format!(", took {}", time(summary.duration_ms)),
+        false => String::new(),
+    };
+    line("began", format!("{} UTC{took}", moment(summary.started_ms)));
+    if summary.outcome.is_known() {
+        let memory = format_bytes(summary.memory_peak_bytes);
+        line("used", format!("{} CPU, {memory} memory", time(summary.cpu_time_ms)));
+    }
     line("owner", summary.owner.clone());
     if !summary.session.is_empty() {
         line("session", summary.session.clone());
@@ -113,7 +115,11 @@ fn as_text(record: &ExecutionRecord) -> String {
         kept(&mut text, "result", result);
     }
     if let Some(error) = &record.error {
-        let words = [error.traceback.as_deref(), error.message.as_deref()].into_iter().flatten();
+        let traceback = error.traceback.as_deref().filter(|text| !text.trim().is_empty());
+        // A traceback ends with the message.
+        let message = error.message.as_deref();
+        let message = message.filter(|message| traceback.is_none_or(|text| !text.contains(message.trim())));
+        let words = [traceback, message].into_iter().flatten();
         let hint = error.hint.as_ref().map(|hint| format!("hint: {hint}"));
         let words: Vec<&str> = words.map(str::trim_end).chain(hint.as_deref()).collect();
         section(&mut text, &format!("error[{}]", error.code), &words.join("\n"));

@@ -43,6 +43,10 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
         value["tokens"]["saved"] = json!(stats.tokens.saved());
         println!("{value:#}");
     } else {
+        if stats.since_ms.is_none() && filter != HistoryFilter::default() {
+            eprintln!("nothing that ran fits this");
+            return Ok(ExitCode::SUCCESS);
+        }
         stats.lines().iter().for_each(|line| println!("{line}"));
     }
     Ok(ExitCode::SUCCESS)

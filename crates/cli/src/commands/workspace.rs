@@ -63,7 +63,7 @@ pub enum WorkspaceCommand {
         session: String,
         /// The file, from the workspace on
         path: String,
-        /// Where it goes [default: its own name, here]
+        /// Where it goes, or `-` for standard output [default: its own name, here]
         file: Option<PathBuf>,
         /// Take the place of a file that is there
         #[arg(long)]
@@ -79,6 +79,9 @@ pub async fn workspace(arguments: WorkspaceArguments) -> Outcome {
         }
         WorkspaceCommand::Cat { session, path } => print(&files(&sessions, &session).await?, &path),
         WorkspaceCommand::Put { session, file, path } => put(&sessions, &session, &file, path).await,
+        WorkspaceCommand::Get { session, path, file: Some(file), .. } if file.as_os_str() == "-" => {
+            print(&files(&sessions, &session).await?, &path)
+        }
         WorkspaceCommand::Get { session, path, file, force } => {
             get(&files(&sessions, &session).await?, &path, file, force)
         }
@@ -106,6 +109,9 @@ fn list(files: &WorkspaceFiles, pattern: Option<&str>, as_json: bool) -> Outcome
                 visible(&file.path)
             );
         }
+    }
+    if listing.files.is_empty() {
+        tell_beside(if pattern.is_some() { "no file fits this pattern" } else { "there are no files" });
     }
     if listing.is_cut || listing.total > listing.files.len() {
         tell_beside("note: not all of it is shown; a pattern shows the others");
@@ -183,7 +189,12 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let files = match sessions.files(&WHOSE, session).await {
         Ok(files) => files,
         Err(_) => {
-            own_sessions::enter(sessions, session, Patience::default()).await?.leave().await;
+            let entered = own_sessions::enter(sessions, session, Patience::default()).await;
+            let held = entered.map_err(own_sessions::failure)?;
+            if let (true, Some(name)) = (held.is_new(), held.name()) {
+                tell_beside(&format!("note: {}", own_sessions::new_session_words(name)));
+            }
+            held.leave().await;
             files(sessions, session).await?
         }
     };

@@ -26,6 +26,7 @@ cases![
     no_variables_are_kept_where_the_configuration_says_so,
     a_session_is_invisible_to_others_and_to_programs_without_one,
     a_session_runs_one_program_at_a_time,
+    variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with,
     a_name_that_is_no_sessions_is_refused,
     a_time_limit_stops_the_program_and_says_how_to_raise_it,
     a_time_limit_out_of_range_is_refused_with_the_range,
@@ -230,7 +231,8 @@ fn a_servers_tool_called_directly_says_how_to_use_it_in_a_program() {
 fn programs_of_one_session_share_files() {
     let run =
         |code: &str| shared().structured("execute_code", json!({"code": code, "session": "shared-files"}));
-    assert_eq!(run("open('a.txt', 'w').write('kept')"), json!({"status": "ok", "result": 4}));
+    let made = json!({"status": "ok", "result": 4, "notes": ["new session `shared-files`"]});
+    assert_eq!(run("open('a.txt', 'w').write('kept')"), made);
     assert_eq!(run("variable = open('a.txt').read(); variable"), json!({"status": "ok", "result": "kept"}));
     // Files are kept, variables are not.
     assert_eq!(run("'variable' in globals()"), json!({"status": "ok", "result": false}));
@@ -247,7 +249,7 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
         let arguments = json!({"code": code, "session": "kept", "keep_variables": true, "timeout_s": 2});
         shared().structured("execute_code", arguments)
     };
-    assert_eq!(run("def twice(n): return 2 * n\ntwice(1)"), json!({"status": "ok", "result": 2}));
+    assert_eq!(run("def twice(n): return 2 * n\ntwice(1)")["result"], json!(2));
     assert_eq!(run("state['n'] = twice(2)\nstate['n']"), json!({"status": "ok", "result": 4}));
     let lost = "the session's variables are gone: the program ran past its time limit; the next program begins with none";
     assert_eq!(run("await asyncio.sleep(60)")["notes"], json!([lost]));
@@ -277,7 +279,7 @@ fn a_session_is_invisible_to_others_and_to_programs_without_one() {
     assert_eq!(served.structured("execute_code", write)["status"], "ok");
     let look = "import os\nos.listdir('.')";
     for arguments in [json!({"code": look}), json!({"code": look, "session": "other"})] {
-        assert_eq!(served.structured("execute_code", arguments), json!({"status": "ok", "result": []}));
+        assert_eq!(served.structured("execute_code", arguments)["result"], json!([]));
     }
 }
 
@@ -287,8 +289,9 @@ fn a_session_runs_one_program_at_a_time() {
     let id = served.begin_call("execute_code", json!({"code": code, "session": "busy"}));
     // The first one is in the session as soon as its call has arrived.
     until_held(1);
-    let refused =
-        served.structured("execute_code", json!({"code": "1", "session": "busy", "busy": "refuse"}));
+    let mut refused = served.call("execute_code", json!({"code": "1", "session": "busy", "busy": "refuse"}));
+    assert_eq!(refused.get("_meta"), None, "nothing is in the history: {refused}");
+    let refused = refused["structuredContent"].take();
     let error = json!({
         "code": "GM-2001",
         "message": "session `busy` is already running a program",
@@ -296,11 +299,43 @@ fn a_session_runs_one_program_at_a_time() {
     });
     assert_eq!(refused, json!({"status": "failed", "error": error}));
     let other = served.structured("execute_code", json!({"code": "1", "session": "not-busy"}));
-    assert_eq!(other, json!({"status": "ok", "result": 1}));
+    assert_eq!(other, json!({"status": "ok", "result": 1, "notes": ["new session `not-busy`"]}));
     run("from servers.robot import release\nawait release()");
     assert_eq!(served.called("execute_code", id)["structuredContent"]["status"], "ok");
     let after = served.structured("execute_code", json!({"code": "1", "session": "busy"}));
     assert_eq!(after, json!({"status": "ok", "result": 1}));
+}
+
+fn variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with() {
+    use crate::client::Client;
+    let place = Place::new("kept-by-two");
+    let [one, other] = [legacy(), modern()].map(|manners| Client::start(place.command(&[]), manners));
+    place.home().ok(&["run", "--no-servers", "--session", "kept", "-c", "0"]);
+    let run = |client: &Client, code: &str| {
+        let arguments = json!({"code": code, "session": "kept", "keep_variables": true});
+        client.structured("execute_code", arguments)
+    };
+    let gone = |why: &str| {
+        json!({
+            "status": "ok",
+            "result": false,
+            "notes": [format!("the session's variables were gone: {why}; this program began with none")],
+        })
+    };
+    const LOOK: &str = "'n' in globals()";
+    assert_eq!(run(&one, "n = 1\nn"), json!({"status": "ok", "result": 1}));
+    let elsewhere = "they were kept by another gateway, or by this one before it was restarted";
+    assert_eq!(run(&other, LOOK), gone(elsewhere));
+    assert_eq!(run(&other, "n = 2\nn"), json!({"status": "ok", "result": 2}));
+    assert_eq!(run(&one, LOOK), gone("another gateway has run a program of the session since"));
+    // Told once.
+    assert_eq!(run(&one, "n = 3\nn"), json!({"status": "ok", "result": 3}));
+    place.home().ok(&["sessions", "reset", "kept"]);
+    assert_eq!(run(&one, LOOK), gone("the session was reset"));
+    assert_eq!(run(&one, LOOK), json!({"status": "ok", "result": false}));
+    drop(one);
+    let again = Client::start(place.command(&[]), legacy());
+    assert_eq!(run(&again, LOOK), gone(elsewhere));
 }
 
 fn until_held(count: u64) {
@@ -319,7 +354,7 @@ fn a_name_that_is_no_sessions_is_refused() {
     }
     for name in ["a", ".", "A-b_c.9", &"n".repeat(64)] {
         let ran = shared().structured("execute_code", json!({"code": "1", "session": name}));
-        assert_eq!(ran, json!({"status": "ok", "result": 1}), "{name}");
+        assert_eq!((&ran["status"], &ran["result"]), (&json!("ok"), &json!(1)), "{name}: {ran}");
     }
 }
 

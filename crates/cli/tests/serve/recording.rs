@@ -42,7 +42,8 @@ fn kill_9(served: &Served) {
 fn what_was_answered_is_known_after_a_kill_and_what_ran_is_lost() {
     let served = Place::new("record-kill").serve(legacy(), &[]);
     let answered: Vec<String> = (0..5).map(|number| recorded(&served, &format!("{number} * 2"))).collect();
-    served.begin_call("execute_code", json!({"code": "await asyncio.sleep(90)", "timeout_s": 100}));
+    let long = json!({"code": "await asyncio.sleep(90)", "session": "long", "timeout_s": 100});
+    served.begin_call("execute_code", long);
     // Behind it: noted in the order in which they came.
     gristmill_testkit::processes::eventually("the long one is noted", || {
         history(served.home()).iter().any(|one| one["outcome"] == "running").then_some(())
@@ -55,7 +56,9 @@ fn what_was_answered_is_known_after_a_kill_and_what_ran_is_lost() {
         assert_eq!(outcome_of(id), Some(json!("ok")), "{listed:#?}");
     }
     assert_eq!(listed.len(), answered.len() + 1);
-    assert_eq!(listed[0]["outcome"], "lost");
+    assert_eq!((&listed[0]["outcome"], &listed[0]["duration_ms"]), (&json!("lost"), &Value::Null));
+    let of_session = served.home().ok(&["history", "--session", "long", "--json"]);
+    assert!(of_session.contains("\"lost\""), "what it ran in is known: {of_session}");
     assert!(served.home().ok(&["db", "check"]).starts_with("whole: "));
 }
 

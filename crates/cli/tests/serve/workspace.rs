@@ -40,7 +40,8 @@ fn what_a_program_leaves_behind_is_there_for_the_next_one() {
     // What is known is not said again.
     assert_eq!(run(&served, json!({"code": LOOK})), json!({"status": "ok", "result": ["a.txt"]}));
     let named = json!({"code": "open('b.txt', 'w').write('x')", "session": "notes"});
-    assert_eq!(run(&served, named), json!({"status": "ok", "result": 1}));
+    let said = json!({"status": "ok", "result": 1, "notes": ["new session `notes`"]});
+    assert_eq!(run(&served, named), said);
     // Another connection finds it by its handle, or its name.
     let other = Client::start(served.home().command(&["serve", "--no-servers"]), legacy());
     let by = |session: &str| run(&other, json!({"code": LOOK, "session": session}))["result"].take();
@@ -135,6 +136,7 @@ fn paths_and_arguments_that_cannot_be_are_refused() {
         ("read_workspace_file", json!({"path": "a", "encoding": "latin1"})),
         ("list_workspace_files", json!({"glob": "*"})),
         ("list_workspace_files", json!({"session": "not there"})),
+        ("read_workspace_file", json!({"path": "a", "session": "never-made"})),
     ] {
         let refused = served.call(tool, arguments.clone());
         assert!(text_of(&refused).starts_with("error[GM-2002]"), "{arguments}: {refused}");

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
-pub use request::{ExecuteRequest, Leftovers, Variables, WorkspaceChoice};
+pub use request::{ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 
 pub(crate) use prepare::measure;
 

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
+use super::{LatestVariables, Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::{Belongings, Lease, Lost, Room};
 use crate::ports::{Asker, StateValues};
@@ -63,7 +63,11 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     });
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
-        Variables::Keep { session } => Some(core.kept.take(session)),
+        Variables::Keep { session, latest } => {
+            let mut lease = core.kept.take(session);
+            give_up_outdated(&mut lease, *latest);
+            Some(lease)
+        }
     };
     let (opened, leftovers) = match admitted.workspace {
         WorkspaceChoice::ThrowAway => (None, None),
@@ -96,6 +100,18 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     })?;
     let Admitted { limits, asker, state, count_tokens, place, .. } = admitted;
     Ok(Prepared { frame, limits, skills, asker, state, count_tokens, home, lease, leftovers, place })
+}
+
+/// Ends an interpreter whose variables are not the session's latest, and says where those went.
+fn give_up_outdated(lease: &mut Lease, latest: LatestVariables) {
+    match latest {
+        LatestVariables::Ours => {}
+        // What another gateway lost, it told.
+        LatestVariables::Nobodys => lease.give_up(Lost::Outdated),
+        LatestVariables::Anothers if lease.kept().is_some() => lease.give_up(Lost::Outdated),
+        LatestVariables::Anothers => lease.lack(Lost::Elsewhere),
+        LatestVariables::Reset => lease.lack(Lost::Reset),
+    }
 }
 
 /// Whether an interpreter has this workspace and no other.

@@ -42,6 +42,9 @@ pub struct Report {
     /// Whether the tokens of its calls were too many to count one by one.
     #[serde(skip)]
     pub tokens_estimated: bool,
+    /// Whether it is in the history.
+    #[serde(skip)]
+    pub is_recorded: bool,
 }
 
 /// Variables from one program of a session to the next.
@@ -184,6 +187,7 @@ impl Report {
             variables: None,
             session: None,
             tokens_estimated: false,
+            is_recorded: false,
         }
     }
 

@@ -42,7 +42,23 @@ pub enum Variables {
     Keep {
         /// The session's id: no two sessions may have the same.
         session: String,
+        /// Whether what this gateway has is the latest.
+        latest: LatestVariables,
     },
+}
+
+/// Where the variables are that a session's programs left last: several gateways may run them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LatestVariables {
+    /// In this gateway, if they are anywhere.
+    #[default]
+    Ours,
+    /// Nowhere: none were kept, or they were lost and that was told.
+    Nobodys,
+    /// In another gateway, or in one that is gone.
+    Anothers,
+    /// The session was reset since.
+    Reset,
 }
 
 /// Where `/workspace` is.

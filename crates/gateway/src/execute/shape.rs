@@ -138,6 +138,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         variables: None,
         session: None,
         tokens_estimated,
+        is_recorded: false,
     };
     Shaped { report, damaged }
 }

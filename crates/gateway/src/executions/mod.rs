@@ -21,7 +21,7 @@ use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
 use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
-use crate::session::{Patience, Place, SessionChoice, Sessions};
+use crate::session::{Patience, Place, SessionChoice, SessionId, Sessions};
 use entry::Entry;
 use questions::Questions;
 use shelf::Shelf;
@@ -229,7 +229,8 @@ async fn carry_out(
     let beginning = history.map(|history| {
         let level = request.limits.as_ref().unwrap_or(gateway.limits()).level();
         let beginning = history.about_to_run(&entry.id, &owner, &mut request, level);
-        beginning.answered_within(answer_tokens_max)
+        let session = place.session().map(SessionId::as_str);
+        beginning.in_session(session).answered_within(answer_tokens_max)
     });
     let execution = gateway.execute(request);
     // Beside the program, which runs already.

@@ -1,6 +1,6 @@
 //! What is known of one execution afterwards.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One execution, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,7 +37,8 @@ pub struct ExecutionRecord {
 pub struct ExecutionSummary {
     /// Its name.
     pub id: String,
-    /// The session it worked in; empty without one.
+    /// The session it worked in; empty without one, which is `null` in JSON.
+    #[serde(serialize_with = "null_if_empty")]
     pub session: String,
     /// Whose it is.
     pub owner: String,
@@ -143,6 +144,13 @@ pub struct RecordedCall {
     pub error: Option<String>,
 }
 
+fn null_if_empty<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    match text.is_empty() {
+        true => serializer.serialize_none(),
+        false => serializer.serialize_str(text),
+    }
+}
+
 impl RecordedOutcome {
     /// All of them.
     pub const ALL: [RecordedOutcome; 5] = [
@@ -152,6 +160,14 @@ impl RecordedOutcome {
         RecordedOutcome::Cancelled,
         RecordedOutcome::Lost,
     ];
+
+    /// Whether it is known how it ended, and so how long it took.
+    pub fn is_known(self) -> bool {
+        match self {
+            RecordedOutcome::Running | RecordedOutcome::Lost => false,
+            RecordedOutcome::Ok | RecordedOutcome::Failed | RecordedOutcome::Cancelled => true,
+        }
+    }
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {

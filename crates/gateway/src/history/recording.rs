@@ -38,6 +38,7 @@ pub struct Beginning {
     code: String,
     context: String,
     at: SystemTime,
+    session: String,
     answer_tokens_max: Option<usize>,
 }
 
@@ -55,6 +56,8 @@ pub(crate) struct BegunRow {
     pub id: String,
     pub gateway: String,
     pub owner: String,
+    /// Empty if it has none yet.
+    pub session: String,
     pub language: &'static str,
     pub level: &'static str,
     pub program: String,
@@ -110,8 +113,15 @@ impl Beginning {
             code: request.code.clone(),
             context,
             at: SystemTime::now(),
+            session: String::new(),
             answer_tokens_max: None,
         }
+    }
+
+    /// The session that it works in, where that is known before it runs.
+    pub fn in_session(mut self, session: Option<&str>) -> Self {
+        self.session = session.unwrap_or_default().to_owned();
+        self
     }
 
     /// The most that an answer about it may take: what is cut away has not gone back.
@@ -122,7 +132,7 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, answer_tokens_max } = self;
+        let Self { history, id, owner, level, code, context, at, session, answer_tokens_max } = self;
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
         let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
@@ -135,6 +145,7 @@ impl Beginning {
             id: id.as_str().to_owned(),
             gateway: history.gateway().to_owned(),
             owner: owner.0,
+            session,
             language: "python",
             level: level.as_str(),
             program,
@@ -202,8 +213,9 @@ impl Recording {
             result,
             tools_called: calls,
         };
-        if let Err(error) = history.complete(row).await {
-            report.notes.push(format!("this execution is not in the history: {error}"));
+        match history.complete(row).await {
+            Ok(()) => report.is_recorded = true,
+            Err(error) => report.notes.push(format!("this execution is not in the history: {error}")),
         }
     }
 }

@@ -77,8 +77,9 @@ impl Stats {
         let told: Vec<String> = told.map(|(count, outcome)| format!("{count} {outcome}")).collect();
         let rate = self.success_rate().map(|rate| format!(" ({:.1} % ok)", rate * 100.0)).unwrap_or_default();
         let mut lines = vec![format!(
-            "{} executions since {}: {}{rate}",
+            "{} {} since {}: {}{rate}",
             self.executions,
+            if self.executions == 1 { "execution" } else { "executions" },
             utc_text(since),
             told.join(", ")
         )];

@@ -272,7 +272,10 @@ async fn what_is_too_old_or_too_much_goes_the_oldest_first() {
 async fn what_a_gateway_leaves_running_is_lost_and_what_another_runs_is_not() {
     let folder = TestFolder::new("history");
     let gone = in_folder(folder.path()).await;
-    let (lost, recording) = begin(&gone, "a", &mut ExecuteRequest::python("1"));
+    let lost = ExecutionId::new().unwrap();
+    let mut request = ExecuteRequest::python("1");
+    let beginning = gone.about_to_run(&lost, &owner("a"), &mut request, Level::Production);
+    let recording = beginning.in_session(Some("work")).begin();
     let alive = in_folder(folder.path()).await;
     let (running, _recording) = begin(&alive, "a", &mut ExecuteRequest::python("2"));
     // A list waits for what was noted before it.
@@ -280,7 +283,8 @@ async fn what_a_gateway_leaves_running_is_lost_and_what_another_runs_is_not() {
     assert_eq!(ids(&alive, &HistoryFilter::default()).await, [running.as_str(), lost.as_str()]);
     drop((recording, gone));
     let next = in_folder(folder.path()).await;
-    assert_eq!(found(&next, lost.as_str()).await.summary.outcome, RecordedOutcome::Lost);
+    let summary = found(&next, lost.as_str()).await.summary;
+    assert_eq!((summary.outcome, summary.session.as_str()), (RecordedOutcome::Lost, "work"));
     assert_eq!(found(&next, running.as_str()).await.summary.outcome, RecordedOutcome::Running);
 }
 

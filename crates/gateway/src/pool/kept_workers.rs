@@ -76,6 +76,12 @@ pub enum Lost {
     Spoke,
     /// The session has another folder now.
     OtherWorkspace,
+    /// Another gateway has run a program of the session since.
+    Outdated,
+    /// Another gateway kept them, perhaps this one before its restart.
+    Elsewhere,
+    /// The session was emptied.
+    Reset,
     /// Someone said so, in these words.
     Forgotten(String),
     /// The program's end took them along; how.
@@ -93,6 +99,11 @@ impl fmt::Display for Lost {
             Lost::Gone => f.write_str("the interpreter's process ended"),
             Lost::Spoke => f.write_str("the interpreter broke the protocol while it was idle, and was ended"),
             Lost::OtherWorkspace => f.write_str("the session's workspace was replaced"),
+            Lost::Outdated => f.write_str("another gateway has run a program of the session since"),
+            Lost::Elsewhere => {
+                f.write_str("they were kept by another gateway, or by this one before it was restarted")
+            }
+            Lost::Reset => f.write_str("the session was reset"),
             Lost::Forgotten(why) | Lost::Ended(why) => f.write_str(why),
         }
     }
@@ -240,6 +251,14 @@ impl Lease {
             self.lost = Some(why);
             self.shared.bury(kept);
         }
+    }
+
+    /// There are none here, and why; an interpreter that is here all the same is ended.
+    pub fn lack(&mut self, why: Lost) {
+        if let Some(kept) = self.kept.take() {
+            self.shared.bury(kept);
+        }
+        self.lost = Some(why);
     }
 
     /// Why there was none although there had been one. Told once.

@@ -1,10 +1,10 @@
 //! Why a session cannot be used, and what still works.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gristmill_domain::Code;
 
-use crate::execute::Refusal;
+use crate::execute::{Refusal, Report};
 use crate::store::StoreError;
 
 /// A session that cannot be used. Nothing ran, and its files are untouched.
@@ -102,6 +102,11 @@ impl SessionError {
             | SessionError::BadName { .. }
             | SessionError::NameTaken { .. } => false,
         }
+    }
+
+    /// The report of a program that could not begin for it; `asked` is when somebody asked for it.
+    pub fn report(self, asked: Instant) -> Report {
+        Refusal::from(self).report(asked)
     }
 
     /// The stable code.

@@ -10,9 +10,9 @@ use super::folder::{FolderLock, SessionFolder};
 use super::session_id::SessionId;
 use super::values::SessionValues;
 use super::{Patience, SessionError, Sessions, id_of, no_folder, now_ms, shown};
-use crate::execute::SessionReport;
+use crate::execute::{LatestVariables, SessionReport};
 use crate::ports::StateValues;
-use crate::store::SessionRecord;
+use crate::store::{SessionRecord, StoreError, VARIABLES_RESET};
 
 /// How often a session that is in use is looked at: often at first, since most programs are short.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
@@ -68,6 +68,26 @@ impl HeldSession {
     /// no gateway goes on with variables that were to be forgotten.
     pub fn variables_key(&self) -> String {
         format!("{}-{}", self.id, self.record.resets)
+    }
+
+    /// Where the variables are that a program of it left last.
+    pub fn latest_variables(&self) -> LatestVariables {
+        match self.record.variables_by.as_deref() {
+            None => LatestVariables::Nobodys,
+            Some(VARIABLES_RESET) => LatestVariables::Reset,
+            Some(mark) if mark == self.sessions.inner.mark => LatestVariables::Ours,
+            Some(_) => LatestVariables::Anothers,
+        }
+    }
+
+    /// Notes whether this gateway keeps its variables now, for every other one to know.
+    pub(super) async fn note_variables(&self, are_kept: bool) -> Result<(), StoreError> {
+        let by = are_kept.then(|| self.sessions.inner.mark.clone());
+        // Mostly they were here before.
+        if by == self.record.variables_by {
+            return Ok(());
+        }
+        self.sessions.inner.store.note_variables(self.record.id.clone(), by).await
     }
 
     /// The limits of a program in it: those given, or its own where they are lower.

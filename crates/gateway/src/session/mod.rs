@@ -35,6 +35,7 @@ use gristmill_domain::Limits;
 use crate::builder::Gateway;
 use crate::executions::Owner;
 use crate::store::{Inserted, SessionRecord, Store};
+use crate::unguessable;
 
 pub use archive::{ArchiveError, Imported};
 pub use error::SessionError;
@@ -138,6 +139,8 @@ struct Inner {
     folder: PathBuf,
     limits: Limits,
     settings: SessionSettings,
+    /// Which gateway this is, among those that use the same database.
+    mark: String,
 }
 
 impl Sessions {
@@ -161,7 +164,11 @@ impl Sessions {
             session: folder.display().to_string(),
             reason: error.to_string(),
         })?;
-        Ok(Self { inner: Arc::new(Inner { store, folder, limits, settings }) })
+        let mark = unguessable::new().map_err(|error| SessionError::NoFolder {
+            session: "any".to_owned(),
+            reason: error.to_string(),
+        })?;
+        Ok(Self { inner: Arc::new(Inner { store, folder, limits, settings, mark }) })
     }
 
     /// Makes a session and holds it.
@@ -329,6 +336,7 @@ impl Sessions {
             used_ms: now,
             executions: 0,
             resets: 0,
+            variables_by: None,
             max_bytes: bound(new.max_bytes),
             max_files: bound(new.max_files),
         };

@@ -195,7 +195,8 @@ impl Place {
                 request.workspace = WorkspaceChoice::Kept(held.workspace());
                 request.state = held.state();
                 if keep_variables {
-                    request.variables = Variables::Keep { session: held.variables_key() };
+                    let (session, latest) = (held.variables_key(), held.latest_variables());
+                    request.variables = Variables::Keep { session, latest };
                 }
                 let limits = request.limits.take();
                 request.limits = Some(held.limits(limits.as_ref().unwrap_or(default)));
@@ -208,6 +209,14 @@ impl Place {
         }
     }
 
+    /// The handle of the session that it is in already.
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Place::Held(held) => Some(held.id()),
+            Place::Alone { .. } => None,
+        }
+    }
+
     /// After the program: lets go of the session, or makes one of what was left behind. Done before
     /// anybody hears of the end, since the next program may come at once.
     pub async fn leave(self, sessions: &Sessions, owner: &Owner, report: &mut Report) {
@@ -215,6 +224,13 @@ impl Place {
             Place::Held(held) => {
                 report.notes.extend(held.note().map(str::to_owned));
                 report.session = Some(held.report());
+                if let Some(variables) = &report.variables
+                    && let Err(error) = held.note_variables(variables.kept).await
+                {
+                    report.notes.push(format!(
+                        "which gateway keeps the session's variables could not be noted, so the next program may begin without them: {error}"
+                    ));
+                }
                 held.leave_after_program().await;
             }
             Place::Alone { leftovers, state, connection, note, is_kept } => {

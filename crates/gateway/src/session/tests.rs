@@ -167,6 +167,35 @@ async fn end_takes_everything_and_reset_leaves_the_session() {
 }
 
 #[tokio::test]
+async fn every_gateway_knows_whose_variables_are_the_latest() {
+    use crate::execute::LatestVariables;
+    let folder = TestFolder::new("sessions");
+    let (one, other) = (open(folder.path()), open(folder.path()));
+    make(&one, "a", Some("kept")).await;
+    let enter = |sessions: Sessions| async move {
+        sessions.enter(&whose("a"), "kept", Patience::Refuse).await.unwrap()
+    };
+    let held = enter(one.clone()).await;
+    assert_eq!(held.latest_variables(), LatestVariables::Nobodys);
+    held.note_variables(true).await.unwrap();
+    held.leave_after_program().await;
+    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Ours);
+    let held = enter(other.clone()).await;
+    assert_eq!(held.latest_variables(), LatestVariables::Anothers);
+    held.note_variables(false).await.unwrap();
+    drop(held);
+    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Nobodys);
+    // A reset is told only where there was something to lose.
+    one.reset(&whose("a"), "kept", Patience::Refuse).await.unwrap();
+    let held = enter(one.clone()).await;
+    assert_eq!(held.latest_variables(), LatestVariables::Nobodys);
+    held.note_variables(true).await.unwrap();
+    drop(held);
+    other.reset(&whose("a"), "kept", Patience::Refuse).await.unwrap();
+    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Reset);
+}
+
+#[tokio::test]
 async fn idle_sessions_end_and_those_in_use_do_not() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());

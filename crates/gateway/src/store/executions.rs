@@ -157,12 +157,13 @@ fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreE
     }
     let mut insert = connection.prepare(
         "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
-         weight, context_bytes, context) VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, ?7, 'running', ?8, ?9, ?10)",
+         weight, context_bytes, context) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11)",
     )?;
     insert.execute(params![
         row.id,
         row.gateway,
         row.owner,
+        row.session,
         row.language,
         row.level,
         row.program,

@@ -23,7 +23,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
-pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord};
+pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
 pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};
 

@@ -16,6 +16,8 @@ pub(crate) struct SessionRecord {
     pub used_ms: i64,
     pub executions: i64,
     pub resets: i64,
+    /// The mark of the gateway that keeps its variables, or [`VARIABLES_RESET`].
+    pub variables_by: Option<String>,
     pub max_bytes: Option<i64>,
     pub max_files: Option<i64>,
 }
@@ -47,7 +49,11 @@ pub(crate) enum Put {
     NoSession,
 }
 
-const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files";
+/// In the place of a gateway's mark: variables had been kept, and went with a reset.
+pub(crate) const VARIABLES_RESET: &str = "reset";
+
+const COLUMNS: &str =
+    "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, variables_by";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -60,6 +66,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         resets: row.get(6)?,
         max_bytes: row.get(7)?,
         max_files: row.get(8)?,
+        variables_by: row.get(9)?,
     })
 }
 
@@ -98,7 +105,7 @@ impl Store {
                 return Ok(Inserted::TooMany(all));
             }
             transaction.execute(
-                &format!("INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+                &format!("INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
                 params![
                     new.id,
                     new.owner,
@@ -108,7 +115,8 @@ impl Store {
                     new.executions,
                     new.resets,
                     new.max_bytes,
-                    new.max_files
+                    new.max_files,
+                    new.variables_by
                 ],
             )?;
             for (key, value) in &values {
@@ -198,7 +206,20 @@ impl Store {
     pub(crate) async fn empty_session(&self, id: String) -> Result<bool, StoreError> {
         self.change(move |transaction| {
             transaction.execute("DELETE FROM session_values WHERE session = ?1", [&id])?;
-            Ok(transaction.execute("UPDATE sessions SET resets = resets + 1 WHERE id = ?1", [&id])? > 0)
+            let emptied = transaction.execute(
+                "UPDATE sessions SET resets = resets + 1, variables_by = iif(variables_by IS NULL, NULL, ?2) WHERE id = ?1",
+                params![id, VARIABLES_RESET],
+            )?;
+            Ok(emptied > 0)
+        })
+        .await
+    }
+
+    /// Notes which gateway keeps a session's variables, or that none does.
+    pub(crate) async fn note_variables(&self, id: String, by: Option<String>) -> Result<(), StoreError> {
+        self.run(move |connection| {
+            connection.execute("UPDATE sessions SET variables_by = ?2 WHERE id = ?1", params![id, by])?;
+            Ok(())
         })
         .await
     }

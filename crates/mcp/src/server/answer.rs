@@ -138,6 +138,10 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
     if report.error.is_none() && report.result.is_none() && output.is_empty() {
         notes.push("the program printed nothing and set no `result`".to_owned());
     }
+    let made = report.session.as_ref().filter(|session| session.is_new);
+    // A name may be misspelt.
+    let named = made.and_then(|session| session.name.as_ref());
+    notes.extend(named.map(|name| format!("new session `{name}`")));
     notes.truncate(NOTES_MAX);
     if !notes.is_empty() {
         for note in &notes {
@@ -146,8 +150,7 @@ pub(super) fn of_report(report: &Report, budget: usize, id: Option<&ExecutionId>
         structured.insert("notes".to_owned(), json!(notes));
     }
     // A session that was named is known; one that came into being must be told.
-    let made = report.session.as_ref().filter(|session| session.is_new && session.name.is_none());
-    if let Some(session) = made {
+    if let Some(session) = made.filter(|session| session.name.is_none()) {
         let _ = writeln!(text, "Session: {}", session.id);
         structured.insert("session".to_owned(), json!(session.id));
     }

@@ -359,7 +359,7 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     if with_language {
         properties["language"] = json!({"enum": ["python"]});
     }
-    properties["session"] = json!({"type": "string", "description": "A name, or the handle of an earlier answer: its programs share /workspace."});
+    properties["session"] = json!({"type": "string", "description": "A name, or the handle of an earlier answer: its programs share /workspace and the dict `state`."});
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object", "description": "Variables of the program."});
     properties["max_output_tokens"] = json!({"type": "integer"});

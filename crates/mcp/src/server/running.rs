@@ -159,8 +159,10 @@ impl GatewayServer {
                     }
                     let mut result = answer::of_report(&report, budget, None).into_result();
                     // Under which it is in the history: for programs, at no cost to a model.
-                    let named = Map::from_iter([(EXECUTION_META.to_owned(), json!(follower.id().as_str()))]);
-                    result.meta = Some(MetaObject(named));
+                    if report.is_recorded {
+                        let named = (EXECUTION_META.to_owned(), json!(follower.id().as_str()));
+                        result.meta = Some(MetaObject(Map::from_iter([named])));
+                    }
                     return result.into();
                 }
                 Attended::Running(progress) => {

@@ -86,7 +86,7 @@ impl GatewayServer {
                 }
             };
             let shown = visible(&path);
-            let mut text = format!("Wrote {shown}, {} bytes.", written.size);
+            let mut text = format!("Wrote {shown}, {}.", bytes_text(written.size));
             let mut structured = json!({"path": shown, "bytes": written.size});
             if let Some(session) = made {
                 text.push_str(&format!(" Session: {session}"));
@@ -206,7 +206,13 @@ impl GatewayServer {
                 return Err(Answer::refused(Code::BadRequest, message, Some(hint)));
             }
         };
-        found.map_err(|error| no_session(&error))
+        found.map_err(|error| {
+            let hint = match matches!(error, SessionError::Missing { .. }) {
+                true => "check the name: reading begins no session, and those that are idle for long end",
+                false => error.hint(),
+            };
+            Answer::refused(error.code(), &error.to_string(), Some(hint))
+        })
     }
 }
 
@@ -259,9 +265,16 @@ fn refused(error: &FileError) -> Answer {
     Answer::refused(code, message, hint)
 }
 
+/// Exact, since a model may read on from there.
+fn bytes_text(count: u64) -> String {
+    format!("{count} byte{}", if count == 1 { "" } else { "s" })
+}
+
 fn of_listing(listing: &Listing) -> Answer {
     let file = |file: &gristmill_gateway::session::ListedFile| match file.kind {
-        FileKind::File => (visible(&file.path), format!("{} ({} bytes)", visible(&file.path), file.size)),
+        FileKind::File => {
+            (visible(&file.path), format!("{} ({})", visible(&file.path), bytes_text(file.size)))
+        }
         FileKind::EmptyFolder => {
             let path = format!("{}/", visible(&file.path));
             (path.clone(), path)

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use gristmill_gateway::domain::{Level, LimitName, Limits};
-use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, Variables, WorkerCommand};
+use gristmill_gateway::{
+    ExecuteRequest, Folders, Gateway, LatestVariables, PoolSettings, Variables, WorkerCommand,
+};
 use gristmill_worker::direct::DirectEngine;
 
 use super::figures::{Bar, Figures, Percentiles};
@@ -108,7 +110,7 @@ async fn one_after_another(waiting: usize, rounds: usize) -> anyhow::Result<Perc
 /// memory of the kept interpreter, in MB.
 async fn kept_interpreter(rounds: usize) -> anyhow::Result<(Percentiles, Percentiles, Option<f64>)> {
     let gateway = gateway(WAITING).await?;
-    let variables = Variables::Keep { session: "bench".to_owned() };
+    let variables = Variables::Keep { session: "bench".to_owned(), latest: LatestVariables::Ours };
     let keep = |code: &str| ExecuteRequest { variables: variables.clone(), ..ExecuteRequest::python(code) };
     let begun = gateway.execute(keep("n = 1")).finish().await;
     if !begun.success {

@@ -10,6 +10,8 @@ CREATE TABLE sessions (
     executions INTEGER NOT NULL DEFAULT 0,
     -- How often it was emptied.
     resets INTEGER NOT NULL DEFAULT 0,
+    -- Which gateway keeps an interpreter with its variables; NULL if none does.
+    variables_by TEXT,
     -- Limits of its own, below those of the level.
     max_bytes INTEGER,
     max_files INTEGER,
