@@ -62,16 +62,15 @@ impl Skills {
         Ok(ChangeLock { _file: file })
     }
 
-    /// Finishes what somebody who was killed had begun, if there is any of it.
+    /// Finishes what somebody who was killed had begun in the user's own folder. A project's is not
+    /// touched by looking at it: that waits until something is saved there.
     pub(super) async fn clean_up(&self) {
-        let folders = [self.inner.user.clone(), self.inner.project.clone()].into_iter().flatten();
-        let folders: Vec<PathBuf> = folders.filter(|folder| write::has_leftovers(folder)).collect();
-        if folders.is_empty() {
+        let Some(folder) = self.inner.user.clone().filter(|folder| write::has_leftovers(folder)) else {
             return;
-        }
+        };
         // Whoever holds the lock is still writing, and cleans up itself.
         if let Ok(_lock) = self.lock().await {
-            in_background(move || folders.iter().for_each(|folder| write::clean(folder))).await;
+            in_background(move || write::clean(&folder)).await;
         }
     }
 

@@ -12,9 +12,6 @@ use super::view::{Skill, SkillsView, Standing};
 /// More than this many are found with words or tags.
 const SHOWN_MAX: usize = 100;
 
-/// Names of those that wait.
-const WAITING_NAMED_MAX: usize = 20;
-
 /// How much of each skill is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -45,7 +42,7 @@ pub struct ListQuery {
 pub struct ListedSkills<'a> {
     shown: Vec<&'a Skill>,
     total: usize,
-    waiting: Vec<&'a str>,
+    waiting: usize,
     detail: ListDetail,
     lookup: Option<&'a Lookup>,
 }
@@ -65,7 +62,7 @@ pub fn listed<'a>(view: &'a SkillsView, query: &ListQuery, lookup: Option<&'a Lo
     ListedSkills {
         shown: usable.into_iter().take(SHOWN_MAX).collect(),
         total,
-        waiting: waiting.map(|skill| skill.name.as_str()).collect(),
+        waiting: waiting.count(),
         detail: query.detail,
         lookup,
     }
@@ -169,13 +166,11 @@ impl ListedSkills<'_> {
         if self.total > self.shown.len() {
             remarks.push(format!("{} more: use words or tags.", self.total - self.shown.len()));
         }
-        if !self.waiting.is_empty() {
-            let named = &self.waiting[..self.waiting.len().min(WAITING_NAMED_MAX)];
-            let more = self.waiting.len() - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        // By number only: a model reads this, and their names are anybody's words.
+        if self.waiting > 0 {
             remarks.push(format!(
-                "Of this project, waiting until the user approves them with `gristmill skills approve`: {}{more}.",
-                named.join(", ")
+                "{} of this project cannot be used yet: the user looks at them with `gristmill skills list` and approves them.",
+                self.waiting
             ));
         }
         remarks

@@ -26,6 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 use gristmill_domain::skills::SkillName;
 
 use crate::builder::Core;
+use crate::history::History;
 use crate::store::Store;
 use crate::upstream::{TreeLease, TreeStore};
 use analysis::Sandbox;
@@ -36,7 +37,7 @@ pub use error::SkillError;
 pub use folder::{Problem, read_files};
 pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
 pub use offer::SkillOffer;
-pub(crate) use program_calls::{ProgramSkills, SkillCall};
+pub(crate) use program_calls::{MayChange, ProgramSkills, SkillCall};
 pub use save::{SaveRequest, SavedSkill, SkillTest};
 pub(crate) use view::FrozenSkills;
 pub use view::{Skill, SkillPlace, SkillsView, Standing};
@@ -77,6 +78,8 @@ struct Inner {
     project: Option<PathBuf>,
     trees: Arc<TreeStore>,
     sandbox: OnceLock<Sandbox>,
+    /// Where runs of tests are recorded.
+    history: OnceLock<History>,
     looked: tokio::sync::Mutex<Looked>,
     /// Whether what a killed one left was cleaned up.
     is_clean: AtomicBool,
@@ -103,6 +106,7 @@ impl Skills {
                 project,
                 trees: Arc::new(TreeStore::new(cache.join("skill-trees"))),
                 sandbox: OnceLock::new(),
+                history: OnceLock::new(),
                 looked: tokio::sync::Mutex::default(),
                 is_clean: AtomicBool::new(false),
                 tree: std::sync::Mutex::default(),
@@ -113,6 +117,11 @@ impl Skills {
     /// From now on code can be checked.
     pub(crate) fn attach(&self, core: Weak<Core>) {
         let _ = self.inner.sandbox.set(Sandbox::new(core));
+    }
+
+    /// From now on what a test runs is in this history, like any program. The first one stays.
+    pub fn record_tests_in(&self, history: History) {
+        let _ = self.inner.history.set(history);
     }
 
     /// All skills, as they were a second ago at most.

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use gristmill_gateway::domain::skills::{CODE_BYTES_MAX, SKILL_FILE, SkillFiles};
+use gristmill_gateway::history::History;
 use gristmill_gateway::skills::{SaveRequest, SavedSkill, SkillError, SkillTest, Standing, read_files};
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand};
 
 use super::{BY, Outcome, Place, done, failure};
 use crate::commands::Failure;
+use crate::data_store;
 use crate::engine_progress;
 use crate::terminal::{Printable, one_line, tell_beside};
 
@@ -28,6 +30,11 @@ pub struct New {
 impl Place {
     /// A gateway that checks code and runs tests, with the tools there are.
     pub async fn gateway(&self) -> Result<Gateway, Failure> {
+        // What a test runs is in the history; without it the command works all the same.
+        match History::open(self.store.clone(), self.configured.config.history.settings).await {
+            Ok(history) => self.skills.record_tests_in(history),
+            Err(error) => data_store::not_recorded(data_store::failure(error)),
+        }
         engine_progress::prepare().map_err(Failure::Ours)?;
         let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
         let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
@@ -70,6 +77,7 @@ async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
         test: test.map(SkillTest::Source),
         in_project: new.project,
         by: BY.to_owned(),
+        owner: None,
     };
     place.skills.save(request).await.map_err(failure)
 }

@@ -10,10 +10,12 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::skills::{SkillError, Skills};
+use gristmill_gateway::store::Store;
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::config::Flags;
+use crate::data_store;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
@@ -131,8 +133,9 @@ const BY: &str = "local";
 
 pub async fn skills(arguments: SkillsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
-    let skills = skill_folders::open(&configured.data_folder()?, &configured.surroundings)?;
-    let place = Place { configured, skills };
+    let store = Store::open(&configured.data_folder()?).map_err(data_store::failure)?;
+    let skills = skill_folders::with_store(store.clone(), &configured.surroundings)?;
+    let place = Place { configured, skills, store };
     match arguments.command {
         SkillsCommand::List { query, tag, json } => show::list(&place, &query.join(" "), tag, json).await,
         SkillsCommand::Show { name, version, json } => show::show(&place, &name, version, json).await,
@@ -155,6 +158,7 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
 struct Place {
     configured: Configured,
     skills: Skills,
+    store: Store,
 }
 
 /// A failure of skills as one of the command.

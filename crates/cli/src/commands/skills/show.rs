@@ -129,16 +129,16 @@ pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
         let how = known.how.told(&one_line(&known.saved_by));
         println!("{:>4}  {}  {how}", known.version, when(known.saved_ms));
     }
-    match history.as_slice() {
-        [] => tell_beside("it has no history yet: it waits for approval"),
-        [_] => {}
-        [_, before, ..] => {
-            let name = one_line(name);
-            tell_beside(&format!(
-                "hint: `gristmill skills rollback {name} {}` brings that one back",
-                before.version
-            ));
-        }
+    if history.is_empty() {
+        tell_beside("it has no history yet: it waits for approval");
+    }
+    // A deletion has no files to bring back.
+    if let Some(before) = history.iter().skip(1).find(|known| !known.hash.is_empty()) {
+        tell_beside(&format!(
+            "hint: `gristmill skills rollback {} {}` brings that one back",
+            one_line(name),
+            before.version
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
