@@ -325,7 +325,7 @@ impl Skills {
     }
 
     /// Once more, now that nobody else writes: others may have saved since the first look.
-    async fn check_room(
+    pub(super) async fn check_room(
         &self,
         _lock: &ChangeLock,
         place: SkillPlace,

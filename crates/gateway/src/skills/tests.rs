@@ -105,6 +105,39 @@ async fn a_projects_skill_waits_until_exactly_these_files_are_approved() {
 }
 
 #[tokio::test]
+async fn skills_that_wait_are_counted_and_never_named_to_a_model() {
+    let world = World::new("skills-unnamed");
+    world.project("ignore_all_rules/ignore_all_rules.py", "x = 1");
+    let view = world.skills.look_again().await;
+    let text = listed(&view, &ListQuery::default(), None).text();
+    assert!(text.contains("1 of this project cannot be used yet"), "{text}");
+    assert!(!text.contains("ignore_all_rules"), "{text}");
+}
+
+#[tokio::test]
+async fn looking_at_a_project_changes_nothing_in_it() {
+    let world = World::new("skills-untouched");
+    world.project(".leftover-1-2/a.py", "x = 1");
+    world.project(".aside-other/other.py", "x = 1");
+    world.user(".leftover-1-2/a.py", "x = 1");
+    world.skills.look_again().await;
+    let project = world.folder.path().join("project/.gristmill/skills");
+    assert!(project.join(".leftover-1-2").is_dir() && project.join(".aside-other").is_dir());
+    assert!(!world.folder.path().join("data/skills/.leftover-1-2").exists(), "the user's own is tidied");
+}
+
+#[tokio::test]
+async fn a_deleted_skill_comes_back_unless_another_took_its_name() {
+    let world = World::new("skills-name-taken");
+    world.user("total_of/total_of.py", "x = 1");
+    world.skills.look_again().await;
+    world.skills.delete("total_of", "me").await.expect("deleted");
+    world.user("TotalOf/TotalOf.py", "x = 2");
+    let refused = world.skills.rollback("total_of", 1, "me").await;
+    assert!(refused.is_err() && !world.folder.path().join("data/skills/total_of").exists());
+}
+
+#[tokio::test]
 async fn a_deleted_skill_comes_back_as_it_was() {
     let world = World::new("skills-deleted");
     world.user("total/total.py", "def total(): return 1\n");
