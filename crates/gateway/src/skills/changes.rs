@@ -252,10 +252,7 @@ impl Skills {
         let old = old.ok_or_else(|| SkillError::NoVersion { name: one_line(name, 64), version })?;
         let name = SkillName::new(&old.name)?;
         let lock = self.lock().await?;
-        let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
-        if there.is_none() {
-            self.check_room(&lock, place, &name).await?;
-        }
+        let (_, latest) = self.latest_on_disk(&lock, place, &name).await?;
         let number = latest.map_or(1, |latest| latest.version + 1);
         let mut files = old.files;
         let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;

@@ -325,7 +325,7 @@ impl Skills {
     }
 
     /// Once more, now that nobody else writes: others may have saved since the first look.
-    pub(super) async fn check_room(
+    async fn check_room(
         &self,
         _lock: &ChangeLock,
         place: SkillPlace,

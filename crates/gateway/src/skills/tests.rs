@@ -127,17 +127,6 @@ async fn looking_at_a_project_changes_nothing_in_it() {
 }
 
 #[tokio::test]
-async fn a_deleted_skill_comes_back_unless_another_took_its_name() {
-    let world = World::new("skills-name-taken");
-    world.user("total_of/total_of.py", "x = 1");
-    world.skills.look_again().await;
-    world.skills.delete("total_of", "me").await.expect("deleted");
-    world.user("TotalOf/TotalOf.py", "x = 2");
-    let refused = world.skills.rollback("total_of", 1, "me").await;
-    assert!(refused.is_err() && !world.folder.path().join("data/skills/total_of").exists());
-}
-
-#[tokio::test]
 async fn a_deleted_skill_comes_back_as_it_was() {
     let world = World::new("skills-deleted");
     world.user("total/total.py", "def total(): return 1\n");
