@@ -182,6 +182,29 @@ def load_skill(name):
     return SkillSource(source)
 
 
+def described(name):
+    """What describes a skill that is taken for a tool, `skills.name` or its name alone. Or None."""
+    shelf, dot, written = name[:NAME_CHARS_MAX].rpartition(".")
+    if dot and names.fold(shelf) not in _SHELVES:
+        return None
+    found = names.matching(written, known())
+    if found is None:
+        return None
+    head = f"A skill: import it in a program, such as `import skills.{found}`.\n\n"
+    # What describes it lies in /skills only if it is as it was when the program began.
+    if own_source(found) is None:
+        try:
+            with _open(f"{SKILLS}/{found}.md", encoding="utf-8") as file:
+                return head + file.read()
+        except OSError:
+            pass
+    return head + load_skill(found)
+
+
+# What skills are called among the servers that a search shows.
+_SHELVES = ("skills", "savedskills")
+
+
 def list_skills(query="", tags=None):
     """The skills that are saved, found by what they do; each has `name`, `description` and `use`. Needs no await."""
     asked = {"action": "list", "query": _text("list_skills", "query", query), "tags": _texts("list_skills", tags) or []}

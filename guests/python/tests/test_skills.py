@@ -107,6 +107,14 @@ class Skills(BesideTrees):
         self.assertEqual((error["line"], error["kind"]), (2, "tool"))
         self.assertIn("the test failed", error["message"])
 
+    def test_a_skill_that_is_taken_for_a_tool_is_described(self):
+        for name in ("skills.adder", "Skills.Adder", "adder"):
+            told = self.result(f"result = describe_tool({name!r})")
+            self.assertTrue("import skills.adder" in told and told.endswith("# adder"), told)
+        saved = "save_skill('doubler', 'def double(n): return 2 * n')\nresult = describe_tool('skills.doubler')"
+        self.assertIn("def double(n)", self.result(saved))
+        self.assertIn('there is no tool "crm.adder"', self.error("describe_tool('crm.adder')")["message"])
+
     def test_wrong_arguments_and_names_are_told(self):
         self.assertIn("name of load_skill is text", self.error("load_skill(3)")["message"])
         self.assertIn("test of save_skill", self.error("save_skill('a', 'x', test=3)")["message"])

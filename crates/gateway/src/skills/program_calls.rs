@@ -171,7 +171,8 @@ impl ProgramSkills {
     async fn delete(&self, name: &str) -> Result<Value, SkillError> {
         let deleted = self.changeable()?.delete(name, BY_A_PROGRAM).await?;
         self.renew().await;
-        let text = format!("deleted {} (v{}); its history is kept", deleted.name, deleted.version);
+        let place = deleted.place.as_str();
+        let text = format!("deleted {} (v{}, {place}); its history is kept", deleted.name, deleted.version);
         Ok(json!({"text": text, "name": deleted.name.as_str()}))
     }
 
