@@ -128,7 +128,7 @@ pub enum SkillsCommand {
         #[arg(long, conflicts_with = "names")]
         all: bool,
         /// Do not ask
-        #[arg(long, short)]
+        #[arg(long)]
         yes: bool,
     },
 }
