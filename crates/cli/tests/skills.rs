@@ -445,15 +445,101 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
         "{}",
         listed.stderr
     );
-    home.ok(&["skills", "approve", "site_rules"]);
+    assert!(home.run(&program).stderr.contains("gristmill skills approve site_rules"), "the program is told");
+    let which = home.run(&["skills", "approve"]);
+    assert_eq!(which.code, Some(2));
+    assert!(
+        which.stderr.contains("say which: site_rules") && which.stderr.contains("--all"),
+        "{}",
+        which.stderr
+    );
+    home.ok(&["skills", "approve", "site_rules", "--yes"]);
     assert_eq!(home.ok(&program).trim(), "theirs");
     fs::write(folder.join("site_rules.py"), "def rules(): return 'changed'\n").expect("a file");
     assert_eq!(home.run(&program).code, Some(1), "it waits again");
+    // Nobody is there to say yes: what changed is shown, and nothing is approved.
+    let asked = home.run(&["skills", "approve", "--all"]);
+    assert_eq!(asked.code, Some(2), "{}", asked.stderr);
+    let changed = "- def rules(): return 'theirs'\n+ def rules(): return 'changed'";
+    assert!(asked.stdout.contains(changed), "{}", asked.stdout);
+    assert!(
+        asked.stderr.contains("site_rules was not approved") && asked.stderr.contains("--yes"),
+        "{}",
+        asked.stderr
+    );
+    assert_eq!(home.run(&program).code, Some(1), "it still waits");
     // One that waits does not stand in the way of one's own.
     home.ok(&["run", "-c", "save_skill('site_rules', 'def rules(): return 1')"]);
     assert_eq!(home.ok(&program).trim(), "1");
     let theirs = fs::read_to_string(folder.join("site_rules.py")).expect("a file");
     assert_eq!(theirs, "def rules(): return 'changed'\n");
+}
+
+#[test]
+fn a_projects_skill_does_not_hide_behind_the_users_own() {
+    let home = home_with_versions("skills-both");
+    let folder = home.work().join(".gristmill/skills/total_of");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("total_of.py"), "def total(): return 'theirs\u{202e}'\n").expect("a file");
+    let both = home.run(&["skills", "show", "total_of"]);
+    assert!(both.stdout.contains("=== total_of (user, usable) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("=== total_of (project, waiting for approval) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("return 'theirs\\u{202e}'"), "nothing is hidden: {}", both.stdout);
+    assert!(both.stderr.contains("skills approve total_of"), "{}", both.stderr);
+    let theirs = home.ok(&["skills", "show", "total_of", "--project", "--json"]);
+    let theirs: Value = serde_json::from_str(&theirs).expect("JSON");
+    assert_eq!((&theirs["place"], &theirs["state"]), (&json!("project"), &json!("waiting for approval")));
+    let found = home.run(&["skills", "list", "adds up"]);
+    assert!(found.stderr.contains("not searched: total_of"), "{}", found.stderr);
+    let approved = home.ok(&["skills", "approve", "total_of", "--yes"]);
+    assert!(
+        approved.contains("total_of of this project is new") && approved.contains("theirs"),
+        "{approved}"
+    );
+    let listed = home.ok(&["skills", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    let of = |state: &str| {
+        let found = listed.as_array().expect("a list").iter().find(|one| one["state"] == json!(state));
+        found.map(|one| one["place"].clone())
+    };
+    assert_eq!((of("usable"), of("hidden by the project's")), (Some(json!("project")), Some(json!("user"))));
+    let deleted = home.run(&["skills", "delete", "total_of"]);
+    assert_eq!(deleted.stdout, "deleted total_of (project)\n");
+    assert!(deleted.stderr.contains("your own total_of is used now"), "{}", deleted.stderr);
+}
+
+#[test]
+fn a_skill_put_there_by_hand_says_what_it_is_for_and_what_is_wrong_with_it() {
+    let home = Home::new(gristmill(), "skills-by-hand");
+    home.ok(&["skills", "list"]);
+    let counts = "'''Counts the words.'''\ndef count(text): return 1\n";
+    for (name, code) in [("by_hand", counts), ("broken", "def f(:\n")] {
+        let folder = home.path().join("data/skills").join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join(format!("{name}.py")), code).expect("a file");
+    }
+    let listed = home.ok(&["skills", "list"]);
+    let told = "by_hand (v1): Counts the words.\n    from skills.by_hand import count";
+    assert!(listed.contains(told), "{listed}");
+    assert!(listed.contains("warning: cannot be imported: it is not valid Python"), "{listed}");
+}
+
+#[test]
+fn an_edit_that_changes_nothing_leaves_nothing_behind() {
+    let home = home_with_versions("skills-edit-nothing");
+    fs::write(home.work().join("test_it.py"), "assert total() == 2\n").expect("a file");
+    home.ok(&["skills", "add", "total_of.py", "--test", "test_it.py"]);
+    let edited = |editor: &str| {
+        let mut command = home.command(&["skills", "edit", "total_of"]);
+        command.env("EDITOR", editor).env_remove("VISUAL").output().expect("it runs")
+    };
+    for (editor, code) in [("true", 0), ("false", 2), ("/no/such/editor", 2)] {
+        assert_eq!(edited(editor).status.code(), Some(code), "{editor}");
+        let left = names_in(&home.path().join("data"));
+        assert!(!left.iter().any(|name| name.starts_with("editing-")), "{editor}: {left:?}");
+    }
+    let shown = edited("echo");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("test_total_of.py"), "the test is edited, too");
 }
 
 #[test]

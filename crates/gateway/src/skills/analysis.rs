@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::error::SkillError;
+use super::save::EXAMPLE_ASSERT;
 use super::view::FrozenSkills;
 use crate::builder::Core;
 use crate::execute::{self, ExecuteRequest, Execution, Purpose, Report};
@@ -183,7 +184,9 @@ fn told(message: &str, kind: &str, test: &str, line: Option<u64>) -> String {
     let message = one_line(message, MESSAGE_CHARS_MAX);
     let source = line.and_then(|line| test.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?));
     match source {
-        Some(source) if kind == "exception" => format!("{message}: `{}`", one_line(source, 160)),
+        Some(source) if kind == "exception" && !source.starts_with(EXAMPLE_ASSERT) => {
+            format!("{message}: `{}`", one_line(source, 160))
+        }
         Some(_) | None => message,
     }
 }

@@ -7,7 +7,7 @@ use gristmill_domain::search::{Index, Query};
 use gristmill_domain::skills::usage_line;
 use serde_json::{Value, json};
 
-use super::view::{Skill, SkillsView, Standing};
+use super::view::{Skill, SkillPlace, SkillsView};
 
 /// More than this many are found with words or tags.
 const SHOWN_MAX: usize = 100;
@@ -42,6 +42,8 @@ pub struct ListQuery {
 pub struct ListedSkills<'a> {
     shown: Vec<&'a Skill>,
     total: usize,
+    /// How many there are, whatever was asked for.
+    usable: usize,
     waiting: usize,
     detail: ListDetail,
     lookup: Option<&'a Lookup>,
@@ -57,11 +59,12 @@ pub fn listed<'a>(view: &'a SkillsView, query: &ListQuery, lookup: Option<&'a Lo
         "" => view.usable().filter(has_tags).collect(),
         words => ranked(view, words).into_iter().filter(has_tags).collect(),
     };
-    let waiting = view.all().iter().filter(|skill| skill.standing == Standing::Waiting);
+    let waiting = view.waiting();
     let total = usable.len();
     ListedSkills {
         shown: usable.into_iter().take(SHOWN_MAX).collect(),
         total,
+        usable: view.usable().count(),
         waiting: waiting.count(),
         detail: query.detail,
         lookup,
@@ -100,6 +103,7 @@ impl ListedSkills<'_> {
             "description": skill.description(),
             "version": skill.version,
             "use": usage_line(name, &facts),
+            "place": skill.place.as_str(),
         });
         if !skill.tags().is_empty() {
             value["tags"] = json!(skill.tags());
@@ -113,14 +117,14 @@ impl ListedSkills<'_> {
             value["tools"] = tools.collect();
             value["functions"] =
                 json!(facts.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>());
-            value["place"] = json!(skill.place.as_str());
             value["saved"] = json!(skill.how.told(&skill.saved_by));
         }
         value
     }
 
     fn troubles(&self, skill: &Skill) -> Vec<String> {
-        skill.drift(self.lookup).iter().map(ToString::to_string).collect()
+        let broken = skill.broken().map(|why| format!("cannot be imported: it is not valid Python: {why}"));
+        broken.into_iter().chain(skill.drift(self.lookup).iter().map(ToString::to_string)).collect()
     }
 
     /// One text for each.
@@ -138,8 +142,12 @@ impl ListedSkills<'_> {
         let tags = if tags.is_empty() { String::new() } else { format!(" [{}]", tags.join(", ")) };
         let description = skill.description();
         let colon = if description.is_empty() { "" } else { ": " };
+        let place = match skill.place {
+            SkillPlace::User => "",
+            SkillPlace::Project => ", project",
+        };
         let mut text = format!(
-            "{name} (v{}){tags}{colon}{description}\n    {}",
+            "{name} (v{}{place}){tags}{colon}{description}\n    {}",
             skill.version,
             usage_line(name, &facts)
         );
@@ -176,14 +184,23 @@ impl ListedSkills<'_> {
         remarks
     }
 
+    /// Why there are none; nothing if there are some.
+    pub fn why_none(&self) -> Option<String> {
+        match (self.total, self.usable) {
+            (0, 0) => Some("No skills. save_skill(name, code, description) saves one.".to_owned()),
+            (0, 1) => Some("The one skill there is does not fit; list_skills() shows it.".to_owned()),
+            (0, usable) => Some(format!("None of {usable} skills fits; list_skills() shows all.")),
+            (_, _) => None,
+        }
+    }
+
     /// All of it as text.
     pub fn text(&self) -> String {
-        let count = self.total;
-        let mut lines = vec![match count {
-            0 => "No skills. save_skill(name, code, description) saves one.".to_owned(),
+        let counted = match self.total {
             1 => "1 skill".to_owned(),
             count => format!("{count} skills"),
-        }];
+        };
+        let mut lines = vec![self.why_none().unwrap_or(counted)];
         lines.extend(self.entries());
         lines.extend(self.remarks());
         lines.join("\n")

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use gristmill_domain::skills::SkillName;
+use gristmill_domain::skills::{CodeFacts, SkillName};
 
 use crate::builder::Core;
 use crate::history::History;
@@ -33,6 +33,7 @@ use analysis::Sandbox;
 use folder::{Found, FoundSkill};
 use view::Known;
 
+pub use changes::WaitingSkill;
 pub use error::SkillError;
 pub use folder::{Problem, read_files};
 pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
@@ -47,6 +48,9 @@ pub const PROJECT_FOLDER: &str = ".gristmill/skills";
 
 /// Where skills lie below the data folder.
 pub const USER_FOLDER: &str = "skills";
+
+/// The user's folder as the database names it; no path is written so.
+const USER_KEY: &str = "user";
 
 /// How soon an edit by hand is seen by programs. Looking costs a moment for each skill.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -148,7 +152,7 @@ impl Skills {
         let on_disk =
             in_background(move || folders.map(|folder| folder_fingerprint(folder.as_deref()))).await?;
         let approved = match &self.inner.project {
-            Some(project) => self.inner.store.skill_approvals_mark(&key(project)).await.ok(),
+            Some(project) => self.inner.store.skill_approvals_mark(&path_key(project)).await.ok(),
             None => None,
         };
         Some((on_disk, approved))
@@ -179,14 +183,17 @@ impl Skills {
         // What does not compile says nothing about itself, which is an answer as well.
         let mut facts = match sandbox.analyse(skill.code()).await {
             Ok(facts) => facts,
-            Err(SkillError::Syntax { .. }) => Default::default(),
+            Err(SkillError::Syntax { message, line }) => {
+                let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+                CodeFacts { broken: Some(format!("{message}{line}")), ..CodeFacts::default() }
+            }
             Err(_) => return None,
         };
         let tools = sandbox.core().ok()?.tools.freeze().await;
         if let Some(lookup) = tools.lookup() {
             facts.note_schemas(lookup);
         }
-        let folder = key(self.folder_of(skill.place)?);
+        let folder = self.key_of(skill.place)?;
         let name = skill.name.as_str();
         self.inner.store.set_skill_facts(&folder, name, skill.version, &facts).await.ok()
     }
@@ -194,7 +201,7 @@ impl Skills {
     /// What a program that begins now finds.
     pub(crate) async fn freeze(&self) -> FrozenSkills {
         let view = self.look().await;
-        if view.usable().next().is_none() {
+        if view.is_empty() {
             return FrozenSkills { view, tree: None };
         }
         let kept = self.inner.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -219,6 +226,16 @@ impl Skills {
         }
     }
 
+    /// A place as the database names it. The user's own folder lies beside the database and moves with it,
+    /// so its path says nothing.
+    fn key_of(&self, place: SkillPlace) -> Option<String> {
+        let folder = self.folder_of(place)?;
+        Some(match place {
+            SkillPlace::User => USER_KEY.to_owned(),
+            SkillPlace::Project => path_key(folder),
+        })
+    }
+
     async fn read(&self) -> SkillsView {
         let (user, project) = (self.inner.user.clone(), self.inner.project.clone());
         let read =
@@ -238,7 +255,7 @@ impl Skills {
         problems: &mut Vec<Problem>,
     ) -> (Vec<FoundSkill>, Known) {
         problems.extend(found.problems);
-        let Some(folder) = self.folder_of(place).map(key) else { return (found.skills, Known::default()) };
+        let Some(folder) = self.key_of(place) else { return (found.skills, Known::default()) };
         let mut known = match self.known(&folder).await {
             Ok(known) => known,
             Err(error) => {
@@ -299,8 +316,8 @@ impl Skills {
     }
 }
 
-/// A folder as the database names it.
-fn key(folder: &Path) -> String {
+/// A project's folder as the database names it.
+fn path_key(folder: &Path) -> String {
     let real = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     real.unwrap_or_else(|_| folder.to_owned()).to_string_lossy().into_owned()
 }

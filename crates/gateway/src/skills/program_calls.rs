@@ -193,7 +193,8 @@ impl ProgramSkills {
         let (_, skills) = self.changeable()?;
         let deleted = skills.delete(name, BY_A_PROGRAM).await?;
         self.renew(skills).await;
-        let text = format!("deleted {} (v{}); its history is kept", deleted.name, deleted.version);
+        let place = deleted.place.as_str();
+        let text = format!("deleted {} (v{}, {place}); its history is kept", deleted.name, deleted.version);
         Ok(json!({"text": text, "name": deleted.name.as_str()}))
     }
 

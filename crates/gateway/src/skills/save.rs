@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::one_line;
 use gristmill_domain::skills::{
     CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillMd, SkillName,
 };
@@ -35,6 +36,9 @@ pub struct SaveRequest {
     /// Whose the runs of its tests are in the history; none for the local owner.
     pub owner: Option<Owner>,
 }
+
+/// Begins the line of an example's test that fails: the message says all, the line nothing more.
+pub(super) const EXAMPLE_ASSERT: &str = "assert found == expected,";
 
 /// How a skill is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,14 +112,20 @@ impl SkillTest {
         match value {
             Value::String(source) => Ok(SkillTest::Source(source.clone())),
             Value::Object(members) => {
-                match (members.get("call").and_then(Value::as_str), members.get("expect")) {
-                    (Some(call), Some(expected)) if members.len() == 2 => {
-                        Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
-                    }
-                    (_, _) => Err(bad_test()),
+                if let Some(other) = members.keys().find(|key| !matches!(key.as_str(), "call" | "expect")) {
+                    let other = one_line(other, 64);
+                    return Err(bad_test(&format!("test cannot have `{other}`; it is")));
                 }
+                let Some(call) = members.get("call") else {
+                    return Err(bad_test("test has no `call`; it is"));
+                };
+                let Some(expected) = members.get("expect") else {
+                    return Err(bad_test("test has no `expect`; it is"));
+                };
+                let call = call.as_str().ok_or_else(|| bad_test("`call` of test is text; test is"))?;
+                Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test("test is")),
         }
     }
 
@@ -128,7 +138,7 @@ impl SkillTest {
                 let expected = Value::from(expected.to_string());
                 format!(
                     "import json\n\nexpected = json.loads({expected})\nfound = {}\nif hasattr(found, \"__await__\"):\n    \
-                     found = await found\nassert found == expected, f\"it came to {{found!r}}, not {{expected!r}}\"\n",
+                     found = await found\n{EXAMPLE_ASSERT} f\"it came to {{found!r}}, not {{expected!r}}\"\n",
                     call.trim()
                 )
             }
@@ -136,11 +146,10 @@ impl SkillTest {
     }
 }
 
-fn bad_test() -> SkillError {
-    SkillError::Bad(
-        "test is Python source with asserts, or an example: {\"call\": \"total([1, 2])\", \"expect\": 3}"
-            .to_owned(),
-    )
+fn bad_test(wrong: &str) -> SkillError {
+    SkillError::Bad(format!(
+        "{wrong} Python source with asserts, or an example: {{\"call\": \"total([1, 2])\", \"expect\": 3}}"
+    ))
 }
 
 impl Skills {

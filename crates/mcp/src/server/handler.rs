@@ -105,7 +105,7 @@ impl ServerHandler for GatewayServer {
                 Ok(of_tool(tool, catalogue_calls::search(upstreams, skills, arguments).await))
             }
             OwnTool::GetToolDefinition => {
-                Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
+                Ok(of_tool(tool, catalogue_calls::definition(upstreams, skills, arguments).await))
             }
             OwnTool::SaveSkill => {
                 Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner).await)))

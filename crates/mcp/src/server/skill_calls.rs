@@ -92,9 +92,7 @@ pub(super) async fn load(
     }
     let (name, number, files) = match (version, skill) {
         (Some(version), _) => {
-            let history = skills.history(&name).await?;
-            let known = history.into_iter().find(|known| known.version == version && !known.hash.is_empty());
-            let known = known.ok_or_else(|| SkillError::NoVersion { name: one_line(&name, 64), version })?;
+            let known = skills.version(&name, version).await?;
             (known.name, known.version, known.files)
         }
         (None, Some(skill)) => (skill.name.to_string(), skill.version, skill.files.clone()),
@@ -133,7 +131,7 @@ pub(super) async fn list(
         shown.push(entry);
     }
     let headline = match total {
-        0 => "No skills.".to_owned(),
+        0 => listed.why_none().unwrap_or_default(),
         total => format!("{} of {total} shown", shown.len()),
     };
     let text = [headline].iter().chain(&shown).chain(&more).cloned().collect::<Vec<_>>().join("\n");
@@ -159,8 +157,10 @@ pub(super) async fn delete(
     let DeleteArguments { name } = read(arguments)?;
     let deleted = skills.delete(&name, by).await?;
     let text = format!(
-        "deleted {} (v{}); the user can bring it back with `gristmill skills rollback`",
-        deleted.name, deleted.version
+        "deleted {} (v{}, {}); the user can bring it back with `gristmill skills rollback`",
+        deleted.name,
+        deleted.version,
+        deleted.place.as_str()
     );
     let structured = json!({"status": "ok", "name": deleted.name.as_str()});
     Ok(Answer { text, structured, is_error: false })
