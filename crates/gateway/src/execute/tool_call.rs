@@ -238,8 +238,14 @@ pub(super) async fn answer(
 
 /// A skill is found beside tools, and then called as if it were one.
 fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
-    let ToolFailure::Unknown { name, .. } = &error else { return error };
-    match skills.meant(name) {
+    let meant = match &error {
+        ToolFailure::Unknown { name, .. } => skills.meant(name),
+        ToolFailure::Ambiguous { .. }
+        | ToolFailure::BadArguments(_)
+        | ToolFailure::Said(_)
+        | ToolFailure::Upstream { .. } => None,
+    };
+    match meant {
         Some((skill, usage)) => ToolFailure::BadArguments(format!(
             "{skill} is a skill, which is imported and not called as a tool: {usage}"
         )),

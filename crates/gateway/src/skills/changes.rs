@@ -306,12 +306,18 @@ impl Skills {
             });
         };
         let before = match self.key_of(SkillPlace::Project) {
-            // Only what was approved has a history.
-            Some(folder) => self.inner.store.skill_history(&folder, skill.name.as_str()).await?,
-            None => Vec::new(),
+            Some(folder) => self.last_approved(&folder, skill.name.as_str()).await?,
+            None => None,
         };
-        let before = before.into_iter().find(|known| !known.hash.is_empty()).map(|known| known.files);
         Ok(WaitingSkill { skill: (*skill).clone(), before })
+    }
+
+    /// The latest version that the user said yes to: others were only found there.
+    async fn last_approved(&self, folder: &str, name: &str) -> Result<Option<SkillFiles>, SkillError> {
+        let approved = self.inner.store.approved_skills(folder).await?;
+        let is_approved = |hash: &str| approved.iter().any(|(known, yes)| known == name && yes == hash);
+        let history = self.inner.store.skill_history(folder, name).await?;
+        Ok(history.into_iter().find(|known| is_approved(&known.hash)).map(|known| known.files))
     }
 
     /// The user says yes to a project's skill as it was shown.
