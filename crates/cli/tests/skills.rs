@@ -468,6 +468,8 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
         asked.stderr
     );
     assert_eq!(home.run(&program).code, Some(1), "it still waits");
+    let edited = home.run(&["skills", "edit", "site_rules"]);
+    assert!(edited.stderr.contains("waits for its approval"), "{}", edited.stderr);
     // One that waits does not stand in the way of one's own.
     home.ok(&["run", "-c", "save_skill('site_rules', 'def rules(): return 1')"]);
     assert_eq!(home.ok(&program).trim(), "1");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::anyhow;
 use gristmill_gateway::domain::skills::{SKILL_FILE, SkillFiles};
-use gristmill_gateway::skills::{Skill, SkillError, read_files};
+use gristmill_gateway::skills::{Skill, SkillError, Standing, read_files};
 
 use super::change::tell_saved;
 use super::{BY, Outcome, Place, done, failure};
@@ -18,6 +18,10 @@ pub async fn edit(place: &Place, name: &str) -> Outcome {
     let Some(skill) = view.find(name) else {
         return Err(failure(SkillError::Unknown { name: one_line(name), nearest: view.nearest(name) }));
     };
+    // Saving it would run the tests of whoever wrote it.
+    if skill.standing == Standing::Waiting {
+        return Err(failure(SkillError::Waiting(skill.name.to_string())));
+    }
     let folder = place.configured.data_folder()?.join(format!("editing-{}", std::process::id()));
     let copy = EditedCopy { at: folder.join(skill.name.as_str()), folder };
     copy.write(skill)?;
