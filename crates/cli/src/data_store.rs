@@ -73,6 +73,11 @@ impl Recorder {
         }
     }
 
+    /// Where it records.
+    pub fn history(&self) -> &History {
+        &self.0
+    }
+
     /// Takes note of a program of whoever is at the terminal.
     pub fn about_to_run(&self, request: &mut ExecuteRequest, level: Level) -> Option<Beginning> {
         let id = ExecutionId::new().ok()?;

@@ -11,6 +11,8 @@ use std::time::Duration;
 use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
 use gristmill_gateway::domain::skills::SkillName;
+use gristmill_gateway::executions::Owner;
+use gristmill_gateway::history::{Found, History, HistoryFilter, HistorySettings};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use gristmill_gateway::skills::{SaveRequest, SkillError, SkillTest, Skills, SkillsSettings};
 use gristmill_gateway::store::Store;
@@ -77,8 +79,14 @@ impl World {
     }
 
     fn run(&self, code: &str) -> Report {
+        self.run_as(Some(Owner::local()), code)
+    }
+
+    /// For an owner that may change skills, or for somebody who may not.
+    fn run_as(&self, changes_skills_as: Option<Owner>, code: &str) -> Report {
         let gateway = self.gateway.as_ref().expect("it has not ended");
-        self.runtime.block_on(gateway.execute(ExecuteRequest::python(code)).finish())
+        let request = ExecuteRequest { changes_skills_as, ..ExecuteRequest::python(code) };
+        self.runtime.block_on(gateway.execute(request).finish())
     }
 
     fn result(&self, code: &str) -> Value {
@@ -270,6 +278,58 @@ fn code_that_cannot_be_used_is_refused_with_its_reason() {
 }
 
 #[test]
+fn a_program_of_somebody_who_may_only_read_changes_no_skill() {
+    let world = World::new("skills-reader");
+    world.save("two_of", "def two(): return 2\n", None).expect("saved");
+    let used =
+        world.run_as(None, "from skills.two_of import two\nresult = [two(), len(list(list_skills()))]");
+    assert_eq!(used.result, Some(json!([2, 1])), "{:?}", used.error);
+    for code in ["save_skill('two_of', 'def two(): return 3')", "delete_skill('two_of')"] {
+        let refused = world.run_as(None, code).error.expect("a refusal").message;
+        assert!(refused.contains("a token with the scope `admin`"), "{refused}");
+    }
+    assert_eq!(world.result("from skills.two_of import two\nresult = two()"), json!(2));
+}
+
+#[test]
+fn what_a_test_runs_is_in_the_history_of_whoever_saves() {
+    let world = World::new("skills-recorded");
+    let store = Store::open(&world.folder.path().join("data")).expect("a store");
+    let opened = world.runtime.block_on(History::open(store, HistorySettings::default()));
+    let history = opened.expect("a history");
+    world.skills.record_tests_in(history.clone());
+    let owner = Owner("http:ada".to_owned());
+    let saved = world.run_as(
+        Some(owner.clone()),
+        "save_skill('two_of', 'def two(): return 2', test=\"await callMCPTool('crm.find_deals', city='Oslo')\")",
+    );
+    assert!(saved.success, "{:?}", saved.error);
+    let listed = world.runtime.block_on(history.list(&HistoryFilter::default(), 10)).expect("a list");
+    assert_eq!(listed.len(), 1, "the test, and not how the code was read");
+    assert_eq!(listed[0].owner, owner.0);
+    let found = world.runtime.block_on(history.find(&listed[0].id, None)).expect("a record");
+    let Found::One(record) = found else { panic!("it is there") };
+    assert_eq!(record.notes, ["this is test_two_of.py, a test of the skill two_of"]);
+    assert!(record.tools_called.iter().any(|call| call.name == "crm.find_deals"), "{record:#?}");
+}
+
+#[test]
+fn of_names_that_are_alike_saved_at_the_same_time_one_is_kept() {
+    let world = World::new("skills-race");
+    let save = |name: &str| {
+        let (name, code) = (name.to_owned(), "def one(): return 1\n".to_owned());
+        world.skills.save(SaveRequest { name, code, ..SaveRequest::default() })
+    };
+    let saves = async { tokio::join!(save("race_a"), save("Race_A"), save("raceA")) };
+    let (one, two, three) = world.runtime.block_on(saves);
+    let outcomes = [one, two, three];
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
+    let alike = outcomes.iter().filter(|outcome| matches!(outcome, Err(SkillError::Alike { .. })));
+    assert_eq!(alike.count(), 2);
+    assert_eq!(names_in(&world.file("")).len(), 1);
+}
+
+#[test]
 fn no_skill_hides_what_a_program_has() {
     let world = World::new("skills-names");
     let names = world.result(
@@ -341,6 +401,31 @@ fn commands_show_edit_and_bring_back() {
     let imported = home.ok(&["skills", "import", "out"]);
     assert!(imported.starts_with("saved total_of version 6"), "{imported}");
     assert!(home.ok(&["skills", "show", "total_of"]).contains("def more(): return 7"));
+    let hint = home.run(&["skills", "history", "total_of"]).stderr;
+    assert!(hint.contains("rollback total_of 4`"), "version 5 is the deletion: {hint}");
+}
+
+#[test]
+fn tests_of_an_imported_skill_run_only_when_they_are_asked_for() {
+    let home = Home::new(gristmill(), "skills-imported");
+    let folder = home.work().join("theirs/their_sum");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("their_sum.py"), "def total(): return 1\n").expect("a file");
+    fs::write(folder.join("test_their_sum.py"), "assert total() == 2\n").expect("a file");
+    let imported = home.run(&["skills", "import", "theirs"]);
+    assert!(imported.stdout.starts_with("saved their_sum version 1"), "{}", imported.stderr);
+    assert!(
+        imported.stderr.contains("not run") && imported.stderr.contains("gristmill skills test their_sum"),
+        "{}",
+        imported.stderr
+    );
+    let recorded = || {
+        let listed: Value = serde_json::from_str(&home.ok(&["history", "--json"])).expect("JSON");
+        listed.as_array().expect("a list").len()
+    };
+    assert_eq!(recorded(), 0);
+    assert_eq!(home.run(&["skills", "test", "their_sum"]).code, Some(1), "now it ran, and failed");
+    assert_eq!(recorded(), 1);
 }
 
 #[test]
@@ -360,12 +445,103 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
         "{}",
         listed.stderr
     );
-    home.ok(&["skills", "approve", "site_rules"]);
+    assert!(home.run(&program).stderr.contains("gristmill skills approve site_rules"), "the program is told");
+    let which = home.run(&["skills", "approve"]);
+    assert_eq!(which.code, Some(2));
+    assert!(
+        which.stderr.contains("say which: site_rules") && which.stderr.contains("--all"),
+        "{}",
+        which.stderr
+    );
+    home.ok(&["skills", "approve", "site_rules", "--yes"]);
     assert_eq!(home.ok(&program).trim(), "theirs");
     fs::write(folder.join("site_rules.py"), "def rules(): return 'changed'\n").expect("a file");
     assert_eq!(home.run(&program).code, Some(1), "it waits again");
-    let refused = home.run(&["run", "-c", "save_skill('site_rules', 'x = 1')"]);
-    assert!(refused.stderr.contains("waits for its approval"), "{}", refused.stderr);
+    // Nobody is there to say yes: what changed is shown, and nothing is approved.
+    let asked = home.run(&["skills", "approve", "--all"]);
+    assert_eq!(asked.code, Some(2), "{}", asked.stderr);
+    let changed = "- def rules(): return 'theirs'\n+ def rules(): return 'changed'";
+    assert!(asked.stdout.contains(changed), "{}", asked.stdout);
+    assert!(
+        asked.stderr.contains("site_rules was not approved") && asked.stderr.contains("--yes"),
+        "{}",
+        asked.stderr
+    );
+    assert_eq!(home.run(&program).code, Some(1), "it still waits");
+    let edited = home.run(&["skills", "edit", "site_rules"]);
+    assert!(edited.stderr.contains("waits for its approval"), "{}", edited.stderr);
+    // One that waits does not stand in the way of one's own.
+    home.ok(&["run", "-c", "save_skill('site_rules', 'def rules(): return 1')"]);
+    assert_eq!(home.ok(&program).trim(), "1");
+    let theirs = fs::read_to_string(folder.join("site_rules.py")).expect("a file");
+    assert_eq!(theirs, "def rules(): return 'changed'\n");
+}
+
+#[test]
+fn a_projects_skill_does_not_hide_behind_the_users_own() {
+    let home = home_with_versions("skills-both");
+    let folder = home.work().join(".gristmill/skills/total_of");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("total_of.py"), "def total(): return 'theirs\u{202e}'\n").expect("a file");
+    let both = home.run(&["skills", "show", "total_of"]);
+    assert!(both.stdout.contains("=== total_of (user, usable) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("=== total_of (project, waiting for approval) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("return 'theirs\\u{202e}'"), "nothing is hidden: {}", both.stdout);
+    assert!(both.stderr.contains("skills approve total_of"), "{}", both.stderr);
+    let theirs = home.ok(&["skills", "show", "total_of", "--project", "--json"]);
+    let theirs: Value = serde_json::from_str(&theirs).expect("JSON");
+    assert_eq!((&theirs["place"], &theirs["state"]), (&json!("project"), &json!("waiting for approval")));
+    let found = home.run(&["skills", "list", "adds up"]);
+    assert!(found.stderr.contains("not searched: total_of"), "{}", found.stderr);
+    let approved = home.ok(&["skills", "approve", "total_of", "--yes"]);
+    assert!(
+        approved.contains("total_of of this project is new") && approved.contains("theirs"),
+        "{approved}"
+    );
+    let listed = home.ok(&["skills", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    let of = |state: &str| {
+        let found = listed.as_array().expect("a list").iter().find(|one| one["state"] == json!(state));
+        found.map(|one| one["place"].clone())
+    };
+    assert_eq!((of("usable"), of("hidden by the project's")), (Some(json!("project")), Some(json!("user"))));
+    let deleted = home.run(&["skills", "delete", "total_of"]);
+    assert_eq!(deleted.stdout, "deleted total_of (project)\n");
+    assert!(deleted.stderr.contains("your own total_of is used now"), "{}", deleted.stderr);
+}
+
+#[test]
+fn a_skill_put_there_by_hand_says_what_it_is_for_and_what_is_wrong_with_it() {
+    let home = Home::new(gristmill(), "skills-by-hand");
+    home.ok(&["skills", "list"]);
+    let counts = "'''Counts the words.'''\ndef count(text): return 1\n";
+    for (name, code) in [("by_hand", counts), ("broken", "def f(:\n")] {
+        let folder = home.path().join("data/skills").join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join(format!("{name}.py")), code).expect("a file");
+    }
+    let listed = home.ok(&["skills", "list"]);
+    let told = "by_hand (v1): Counts the words.\n    from skills.by_hand import count";
+    assert!(listed.contains(told), "{listed}");
+    assert!(listed.contains("warning: cannot be imported: it is not valid Python"), "{listed}");
+}
+
+#[test]
+fn an_edit_that_changes_nothing_leaves_nothing_behind() {
+    let home = home_with_versions("skills-edit-nothing");
+    fs::write(home.work().join("test_it.py"), "assert total() == 2\n").expect("a file");
+    home.ok(&["skills", "add", "total_of.py", "--test", "test_it.py"]);
+    let edited = |editor: &str| {
+        let mut command = home.command(&["skills", "edit", "total_of"]);
+        command.env("EDITOR", editor).env_remove("VISUAL").output().expect("it runs")
+    };
+    for (editor, code) in [("true", 0), ("false", 2), ("/no/such/editor", 2)] {
+        assert_eq!(edited(editor).status.code(), Some(code), "{editor}");
+        let left = names_in(&home.path().join("data"));
+        assert!(!left.iter().any(|name| name.starts_with("editing-")), "{editor}: {left:?}");
+    }
+    let shown = edited("echo");
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("test_total_of.py"), "the test is edited, too");
 }
 
 #[test]

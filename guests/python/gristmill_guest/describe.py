@@ -1,8 +1,10 @@
-"""describe_tool: a tool's stub from the tree, found by any spelling of its name. No host call."""
+"""describe_tool: a tool's stub from the tree, found by any spelling of its name. No host call.
+
+A skill, which is found beside tools, is described as well."""
 
 import difflib
 
-from gristmill_guest import at_once, catalogue, names, signature, tools
+from gristmill_guest import at_once, catalogue, names, signature, skills, tools
 
 DETAILS = ("full", "signature")
 LANGUAGES = {"python": "py", "py": "py", "typescript": "ts", "ts": "ts"}
@@ -33,7 +35,14 @@ def describe_tool(name, detail="full", language="python"):
         raise TypeError("describe_tool needs the tool's name")
     _choose("detail", detail, DETAILS)
     extension = LANGUAGES[_choose("language", language, LANGUAGES)]
-    server, tool = _find(str.__str__(name).strip())
+    name = str.__str__(name).strip()
+    try:
+        server, tool = _find(name)
+    except tools.ToolError:
+        described = skills.described(name)
+        if described is None:
+            raise
+        return ToolStub(described)
     try:
         text = catalogue.stub(server, tool, extension)
     except OSError:

@@ -1,18 +1,22 @@
 """Skills: saved code. Read from /skills, where it lies as it was when the program began; saved, deleted
 and listed by the host, without `await`.
 
-What a program saves itself it can load and import at once.
+What a program saves itself it can load and import at once. A module whose source has changed, or that
+may hold something of one, is imported anew.
 """
 
 import collections.abc
 import difflib
 import io
+import sys
 
 from gristmill_guest import at_once, catalogue, encoding, loop, names, tools
 
 SKILLS = "/skills"
 NAME_CHARS_MAX = 100
 LISTED_MAX = 40
+WAITING_FILE = ".waiting"
+WAITING_CHARS_MAX = 64 * 1024
 
 _open = io.open
 
@@ -23,6 +27,9 @@ _changed = {}
 # once somebody has asked.
 _is_older = False
 _names_now = None
+
+# Modules of skills with the source that each was made of, by the name under which it was imported.
+_imported = {}
 
 
 class SkillSource(at_once.AtOnce, str):
@@ -66,13 +73,52 @@ def begin_run():
     global _is_older, _names_now
     _is_older, _names_now = False, None
     _changed.clear()
+    _imported.clear()
 
 
 def continue_run():
-    """The interpreter has stayed: others may have saved skills since."""
+    """The interpreter has stayed: others may have saved skills since, so every import looks again."""
     global _is_older, _names_now
     _is_older, _names_now = True, None
     _changed.clear()
+    for module in _imported:
+        _take_away(module)
+
+
+def note_import(module, name, source):
+    """Remembers what a module was made of, as bytes."""
+    _imported[name] = (module, source)
+
+
+def imported_before(name, source):
+    """The module that an earlier program made of this very source, or None."""
+    module, made_of = _imported.get(name, (None, None))
+    # What it took from other skills may have changed, so such a one is made again.
+    return module if made_of == source and not _uses_skills(source) else None
+
+
+def _uses_skills(source):
+    return b"skills" in source
+
+
+def _change(name, source):
+    """From now on the skill has this source, or is gone: the next import finds it so."""
+    _changed[name] = source
+    folded = names.fold(name)
+    for module, (_, made_of) in list(_imported.items()):
+        is_it = names.fold(module.partition(".")[2]) == folded
+        if is_it and source is not None and made_of == source.encode():
+            return
+        if is_it or _uses_skills(made_of):
+            del _imported[module]
+            _take_away(module)
+
+
+def _take_away(module):
+    sys.modules.pop(module, None)
+    package, _, written = module.partition(".")
+    if package in sys.modules:
+        vars(sys.modules[package]).pop(written, None)
 
 
 def known():
@@ -89,6 +135,26 @@ def own_source(name):
         if type(code) is str:
             _changed[name] = code
     return _changed.get(name)
+
+
+def waiting():
+    """The names of a project's skills that wait for the user, as they were when the program began."""
+    try:
+        with _open(f"{SKILLS}/{WAITING_FILE}", encoding="utf-8", errors="replace") as file:
+            return file.read(WAITING_CHARS_MAX).split()
+    except OSError:
+        return []
+
+
+def why_waiting(name):
+    """What to say to somebody who imports a skill that waits, or None."""
+    found = names.matching(name[:NAME_CHARS_MAX], waiting())
+    if found is None:
+        return None
+    return (
+        f"skill {found} of this project waits for its approval: the user runs `gristmill skills show {found}`, "
+        f"then `gristmill skills approve {found}`"
+    )
 
 
 def _lying():
@@ -116,6 +182,29 @@ def load_skill(name):
     return SkillSource(source)
 
 
+def described(name):
+    """What describes a skill that is taken for a tool, `skills.name` or its name alone. Or None."""
+    shelf, dot, written = name[:NAME_CHARS_MAX].rpartition(".")
+    if dot and names.fold(shelf) not in _SHELVES:
+        return None
+    found = names.matching(written, known())
+    if found is None:
+        return None
+    head = f"A skill: import it in a program, such as `import skills.{found}`.\n\n"
+    # What describes it lies in /skills only if it is as it was when the program began.
+    if own_source(found) is None:
+        try:
+            with _open(f"{SKILLS}/{found}.md", encoding="utf-8") as file:
+                return head + file.read()
+        except OSError:
+            pass
+    return head + load_skill(found)
+
+
+# What skills are called among the servers that a search shows.
+_SHELVES = ("skills", "savedskills")
+
+
 def list_skills(query="", tags=None):
     """The skills that are saved, found by what they do; each has `name`, `description` and `use`. Needs no await."""
     asked = {"action": "list", "query": _text("list_skills", "query", query), "tags": _texts("list_skills", tags) or []}
@@ -140,7 +229,7 @@ def save_skill(name, code, description="", test=None, tags=()):
     answer = _ask("save_skill", asked)
     saved, source = answer.get("name"), answer.pop("code", None)
     if type(saved) is str and type(source) is str:
-        _changed[saved] = source
+        _change(saved, source)
     return SkillAnswer({key: value for key, value in answer.items() if key != "text"}, _told(answer))
 
 
@@ -148,7 +237,7 @@ def delete_skill(name):
     """Deletes a skill; its history is kept. Needs no await."""
     answer = _ask("delete_skill", {"action": "delete", "name": _text("delete_skill", "name", name)})
     if type(answer.get("name")) is str:
-        _changed[answer["name"]] = None
+        _change(answer["name"], None)
     return SkillAnswer({"name": answer.get("name")}, _told(answer))
 
 
@@ -179,6 +268,9 @@ def _told(answer):
 
 
 def _unknown(name):
+    waits = why_waiting(name)
+    if waits is not None:
+        return _failure(waits, "load_skill", tools.program_line(), "GM-1401")
     there = known()
     close = difflib.get_close_matches(name[:NAME_CHARS_MAX], there, 1)
     if close:
@@ -213,9 +305,15 @@ def _texts(helper, tags):
 def _test(test):
     if test is None or isinstance(test, str):
         return test
-    if isinstance(test, collections.abc.Mapping) and set(test) == {"call", "expect"}:
-        return encoding.plain_arguments(test)
-    raise TypeError(
-        'test of save_skill is Python source with asserts, or {"call": "total([1, 2])", "expect": 3}, '
-        f"not {type(test).__name__}"
-    )
+    if not isinstance(test, collections.abc.Mapping):
+        raise TypeError(f"test of save_skill is {_TEST_FORMS}, not {type(test).__name__}")
+    for key in ("call", "expect"):
+        if key not in test:
+            raise TypeError(f'test of save_skill has no "{key}"; it is {_TEST_FORMS}')
+    for key in test:
+        if key not in ("call", "expect"):
+            raise TypeError(f"test of save_skill cannot have {str(key)[:NAME_CHARS_MAX]!r}; it is {_TEST_FORMS}")
+    return encoding.plain_arguments(test)
+
+
+_TEST_FORMS = 'Python source with asserts, or an example: {"call": "total([1, 2])", "expect": 3}'

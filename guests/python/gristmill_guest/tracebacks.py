@@ -49,12 +49,16 @@ def message_of(error):
     return text if len(text) <= MESSAGE_CHARS_MAX else text[: MESSAGE_CHARS_MAX - 1] + "\u2026"
 
 
+# A message of these alone is a value, such as 404 or [].
+_SAYS_NOTHING = "+-.0123456789[](){}, '\""
+
+
 def told_message_of(error):
     """The message, with the type in front where the message alone says nothing."""
     message = message_of(error)
     if not message.strip():
         return type(error).__name__
-    if type(error).__str__ is KeyError.__str__ or not message.strip("+-.0123456789"):
+    if type(error).__str__ is KeyError.__str__ or not message.strip(_SAYS_NOTHING):
         return f"{type(error).__name__}: {message}"
     return message
 

@@ -34,7 +34,7 @@ class TreeFinder:
         # Without the tree the name is free for a package of the workspace.
         if parts[0] == "servers" and catalogue.exists():
             spec = self._server_spec(fullname, parts[1:]) or _refuse(fullname, parts, _server_members(parts[1:]))
-        elif parts[0] == "skills" and (os.path.isdir(skills.SKILLS) or skills.known()):
+        elif parts[0] == "skills" and _are_skills_here():
             spec = self._skill_spec(fullname, parts[1:]) or _refuse(fullname, parts, skills.known())
         else:
             return None
@@ -76,6 +76,15 @@ class TreeFinder:
         return spec
 
 
+def _are_skills_here():
+    """Whether the name means saved skills; where none can be used, a package of the workspace has it."""
+    if skills.known():
+        return True
+    if skills.waiting():
+        return importlib.machinery.PathFinder.find_spec("skills") is None
+    return os.path.isdir(skills.SKILLS)
+
+
 def _package(fullname, fill):
     return importlib.machinery.ModuleSpec(fullname, _TreeLoader(fill), is_package=True)
 
@@ -93,6 +102,9 @@ def _refuse(fullname, parts, known):
         return None
     if parts[0] == "servers" and not catalogue.servers():
         raise ModuleNotFoundError(f"No module named '{fullname}': {tool_imports.NO_SERVERS}", name=fullname)
+    waits = skills.why_waiting(parts[1]) if parts[0] == "skills" else None
+    if waits is not None:
+        raise ModuleNotFoundError(f"No module named '{fullname}'; {waits}", name=fullname)
     known = [identifier(name) for name in known]
     close = difflib.get_close_matches(parts[-1], known, 1)
     if close:
@@ -132,15 +144,28 @@ class _TreeLoader:
 class _SkillLoader(importlib.machinery.SourceFileLoader):
     """A skill finds the same helpers in its globals as the program that imports it."""
 
+    _data = None
+    _is_made = False
+
+    def create_module(self, spec):
+        module = skills.imported_before(self.name, self.get_data(self.path))
+        self._is_made = module is not None
+        return module
+
     def exec_module(self, module):
+        if self._is_made:
+            return
         module.__dict__.update(namespace.MODULES)
         module.__dict__.update(namespace.HELPERS)
         super().exec_module(module)
+        skills.note_import(module, self.name, self.get_data(self.path))
 
     def get_data(self, path):
-        # What this run saved lies nowhere yet.
-        saved = skills.own_source(path.rpartition("/")[2].removesuffix(".py"))
-        return super().get_data(path) if saved is None else saved.encode()
+        if self._data is None:
+            # What this run saved lies nowhere yet.
+            saved = skills.own_source(path.rpartition("/")[2].removesuffix(".py"))
+            self._data = super().get_data(path) if saved is None else saved.encode()
+        return self._data
 
     def path_stats(self, path):
         # Nothing is compiled ahead, and nothing could be written.
@@ -175,8 +200,19 @@ def _fill_tool(module, server, tool):
 
 
 def _fill_skills(module):
-    module.__all__ = skills.known()
-    _resolve_lazily(module, lambda name: _import_member(module, name, skills.known()), module.__all__)
+    """Its members are those there are when somebody asks: a program saves and deletes some."""
+
+    def __getattr__(name):
+        if name == "__all__":
+            return skills.known()
+        found = None if name.startswith("__") else _import_member(module, name, skills.known())
+        if found is None:
+            listed = ", ".join(skills.known()[:30]) or "nothing"
+            raise AttributeError(f"module '{module.__name__}' has no '{name}'; it has: {listed}")
+        return found
+
+    module.__getattr__ = __getattr__
+    module.__dir__ = skills.known
 
 
 def _resolve_lazily(module, resolve, names, beside=lambda: ""):

@@ -14,6 +14,7 @@ class MessagesStandAlone(unittest.TestCase):
         for code, message in (
             ('{}["x"]', "KeyError: 'x'"),
             ("assert False", "AssertionError"),
+            ("assert False, []", "AssertionError: []"),
             ("raise ValueError", "ValueError"),
             ("raise ValueError(7)", "ValueError: 7"),
             ("import queue\nqueue.Queue().get_nowait()", "Empty"),

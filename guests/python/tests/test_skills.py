@@ -1,6 +1,8 @@
+import sys
+import textwrap
 import unittest
 
-from tests.fake_host import FakeHost, Refusal, run
+from tests.fake_host import FakeHost, Refusal, Session, run
 from tests.places import BesideTrees
 
 
@@ -43,6 +45,36 @@ class Skills(BesideTrees):
         # Another run begins anew.
         self.assertEqual(self.result("from skills.adder import add\nresult = add(1, 2)"), 3)
 
+    def test_a_module_is_imported_anew_after_its_skill_was_saved_again_or_deleted(self):
+        code = """
+            first = save_skill("ver", "def ver(): return 1")
+            save_skill("above", "from skills.ver import ver\\ndef twice(): return 2 * ver()")
+            from skills.ver import ver
+            from skills.above import twice
+            import skills
+            was = [ver(), twice(), skills.Ver.ver()]
+            save_skill("ver", "def ver(): return 5")
+            from skills.ver import ver
+            from skills.above import twice
+            result = [was, ver(), twice(), skills.Ver.ver(), skills.__all__]
+        """
+        expected = [[1, 2, 1], 5, 10, 5, ["above", "adder", "ver"]]
+        self.assertEqual(self.result(textwrap.dedent(code)), expected)
+        code = "from skills.adder import add\ndelete_skill('adder')\nfrom skills.adder import add"
+        self.assertIn("No module named 'skills.adder'", self.error(code)["message"])
+
+    def test_a_skill_that_fails_on_import_can_be_repaired_in_the_same_program(self):
+        code = """
+            save_skill("broken", "x = 1 / 0")
+            try:
+                import skills.broken
+            except ZeroDivisionError:
+                save_skill("broken", "x = 1")
+            from skills.broken import x
+            result = x
+        """
+        self.assertEqual(self.result(textwrap.dedent(code)), 1)
+
     def test_each_helper_may_be_awaited_and_prints_as_text(self):
         code = 'saved = await save_skill("a_b", "x = 1", tags=("one",))\nresult = [str(saved), saved["version"]]'
         self.assertEqual(self.result(code), ["saved", 1])
@@ -75,11 +107,75 @@ class Skills(BesideTrees):
         self.assertEqual((error["line"], error["kind"]), (2, "tool"))
         self.assertIn("the test failed", error["message"])
 
+    def test_a_skill_that_is_taken_for_a_tool_is_described(self):
+        for name in ("skills.adder", "Skills.Adder", "adder"):
+            told = self.result(f"result = describe_tool({name!r})")
+            self.assertTrue("import skills.adder" in told and told.endswith("# adder"), told)
+        saved = "save_skill('doubler', 'def double(n): return 2 * n')\nresult = describe_tool('skills.doubler')"
+        self.assertIn("def double(n)", self.result(saved))
+        self.assertIn('there is no tool "crm.adder"', self.error("describe_tool('crm.adder')")["message"])
+
     def test_wrong_arguments_and_names_are_told(self):
         self.assertIn("name of load_skill is text", self.error("load_skill(3)")["message"])
         self.assertIn("test of save_skill", self.error("save_skill('a', 'x', test=3)")["message"])
+        said = self.error("save_skill('a', 'x', test={'cal': 'f()', 'expect': 1})")["message"]
+        self.assertIn('test of save_skill has no "call"', said)
+        said = self.error("save_skill('a', 'x', test={'call': 'f()', 'expect': 1, 'name': 2})")["message"]
+        self.assertIn("cannot have 'name'", said)
         self.assertIn('did you mean "adder"?', self.error("load_skill('ader')")["message"])
         self.assertIn("skills.adder", self.error("import skills.ader")["message"])
+
+
+class KeptInterpreter(BesideTrees):
+    """What was saved elsewhere is imported; what is as it was stays the same module."""
+
+    tree = Skills.tree
+
+    def setUp(self):
+        super().setUp()
+        self.sources = {"adder": "count = [0]\ndef add(a, b): return a + b\n", "user": "from skills.adder import add\n"}
+        self.session = Session(FakeHost(skill=self.answer))
+        self.session.__enter__()
+        self.addCleanup(self.session.__exit__)
+
+    def answer(self, request):
+        if request["action"] == "names":
+            return {"names": sorted(self.sources)}
+        if request["action"] == "load":
+            return {"code": self.sources.get(request["name"])}
+        return saves(request)
+
+    def test_a_new_version_of_elsewhere_is_imported_and_a_deleted_one_is_not(self):
+        self.session.run("1")
+        code = "from skills.adder import add\nfrom skills import adder, user\nadder.count[0] += 1\n"
+        code += "[add(1, 2), user.add(1, 2), adder.count[0]]"
+        self.assertEqual(self.session.result(code), [3, 3, 1])
+        self.assertEqual(self.session.result(code), [3, 3, 2], "the same source, the same module")
+        self.sources["adder"] = "count = [7]\ndef add(a, b): return a * b\n"
+        self.assertEqual(self.session.result(code), [2, 2, 8])
+        self.assertEqual(self.session.result("import skills\nskills.adder.add(2, 3)"), 6)
+        del self.sources["adder"]
+        self.assertIn("No module named 'skills.adder'", self.session.run(code)["error"]["message"])
+
+
+class Waiting(BesideTrees):
+    tree = {"skills/.waiting": "site_rules\nother\n"}
+
+    def test_the_import_of_one_that_waits_says_what_the_user_can_do(self):
+        for code in ("from skills.site_rules import f", "from skills.siteRules import f", "load_skill('site_rules')"):
+            outcome = run(code, FakeHost(skill=saves))
+            self.assertIn("gristmill skills approve site_rules", outcome["error"]["message"], code)
+        self.assertIn("there are: none", run("import skills.third", FakeHost())["error"]["message"])
+
+    def test_a_package_of_the_workspace_is_not_hidden_by_those_that_wait(self):
+        code = "import sys, os\nos.makedirs('skills_here/skills')\nopen('skills_here/skills/__init__.py', 'w').close()\n"
+        code += "open('skills_here/skills/own.py', 'w').write('x = 1')\nsys.path.insert(0, 'skills_here')\n"
+        code += "import skills.own\nresult = skills.own.x"
+        outcome = run(code, FakeHost(skill=saves))
+        for name in ("skills", "skills.own"):
+            sys.modules.pop(name, None)
+        sys.path.remove("skills_here")
+        self.assertEqual(outcome["result"], 1, outcome)
 
 
 class NoSkills(BesideTrees):

@@ -27,6 +27,8 @@ pub struct DbArguments {
 #[derive(Subcommand)]
 pub enum DbCommand {
     /// Write a copy of it, while everything goes on
+    ///
+    /// The folders of skills and the files of sessions lie beside the database and are not in the copy.
     Backup {
         /// Where to; nothing is overwritten [default: gristmill-TIME.db in this folder]
         file: Option<PathBuf>,

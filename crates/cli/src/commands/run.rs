@@ -80,9 +80,12 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         builder = builder.tools(Arc::new(tools));
     }
     // A program that imports none runs without them as well.
+    let mut skills = None;
     if let Some(store) = &store {
         let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-        builder = builder.skills(skill_folders::with_store(store.clone(), &surroundings)?);
+        let opened = skill_folders::with_store(store.clone(), &surroundings)?;
+        builder = builder.skills(opened.clone());
+        skills = Some(opened);
     }
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
@@ -99,6 +102,9 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         Some(store) => Recorder::open(store, &place).await,
         None => None,
     };
+    if let (Some(skills), Some(recorder)) = (&skills, &recorder) {
+        skills.record_tests_in(recorder.history().clone());
+    }
     let level = gateway.limits().level();
     let session = held.as_ref().map(|held| held.id().as_str());
     let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));

@@ -122,6 +122,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
     let skills = skill_folders::with_store(store.clone(), &surroundings)?;
+    skills.record_tests_in(history.clone());
     builder = builder.skills(skills.clone());
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let settings = own_sessions::settings(configured.as_ref());

@@ -18,6 +18,7 @@ cases![
     executions_of_callers_without_a_name_are_not_listed,
     an_owner_never_sees_what_another_token_has_running,
     a_token_that_may_only_look_runs_nothing,
+    only_an_admins_token_changes_the_skills_that_all_share,
     a_token_sees_its_own_figures_and_an_admins_sees_everyones,
     many_callers_at_once_are_answered_each_with_its_own,
     a_signal_ends_the_gateway_and_leaves_nothing_behind,
@@ -239,6 +240,30 @@ fn a_token_that_may_only_look_runs_nothing() {
         let message = refused["error"]["message"].as_str().unwrap_or_default();
         assert!(message.contains(tool) && message.contains("needs the scope `execute`"), "{refused}");
     }
+}
+
+fn only_an_admins_token_changes_the_skills_that_all_share() {
+    let (listening, [ada, eve]) = Listening::with_tokens(
+        "http-skills",
+        [("ada", &[]), ("eve", &["--scope", "execute", "--scope", "admin"])],
+    );
+    let [ada, eve] = [ada, eve].map(|authorization| Holder { listening: &listening, authorization });
+    let new = json!({"name": "two_of", "code": "def two(): return 2"});
+    assert_eq!(eve.structured("save_skill", new)["version"], 1);
+    let changed = json!({"name": "two_of", "code": "def two(): return 3"});
+    for (tool, arguments) in [("save_skill", changed), ("delete_skill", json!({"name": "two_of"}))] {
+        let refused = ada.call(tool, arguments);
+        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(tool) && message.contains("needs the scope `admin`"), "{refused}");
+    }
+    let refused = ada.structured("execute_code", json!({"code": "delete_skill('two_of')"}));
+    let message = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("a token with the scope `admin`"), "{refused}");
+    assert_eq!(ada.structured("list_skills", json!({}))["total"], 1);
+    let program = "from skills.two_of import two\nresult = two()";
+    assert_eq!(ada.structured("execute_code", json!({"code": program}))["result"], 2);
+    let program = "delete_skill('two_of')\nresult = len(list(list_skills()))";
+    assert_eq!(eve.structured("execute_code", json!({"code": program}))["result"], 0);
 }
 
 fn a_token_sees_its_own_figures_and_an_admins_sees_everyones() {

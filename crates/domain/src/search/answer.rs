@@ -66,6 +66,8 @@ pub struct ServerLine {
     pub server: String,
     /// How many tools it has.
     pub tools: usize,
+    /// Whether they are skills: no server has them, and they are imported instead of called.
+    pub are_skills: bool,
     /// Its category, if it has one.
     pub category: Option<String>,
     /// What it says about itself, in one line.
@@ -212,6 +214,7 @@ fn server_line(server: &Server) -> ServerLine {
     ServerLine {
         server: server.folder.clone(),
         tools: server.tools.len(),
+        are_skills: false,
         category: server.offer.category.clone(),
         summary: bounded(line, SERVER_SUMMARY_BYTES_MAX),
     }

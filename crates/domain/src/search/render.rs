@@ -125,10 +125,12 @@ fn write_full(text: &mut String, hit: &Hit) -> std::fmt::Result {
 }
 
 fn server_block(line: &ServerLine) -> String {
-    let tools = if line.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", line.tools) };
+    let kind = if line.are_skills { "skill" } else { "tool" };
+    let tools = if line.tools == 1 { format!("1 {kind}") } else { format!("{} {kind}s", line.tools) };
     let category = line.category.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
     let colon = if line.summary.is_empty() { "" } else { ": " };
-    let module = import_name(&line.server).map(|name| format!("{name}, ")).unwrap_or_default();
+    let module = import_name(&line.server).filter(|_| !line.are_skills);
+    let module = module.map(|name| format!("{name}, ")).unwrap_or_default();
     format!("{} ({module}{tools}{category}){colon}{}\n", line.server, line.summary)
 }
 

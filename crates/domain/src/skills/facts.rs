@@ -17,6 +17,9 @@ pub struct CodeFacts {
     pub imports: Vec<String>,
     /// Tools that it calls.
     pub tools: Vec<NeededTool>,
+    /// Why it cannot be imported; none if it compiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
 }
 
 /// One function.

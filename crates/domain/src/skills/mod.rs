@@ -6,6 +6,7 @@
 mod facts;
 mod files;
 mod front_matter;
+mod line_diff;
 mod name;
 mod skill_md;
 mod taken_names;
@@ -13,8 +14,9 @@ mod taken_names;
 pub use facts::{CodeFacts, FunctionFact, NeededTool, ToolDrift, drift, schema_hash};
 pub use files::{FilesError, SKILL_FILE, SkillFiles, clean_text};
 pub use front_matter::{FrontMatter, FrontMatterError};
+pub use line_diff::line_diff;
 pub use name::{NameError, SkillName};
-pub use skill_md::{Described, SkillMd, usage_line};
+pub use skill_md::{Described, SkillMd, described_by, usage_line};
 
 /// The code of one skill: far more than anyone reads, far less than a program may be.
 pub const CODE_BYTES_MAX: usize = 256 * 1024;

@@ -124,8 +124,9 @@ fn clean_tags(tags: &[String]) -> Vec<String> {
     kept
 }
 
-/// The docstring of the module, or of the function that is meant to be used.
-fn described_by(name: &SkillName, facts: &CodeFacts) -> String {
+/// What the code says it is for, on one line: the docstring of the module, or of the function that is
+/// meant to be used.
+pub fn described_by(name: &SkillName, facts: &CodeFacts) -> String {
     let function = facts.main_function(name.as_str()).map(|function| function.doc.as_str());
     let texts = [Some(facts.doc.as_str()), function];
     let doc = texts.into_iter().flatten().find(|text| !text.trim().is_empty());

@@ -14,7 +14,7 @@ pub enum Scope {
     Execute,
     /// Look at tools: search, definitions, lists.
     Search,
-    /// See what everyone has run, in figures.
+    /// See what everyone has run, in figures, and change the skills that all share.
     Admin,
 }
 

@@ -8,6 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{ExecuteRequest, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
+use crate::executions::Owner;
 use crate::ports::{Asker, StateValues};
 
 /// A request that may run.
@@ -21,6 +22,7 @@ pub(super) struct Admitted {
     pub state: Arc<dyn StateValues>,
     pub variables: Variables,
     pub count_tokens: bool,
+    pub changes_skills_as: Option<Owner>,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -61,8 +63,20 @@ pub(super) async fn admit(
         Purpose::Asked => core.take_place().await?,
         Purpose::Ours(_) => core.take_own_place().await?,
     };
-    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, .. } = request;
-    Ok(Admitted { code, context, limits, workspace, asker, state, variables, count_tokens, place })
+    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, changes_skills_as, .. } =
+        request;
+    Ok(Admitted {
+        code,
+        context,
+        limits,
+        workspace,
+        asker,
+        state,
+        variables,
+        count_tokens,
+        changes_skills_as,
+        place,
+    })
 }
 
 impl Core {

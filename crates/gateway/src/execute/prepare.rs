@@ -14,7 +14,7 @@ use super::{LatestVariables, Leftovers, Purpose, Refusal, Variables, WorkspaceCh
 use crate::builder::Core;
 use crate::pool::{Belongings, Lease, Lost, Room};
 use crate::ports::{Asker, StateValues};
-use crate::skills::ProgramSkills;
+use crate::skills::{MayChange, ProgramSkills};
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
@@ -57,9 +57,15 @@ struct Used {
 
 pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
     let skills = Arc::new(match (purpose, &core.skills) {
-        (Purpose::Asked, Some(skills)) => ProgramSkills::new(Some(skills.clone()), skills.freeze().await),
+        (Purpose::Asked, Some(skills)) => {
+            let may_change = match admitted.changes_skills_as {
+                Some(owner) => MayChange::As(owner, skills.clone()),
+                None => MayChange::NotThisCaller,
+            };
+            ProgramSkills::new(may_change, skills.freeze().await)
+        }
         (Purpose::Asked, None) => ProgramSkills::default(),
-        (Purpose::Ours(frozen), _) => ProgramSkills::new(None, frozen),
+        (Purpose::Ours(frozen), _) => ProgramSkills::new(MayChange::Nobody, frozen),
     });
     let mut lease = match &admitted.variables {
         Variables::Forget => None,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gristmill_domain::Limits;
 use serde_json::{Map, Value};
 
+use crate::executions::Owner;
 use crate::pool::Scratch;
 use crate::ports::{Asker, StateValues};
 use crate::state_values::StateInMemory;
@@ -30,6 +31,9 @@ pub struct ExecuteRequest {
     /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
     /// waits for it.
     pub count_tokens: bool,
+    /// As whom it may save and delete skills; `None` if it may only read them. Skills are shared: the
+    /// code of one runs in whoever imports it.
+    pub changes_skills_as: Option<Owner>,
 }
 
 /// What becomes of a program's variables.
@@ -107,7 +111,7 @@ impl Eq for Leftovers {}
 
 impl ExecuteRequest {
     /// A Python program with no context, the gateway's limits, a throw-away workspace, nobody to ask,
-    /// and state and variables that end with it.
+    /// and state and variables that end with it. It may change skills, as the local owner.
     pub fn python(code: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -118,6 +122,7 @@ impl ExecuteRequest {
             state: Arc::new(StateInMemory::default()),
             variables: Variables::Forget,
             count_tokens: false,
+            changes_skills_as: Some(Owner::local()),
         }
     }
 }

@@ -197,7 +197,10 @@ pub(super) async fn answer(
         Wanted::Resource(uri) => tools.read_resource(&uri).await,
         Wanted::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
-            Ok(arguments) => tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await,
+            Ok(arguments) => {
+                let outcome = tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await;
+                outcome.map_err(|error| unless_a_skill(error, &skills.offer()))
+            }
             Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
         },
     };
@@ -231,6 +234,23 @@ pub(super) async fn answer(
         error,
     };
     Answered { completion, called, value }
+}
+
+/// A skill is found beside tools, and then called as if it were one.
+fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
+    let meant = match &error {
+        ToolFailure::Unknown { name, .. } => skills.meant(name),
+        ToolFailure::Ambiguous { .. }
+        | ToolFailure::BadArguments(_)
+        | ToolFailure::Said(_)
+        | ToolFailure::Upstream { .. } => None,
+    };
+    match meant {
+        Some((skill, usage)) => ToolFailure::BadArguments(format!(
+            "{skill} is a skill, which is imported and not called as a tool: {usage}"
+        )),
+        None => error,
+    }
 }
 
 fn arguments_from(text: Option<&RawValue>) -> serde_json::Result<Map<String, Value>> {

@@ -7,19 +7,23 @@
 use std::sync::{Arc, Weak};
 
 use gristmill_domain::skills::{CodeFacts, SkillFiles, SkillName};
-use gristmill_domain::{Code, LimitName, one_line};
+use gristmill_domain::{Code, LimitName, Limits, one_line};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
 
 use super::error::SkillError;
+use super::save::EXAMPLE_ASSERT;
 use super::view::FrozenSkills;
 use crate::builder::Core;
-use crate::execute::{self, ExecuteRequest, Purpose, Report};
+use crate::execute::{self, ExecuteRequest, Execution, Purpose, Report};
+use crate::executions::{ExecutionId, Owner};
+use crate::history::{Beginning, History};
 
 /// Parsing is quick; a source that takes longer is made to.
 const ANALYSIS_MS_MAX: u64 = 10_000;
 
-/// A test is an example, not a job.
+/// A test is an example, not a job. The gateway's own wall time may be shorter.
 const TEST_MS_MAX: u64 = 60_000;
 
 /// Words of a failed test.
@@ -27,6 +31,12 @@ const MESSAGE_CHARS_MAX: usize = 600;
 
 const ANALYSE: &str = include_str!("programs/analyse.py");
 const RUN_TESTS: &str = include_str!("programs/run_tests.py");
+
+/// Where the run of a test is recorded, and for whom.
+pub(super) struct TestRecord {
+    pub history: Option<History>,
+    pub owner: Owner,
+}
 
 /// Runs our programs, as long as there is a gateway.
 #[derive(Clone)]
@@ -59,7 +69,10 @@ impl Sandbox {
     pub async fn analyse(&self, code: &str) -> Result<CodeFacts, SkillError> {
         let mut request = ExecuteRequest::python(ANALYSE);
         request.context = Map::from_iter([("source".to_owned(), Value::from(code))]);
-        let report = self.run(request, ANALYSIS_MS_MAX, FrozenSkills::default()).await?;
+        let core = self.core()?;
+        request.limits = Some(limits_within(&core, ANALYSIS_MS_MAX));
+        let purpose = Purpose::Ours(FrozenSkills::default());
+        let report = execute::start(core, request, purpose).finish().await;
         match (report.result, report.error) {
             (Some(result), None) => {
                 let unreadable = |error: serde_json::Error| SkillError::Unchecked(error.to_string());
@@ -89,11 +102,13 @@ impl Sandbox {
         name: &SkillName,
         files: &SkillFiles,
         skills: FrozenSkills,
+        record: &TestRecord,
     ) -> Result<(), SkillError> {
         for (file, test) in files.tests() {
             // One line before the test; it is taken off the lines that are told.
             let code = format!("from skills.{name} import *\n{test}{RUN_TESTS}");
-            let report = self.run(ExecuteRequest::python(code), TEST_MS_MAX, skills.clone()).await?;
+            let what = format!("this is {file}, a test of the skill {name}");
+            let report = self.run_test(code, skills.clone(), record, what).await?;
             if let Some(error) = report.error {
                 if is_ours(error.code) {
                     return Err(SkillError::Unchecked(error.message));
@@ -110,20 +125,58 @@ impl Sandbox {
         Ok(())
     }
 
-    async fn run(
+    /// One test. It is a program of whoever saves, with real tools, so it is in the history as one.
+    async fn run_test(
         &self,
-        mut request: ExecuteRequest,
-        ms_max: u64,
+        code: String,
         skills: FrozenSkills,
+        record: &TestRecord,
+        what: String,
     ) -> Result<Report, SkillError> {
         let core = self.core()?;
-        let mut limits = core.limits.clone();
-        let wall = limits.get(LimitName::WallTime).min(ms_max);
-        // In its range: it only comes down.
-        let _ = limits.set(LimitName::WallTime, wall);
-        request.limits = Some(limits);
-        Ok(execute::start(core, request, Purpose::Ours(skills)).finish().await)
+        let level = core.limits.level();
+        let mut request = ExecuteRequest::python(code);
+        request.limits = Some(limits_within(&core, TEST_MS_MAX));
+        let beginning = record.history.as_ref().and_then(|history| {
+            let id = ExecutionId::new().ok()?;
+            Some(history.about_to_run(&id, &record.owner, &mut request, level))
+        });
+        let execution = execute::start(core, request, Purpose::Ours(skills));
+        let recording = beginning.map(Beginning::begin);
+        let stop = CancellationToken::new();
+        let _stop_with_us = stop.clone().drop_guard();
+        // On a task of its own: whoever saves may be stopped, but what its test did is recorded.
+        let ended = tokio::spawn(async move {
+            let mut report = until_stopped(execution, stop).await;
+            report.notes.push(what);
+            if let Some(recording) = recording {
+                recording.end(&mut report, "").await;
+            }
+            report
+        });
+        ended.await.map_err(|_| SkillError::Unchecked("the gateway is closing".to_owned()))
     }
+}
+
+async fn until_stopped(mut execution: Execution, stop: CancellationToken) -> Report {
+    tokio::select! {
+        () = stop.cancelled() => execution.cancel(),
+        () = all_events(&mut execution) => {}
+    }
+    execution.finish().await
+}
+
+async fn all_events(execution: &mut Execution) {
+    while execution.next_event().await.is_some() {}
+}
+
+/// The gateway's limits, with no more time than this.
+fn limits_within(core: &Core, ms_max: u64) -> Limits {
+    let mut limits = core.limits.clone();
+    let wall = limits.get(LimitName::WallTime).min(ms_max);
+    // In its range: it only comes down.
+    let _ = limits.set(LimitName::WallTime, wall);
+    limits
 }
 
 /// What happened, with the line of the test where the message alone says nothing.
@@ -131,7 +184,9 @@ fn told(message: &str, kind: &str, test: &str, line: Option<u64>) -> String {
     let message = one_line(message, MESSAGE_CHARS_MAX);
     let source = line.and_then(|line| test.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?));
     match source {
-        Some(source) if kind == "exception" => format!("{message}: `{}`", one_line(source, 160)),
+        Some(source) if kind == "exception" && !source.starts_with(EXAMPLE_ASSERT) => {
+            format!("{message}: `{}`", one_line(source, 160))
+        }
         Some(_) | None => message,
     }
 }

@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::error::SkillError;
 use super::folder::FoundSkill;
 use super::view::{Skill, SkillPlace, Standing};
-use super::{Skills, folder, in_background, key, now_ms, write};
+use super::{Skills, folder, in_background, now_ms, write};
 use crate::store::{SavedHow, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
@@ -26,6 +26,14 @@ const BY_HAND: &str = "";
 /// Held while a folder or its history changes. The kernel lets go of it with the process.
 pub(super) struct ChangeLock {
     _file: File,
+}
+
+/// A project's skill that waits for the user.
+pub struct WaitingSkill {
+    /// As it is now.
+    pub skill: Skill,
+    /// Its files when the user last said yes to it; none if that never was.
+    pub before: Option<SkillFiles>,
 }
 
 /// A version that is about to be written.
@@ -62,16 +70,15 @@ impl Skills {
         Ok(ChangeLock { _file: file })
     }
 
-    /// Finishes what somebody who was killed had begun, if there is any of it.
+    /// Finishes what somebody who was killed had begun in the user's own folder. A project's is not
+    /// touched by looking at it: that waits until something is saved there.
     pub(super) async fn clean_up(&self) {
-        let folders = [self.inner.user.clone(), self.inner.project.clone()].into_iter().flatten();
-        let folders: Vec<PathBuf> = folders.filter(|folder| write::has_leftovers(folder)).collect();
-        if folders.is_empty() {
+        let Some(folder) = self.inner.user.clone().filter(|folder| write::has_leftovers(folder)) else {
             return;
-        }
+        };
         // Whoever holds the lock is still writing, and cleans up itself.
         if let Ok(_lock) = self.lock().await {
-            in_background(move || folders.iter().for_each(|folder| write::clean(folder))).await;
+            in_background(move || write::clean(&folder)).await;
         }
     }
 
@@ -117,6 +124,7 @@ impl Skills {
         number: i64,
     ) -> Result<(), SkillError> {
         let folder = self.writable(place)?;
+        let key = self.key_of(place).unwrap_or_default();
         let (hash, name) = (new.files.hash(), new.name.clone());
         let disk = |error: String| SkillError::Disk { what: format!("the skill {name}"), why: error };
         let files = new.files.clone();
@@ -124,7 +132,7 @@ impl Skills {
         if place == SkillPlace::Project {
             // First: whoever is killed after writing must not find its own skill waiting.
             make_project_folder(&folder).map_err(|error| disk(error.to_string()))?;
-            self.inner.store.approve_skill(&key(&folder), new.name.as_str(), &hash, now_ms()).await?;
+            self.inner.store.approve_skill(&key, new.name.as_str(), &hash, now_ms()).await?;
         }
         let written = in_background(move || {
             write::clean(&path);
@@ -134,7 +142,7 @@ impl Skills {
         let written = written.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted")));
         written.map_err(|error| disk(error.to_string()))?;
         let version = SkillVersion {
-            folder: key(&folder),
+            folder: key,
             name: new.name.as_str().to_owned(),
             version: number,
             hash,
@@ -164,12 +172,11 @@ impl Skills {
         place: SkillPlace,
         name: &SkillName,
     ) -> Result<(Option<SkillFiles>, Option<SkillVersion>), SkillError> {
-        let folder = self.writable(place)?;
-        let (path, wanted) = (folder.clone(), name.clone());
+        let (path, wanted) = (self.writable(place)?, name.clone());
         let there = in_background(move || folder::read_one(&path, &wanted)).await;
         let there = there.unwrap_or_else(|| Err("it was interrupted".to_owned()));
         let there = there.map_err(|why| SkillError::Disk { what: format!("the skill {name}"), why })?;
-        let folder = key(&folder);
+        let folder = self.key_of(place).unwrap_or_default();
         let mut latest = self.inner.store.latest_skill(&folder, name.as_str()).await?;
         if let Some(files) = &there
             && latest.as_ref().is_none_or(|latest| latest.hash != files.hash())
@@ -198,14 +205,13 @@ impl Skills {
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?.clone();
         let lock = self.lock().await?;
         let (_, latest) = self.latest_on_disk(&lock, skill.place, &skill.name).await?;
-        let folder = self.writable(skill.place)?;
-        let (path, gone) = (folder.clone(), skill.name.clone());
+        let (path, gone) = (self.writable(skill.place)?, skill.name.clone());
         let removed = in_background(move || write::remove(&path, &gone)).await;
         removed.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted"))).map_err(|error| {
             SkillError::Disk { what: format!("the skill {name}"), why: error.to_string() }
         })?;
         let version = SkillVersion {
-            folder: key(&folder),
+            folder: self.key_of(skill.place).unwrap_or_default(),
             name: name.as_str().to_owned(),
             version: latest.map_or(1, |latest| latest.version + 1),
             hash: String::new(),
@@ -237,8 +243,8 @@ impl Skills {
             None => vec![SkillPlace::User, SkillPlace::Project],
         };
         for place in places {
-            let Some(folder) = self.folder_of(place) else { continue };
-            let found = self.inner.store.skill_history(&key(folder), name.as_str()).await?;
+            let Some(folder) = self.key_of(place) else { continue };
+            let found = self.inner.store.skill_history(&folder, name.as_str()).await?;
             if !found.is_empty() || skill.is_some() {
                 return Ok((place, found));
             }
@@ -246,24 +252,42 @@ impl Skills {
         Err(SkillError::Unknown { nearest: view.nearest(name.as_str()), name: name.to_string() })
     }
 
-    /// Brings an earlier version back, as a new one.
+    /// One version of a skill that can be read, of a deleted one as well.
+    pub async fn version(&self, name: &str, version: i64) -> Result<SkillVersion, SkillError> {
+        Ok(self.version_in_place(name, version).await?.1)
+    }
+
+    async fn version_in_place(
+        &self,
+        name: &str,
+        version: i64,
+    ) -> Result<(SkillPlace, SkillVersion), SkillError> {
+        let (place, mut history) = self.history_in_place(name).await?;
+        history.retain(|known| !known.hash.is_empty());
+        match history.iter().position(|known| known.version == version) {
+            Some(at) => Ok((place, history.swap_remove(at))),
+            None => {
+                let known = history.iter().map(|known| known.version).collect();
+                Err(SkillError::NoVersion { name: one_line(name, 64), version, known })
+            }
+        }
+    }
+
+    /// Brings an earlier version back, as a new one; its number. What is so already makes no version.
     pub async fn rollback(&self, name: &str, version: i64, by: &str) -> Result<i64, SkillError> {
-        let (place, history) = self.history_in_place(name).await?;
-        let old = history.into_iter().find(|known| known.version == version && !known.hash.is_empty());
-        let old = old.ok_or_else(|| SkillError::NoVersion { name: one_line(name, 64), version })?;
+        let (place, old) = self.version_in_place(name, version).await?;
         let name = SkillName::new(&old.name)?;
         let lock = self.lock().await?;
-        let (_, latest) = self.latest_on_disk(&lock, place, &name).await?;
-        let number = latest.map_or(1, |latest| latest.version + 1);
-        let mut files = old.files;
-        let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
-        let facts = old.facts.clone().unwrap_or_default();
-        let md = match old.facts {
-            Some(_) => md.renewed(&name, number, &Described::default(), &facts, Some(&facts)),
-            // As somebody wrote it by hand.
-            None => md,
+        let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
+        let current = latest.map_or(0, |latest| latest.version);
+        let is_so = |there: SkillFiles| {
+            old.hash == there.hash() || brought_back(&old, &name, current).is_ok_and(|files| files == there)
         };
-        files.put(SKILL_FILE, &md.render())?;
+        if there.is_some_and(is_so) {
+            return Ok(current);
+        }
+        let number = current + 1;
+        let files = brought_back(&old, &name, number)?;
         let new = NewVersion { name, files, facts: old.facts, by: by.to_owned(), how: SavedHow::RolledBack };
         self.write_version(&lock, place, new, number).await?;
         drop(lock);
@@ -271,25 +295,57 @@ impl Skills {
         Ok(number)
     }
 
-    /// The user says yes to a project's skill as it is now.
-    pub async fn approve(&self, name: &str) -> Result<Skill, SkillError> {
+    /// What the user would say yes to.
+    pub async fn waiting(&self, name: &str) -> Result<WaitingSkill, SkillError> {
         let view = self.look_again().await;
-        let waiting = view.all().iter().find(|skill| {
-            skill.standing == Standing::Waiting
-                && skill.name.folded() == gristmill_domain::catalogue::fold(name)
-        });
-        let Some(skill) = waiting else {
-            return Err(match view.find(name) {
+        let named = view.named(name);
+        let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) else {
+            return Err(match named.first() {
                 Some(known) => SkillError::Bad(format!("`{}` waits for nothing: it can be used", known.name)),
                 None => SkillError::Unknown { name: one_line(name, 64), nearest: view.nearest(name) },
             });
         };
-        let folder = key(&self.writable(SkillPlace::Project)?);
-        self.inner.store.approve_skill(&folder, skill.name.as_str(), &skill.hash, now_ms()).await?;
-        let skill = skill.clone();
-        self.look_again().await;
-        Ok(skill)
+        let before = match self.key_of(SkillPlace::Project) {
+            Some(folder) => self.last_approved(&folder, skill.name.as_str()).await?,
+            None => None,
+        };
+        Ok(WaitingSkill { skill: (*skill).clone(), before })
     }
+
+    /// The latest version that the user said yes to: others were only found there.
+    async fn last_approved(&self, folder: &str, name: &str) -> Result<Option<SkillFiles>, SkillError> {
+        let approved = self.inner.store.approved_skills(folder).await?;
+        let is_approved = |hash: &str| approved.iter().any(|(known, yes)| known == name && yes == hash);
+        let history = self.inner.store.skill_history(folder, name).await?;
+        Ok(history.into_iter().find(|known| is_approved(&known.hash)).map(|known| known.files))
+    }
+
+    /// The user says yes to a project's skill as it was shown.
+    pub async fn approve(&self, shown: &Skill) -> Result<(), SkillError> {
+        let now = self.waiting(shown.name.as_str()).await?.skill;
+        if now.hash != shown.hash {
+            let why = format!("`{}` has changed since it was shown; look at it again", shown.name);
+            return Err(SkillError::Bad(why));
+        }
+        self.writable(SkillPlace::Project)?;
+        let folder = self.key_of(SkillPlace::Project).unwrap_or_default();
+        self.inner.store.approve_skill(&folder, shown.name.as_str(), &shown.hash, now_ms()).await?;
+        self.look_again().await;
+        Ok(())
+    }
+}
+
+/// The files of an earlier version as they are written with another number.
+fn brought_back(old: &SkillVersion, name: &SkillName, number: i64) -> Result<SkillFiles, SkillError> {
+    let mut files = old.files.clone();
+    let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
+    let md = match &old.facts {
+        Some(facts) => md.renewed(name, number, &Described::default(), facts, Some(facts)),
+        // As somebody wrote it by hand.
+        None => md,
+    };
+    files.put(SKILL_FILE, &md.render())?;
+    Ok(files)
 }
 
 /// `.gristmill/skills` below the project, which must not be a way out of it.

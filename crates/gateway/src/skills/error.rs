@@ -12,11 +12,11 @@ pub enum SkillError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// Not a skill of these files.
-    #[error("{0}")]
+    #[error(transparent)]
     Files(#[from] FilesError),
     /// `SKILL.md` is wrong.
     #[error("SKILL.md: {0}")]
-    Md(#[from] FrontMatterError),
+    Md(FrontMatterError),
     /// No such skill.
     #[error("there is no skill `{name}`{}", nearest_text(.nearest))]
     Unknown {
@@ -26,12 +26,14 @@ pub enum SkillError {
         nearest: Vec<String>,
     },
     /// It has no such version.
-    #[error("`{name}` has no version {version}; `gristmill skills history {name}` shows those there are")]
+    #[error("`{name}` has no version {version}{}", versions_text(.known))]
     NoVersion {
         /// Which skill.
         name: String,
         /// Which version.
         version: i64,
+        /// Those that can be read, the latest first.
+        known: Vec<i64>,
     },
     /// It waits for the user.
     #[error(
@@ -96,6 +98,16 @@ fn nearest_text(nearest: &[String]) -> String {
     }
 }
 
+fn versions_text(known: &[i64]) -> String {
+    match known {
+        [] => "; none is kept".to_owned(),
+        known => {
+            let numbers: Vec<String> = known.iter().map(ToString::to_string).collect();
+            format!("; there are {}", numbers.join(", "))
+        }
+    }
+}
+
 fn line_text(line: Option<u64>) -> String {
     line.map(|line| format!(" (line {line})")).unwrap_or_default()
 }
@@ -104,6 +116,13 @@ fn place_text(file: &str, line: Option<u64>) -> String {
     match line {
         Some(line) => format!(" ({file}, line {line})"),
         None => format!(" ({file})"),
+    }
+}
+
+impl From<FrontMatterError> for SkillError {
+    /// Not as its source: its words are told already.
+    fn from(error: FrontMatterError) -> Self {
+        SkillError::Md(error)
     }
 }
 

@@ -17,6 +17,9 @@ const ENTRIES_MAX: usize = 2_000;
 /// Entries of one skill that are looked at.
 const SKILL_ENTRIES_MAX: usize = 4 * SKILL_FILES_MAX;
 
+/// Above a project's skills.
+const PROJECT_PARENT: &str = ".gristmill";
+
 /// One skill on disk.
 pub(super) struct FoundSkill {
     pub name: SkillName,
@@ -90,6 +93,14 @@ pub(super) fn read_one(folder: &Path, name: &SkillName) -> Result<Option<SkillFi
     }
 }
 
+/// The names of all that lie in the folder and could be skills.
+pub(super) fn skill_names(folder: &Path) -> Vec<SkillName> {
+    let Ok(Some(opened)) = open(folder) else { return Vec::new() };
+    let names = names(&opened, ENTRIES_MAX).map(|(names, _)| names).unwrap_or_default();
+    let folders = names.into_iter().filter(|name| is_folder(&opened, name));
+    folders.filter_map(|name| SkillName::new(&name).ok()).collect()
+}
+
 /// A skill's folder that somebody names, to be imported: anywhere, under any name.
 pub fn read_files(folder: &Path) -> Result<SkillFiles, String> {
     let opened = open(folder).map_err(|error| error.to_string())?;
@@ -128,11 +139,11 @@ fn entries(folder: &OwnedFd, count_max: usize) -> Vec<(String, Stat)> {
 }
 
 /// A project must not lead us elsewhere: neither the folder nor the one above may be a link.
-fn open(folder: &Path) -> io::Result<Option<OwnedFd>> {
+pub(super) fn open(folder: &Path) -> io::Result<Option<OwnedFd>> {
     let above = folder.parent().map(PathBuf::from);
     for place in above.iter().map(PathBuf::as_path).chain([folder]) {
         match std::fs::symlink_metadata(place) {
-            Ok(metadata) if metadata.is_symlink() && place.ends_with(".gristmill") => {
+            Ok(metadata) if metadata.is_symlink() && place.ends_with(PROJECT_PARENT) => {
                 return Err(io::Error::other(format!("{} is a link", place.display())));
             }
             Ok(metadata) if metadata.is_symlink() && place == folder => {
@@ -144,10 +155,18 @@ fn open(folder: &Path) -> io::Result<Option<OwnedFd>> {
         }
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(Some(rustix::fs::open(folder, flags, Mode::empty())?))
+    let opened = match (above, folder.file_name()) {
+        // Step by step: no link can come in between.
+        (Some(above), Some(name)) if above.ends_with(PROJECT_PARENT) => {
+            let above = rustix::fs::open(above.as_path(), flags, Mode::empty())?;
+            rustix::fs::openat(&above, name, flags, Mode::empty())?
+        }
+        (_, _) => rustix::fs::open(folder, flags, Mode::empty())?,
+    };
+    Ok(Some(opened))
 }
 
-fn open_below(folder: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
+pub(super) fn open_below(folder: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(folder, name, flags, Mode::empty())
 }
@@ -161,7 +180,7 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
 }
 
 /// Sorted, at most so many; whether there are more. Names that are not text are left out.
-fn names(folder: &OwnedFd, count_max: usize) -> io::Result<(Vec<String>, bool)> {
+pub(super) fn names(folder: &OwnedFd, count_max: usize) -> io::Result<(Vec<String>, bool)> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(folder)? {
         let entry = entry?;

@@ -7,13 +7,10 @@ use gristmill_domain::search::{Index, Query};
 use gristmill_domain::skills::usage_line;
 use serde_json::{Value, json};
 
-use super::view::{Skill, SkillsView, Standing};
+use super::view::{Skill, SkillPlace, SkillsView};
 
 /// More than this many are found with words or tags.
 const SHOWN_MAX: usize = 100;
-
-/// Names of those that wait.
-const WAITING_NAMED_MAX: usize = 20;
 
 /// How much of each skill is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -45,7 +42,9 @@ pub struct ListQuery {
 pub struct ListedSkills<'a> {
     shown: Vec<&'a Skill>,
     total: usize,
-    waiting: Vec<&'a str>,
+    /// How many there are, whatever was asked for.
+    usable: usize,
+    waiting: usize,
     detail: ListDetail,
     lookup: Option<&'a Lookup>,
 }
@@ -60,12 +59,13 @@ pub fn listed<'a>(view: &'a SkillsView, query: &ListQuery, lookup: Option<&'a Lo
         "" => view.usable().filter(has_tags).collect(),
         words => ranked(view, words).into_iter().filter(has_tags).collect(),
     };
-    let waiting = view.all().iter().filter(|skill| skill.standing == Standing::Waiting);
+    let waiting = view.waiting();
     let total = usable.len();
     ListedSkills {
         shown: usable.into_iter().take(SHOWN_MAX).collect(),
         total,
-        waiting: waiting.map(|skill| skill.name.as_str()).collect(),
+        usable: view.usable().count(),
+        waiting: waiting.count(),
         detail: query.detail,
         lookup,
     }
@@ -103,6 +103,7 @@ impl ListedSkills<'_> {
             "description": skill.description(),
             "version": skill.version,
             "use": usage_line(name, &facts),
+            "place": skill.place.as_str(),
         });
         if !skill.tags().is_empty() {
             value["tags"] = json!(skill.tags());
@@ -116,14 +117,14 @@ impl ListedSkills<'_> {
             value["tools"] = tools.collect();
             value["functions"] =
                 json!(facts.functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>());
-            value["place"] = json!(skill.place.as_str());
             value["saved"] = json!(skill.how.told(&skill.saved_by));
         }
         value
     }
 
     fn troubles(&self, skill: &Skill) -> Vec<String> {
-        skill.drift(self.lookup).iter().map(ToString::to_string).collect()
+        let broken = skill.broken().map(|why| format!("cannot be imported: it is not valid Python: {why}"));
+        broken.into_iter().chain(skill.drift(self.lookup).iter().map(ToString::to_string)).collect()
     }
 
     /// One text for each.
@@ -141,8 +142,12 @@ impl ListedSkills<'_> {
         let tags = if tags.is_empty() { String::new() } else { format!(" [{}]", tags.join(", ")) };
         let description = skill.description();
         let colon = if description.is_empty() { "" } else { ": " };
+        let place = match skill.place {
+            SkillPlace::User => "",
+            SkillPlace::Project => ", project",
+        };
         let mut text = format!(
-            "{name} (v{}){tags}{colon}{description}\n    {}",
+            "{name} (v{}{place}){tags}{colon}{description}\n    {}",
             skill.version,
             usage_line(name, &facts)
         );
@@ -169,26 +174,33 @@ impl ListedSkills<'_> {
         if self.total > self.shown.len() {
             remarks.push(format!("{} more: use words or tags.", self.total - self.shown.len()));
         }
-        if !self.waiting.is_empty() {
-            let named = &self.waiting[..self.waiting.len().min(WAITING_NAMED_MAX)];
-            let more = self.waiting.len() - named.len();
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        // By number only: a model reads this, and their names are anybody's words.
+        if self.waiting > 0 {
             remarks.push(format!(
-                "Of this project, waiting until the user approves them with `gristmill skills approve`: {}{more}.",
-                named.join(", ")
+                "{} of this project cannot be used yet: the user looks at them with `gristmill skills list` and approves them.",
+                self.waiting
             ));
         }
         remarks
     }
 
+    /// Why there are none; nothing if there are some.
+    pub fn why_none(&self) -> Option<String> {
+        match (self.total, self.usable) {
+            (0, 0) => Some("No skills. save_skill(name, code, description) saves one.".to_owned()),
+            (0, 1) => Some("The one skill there is does not fit; list_skills() shows it.".to_owned()),
+            (0, usable) => Some(format!("None of {usable} skills fits; list_skills() shows all.")),
+            (_, _) => None,
+        }
+    }
+
     /// All of it as text.
     pub fn text(&self) -> String {
-        let count = self.total;
-        let mut lines = vec![match count {
-            0 => "No skills. save_skill(name, code, description) saves one.".to_owned(),
+        let counted = match self.total {
             1 => "1 skill".to_owned(),
             count => format!("{count} skills"),
-        }];
+        };
+        let mut lines = vec![self.why_none().unwrap_or(counted)];
         lines.extend(self.entries());
         lines.extend(self.remarks());
         lines.join("\n")

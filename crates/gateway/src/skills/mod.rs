@@ -23,20 +23,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use gristmill_domain::skills::SkillName;
+use gristmill_domain::skills::{CodeFacts, SkillName};
 
 use crate::builder::Core;
+use crate::history::History;
 use crate::store::Store;
 use crate::upstream::{TreeLease, TreeStore};
 use analysis::Sandbox;
 use folder::{Found, FoundSkill};
 use view::Known;
 
+pub use changes::WaitingSkill;
 pub use error::SkillError;
 pub use folder::{Problem, read_files};
 pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
 pub use offer::SkillOffer;
-pub(crate) use program_calls::{ProgramSkills, SkillCall};
+pub(crate) use program_calls::{MayChange, ProgramSkills, SkillCall};
 pub use save::{SaveRequest, SavedSkill, SkillTest};
 pub(crate) use view::FrozenSkills;
 pub use view::{Skill, SkillPlace, SkillsView, Standing};
@@ -46,6 +48,9 @@ pub const PROJECT_FOLDER: &str = ".gristmill/skills";
 
 /// Where skills lie below the data folder.
 pub const USER_FOLDER: &str = "skills";
+
+/// The user's folder as the database names it; no path is written so.
+const USER_KEY: &str = "user";
 
 /// How soon an edit by hand is seen by programs. Looking costs a moment for each skill.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -77,6 +82,8 @@ struct Inner {
     project: Option<PathBuf>,
     trees: Arc<TreeStore>,
     sandbox: OnceLock<Sandbox>,
+    /// Where runs of tests are recorded.
+    history: OnceLock<History>,
     looked: tokio::sync::Mutex<Looked>,
     /// Whether what a killed one left was cleaned up.
     is_clean: AtomicBool,
@@ -103,6 +110,7 @@ impl Skills {
                 project,
                 trees: Arc::new(TreeStore::new(cache.join("skill-trees"))),
                 sandbox: OnceLock::new(),
+                history: OnceLock::new(),
                 looked: tokio::sync::Mutex::default(),
                 is_clean: AtomicBool::new(false),
                 tree: std::sync::Mutex::default(),
@@ -113,6 +121,11 @@ impl Skills {
     /// From now on code can be checked.
     pub(crate) fn attach(&self, core: Weak<Core>) {
         let _ = self.inner.sandbox.set(Sandbox::new(core));
+    }
+
+    /// From now on what a test runs is in this history, like any program. The first one stays.
+    pub fn record_tests_in(&self, history: History) {
+        let _ = self.inner.history.set(history);
     }
 
     /// All skills, as they were a second ago at most.
@@ -139,7 +152,7 @@ impl Skills {
         let on_disk =
             in_background(move || folders.map(|folder| folder_fingerprint(folder.as_deref()))).await?;
         let approved = match &self.inner.project {
-            Some(project) => self.inner.store.skill_approvals_mark(&key(project)).await.ok(),
+            Some(project) => self.inner.store.skill_approvals_mark(&path_key(project)).await.ok(),
             None => None,
         };
         Some((on_disk, approved))
@@ -170,14 +183,17 @@ impl Skills {
         // What does not compile says nothing about itself, which is an answer as well.
         let mut facts = match sandbox.analyse(skill.code()).await {
             Ok(facts) => facts,
-            Err(SkillError::Syntax { .. }) => Default::default(),
+            Err(SkillError::Syntax { message, line }) => {
+                let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+                CodeFacts { broken: Some(format!("{message}{line}")), ..CodeFacts::default() }
+            }
             Err(_) => return None,
         };
         let tools = sandbox.core().ok()?.tools.freeze().await;
         if let Some(lookup) = tools.lookup() {
             facts.note_schemas(lookup);
         }
-        let folder = key(self.folder_of(skill.place)?);
+        let folder = self.key_of(skill.place)?;
         let name = skill.name.as_str();
         self.inner.store.set_skill_facts(&folder, name, skill.version, &facts).await.ok()
     }
@@ -185,7 +201,7 @@ impl Skills {
     /// What a program that begins now finds.
     pub(crate) async fn freeze(&self) -> FrozenSkills {
         let view = self.look().await;
-        if view.usable().next().is_none() {
+        if view.is_empty() {
             return FrozenSkills { view, tree: None };
         }
         let kept = self.inner.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -210,6 +226,16 @@ impl Skills {
         }
     }
 
+    /// A place as the database names it. The user's own folder lies beside the database and moves with it,
+    /// so its path says nothing.
+    fn key_of(&self, place: SkillPlace) -> Option<String> {
+        let folder = self.folder_of(place)?;
+        Some(match place {
+            SkillPlace::User => USER_KEY.to_owned(),
+            SkillPlace::Project => path_key(folder),
+        })
+    }
+
     async fn read(&self) -> SkillsView {
         let (user, project) = (self.inner.user.clone(), self.inner.project.clone());
         let read =
@@ -229,7 +255,7 @@ impl Skills {
         problems: &mut Vec<Problem>,
     ) -> (Vec<FoundSkill>, Known) {
         problems.extend(found.problems);
-        let Some(folder) = self.folder_of(place).map(key) else { return (found.skills, Known::default()) };
+        let Some(folder) = self.key_of(place) else { return (found.skills, Known::default()) };
         let mut known = match self.known(&folder).await {
             Ok(known) => known,
             Err(error) => {
@@ -290,8 +316,8 @@ impl Skills {
     }
 }
 
-/// A folder as the database names it.
-fn key(folder: &Path) -> String {
+/// A project's folder as the database names it.
+fn path_key(folder: &Path) -> String {
     let real = std::fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     real.unwrap_or_else(|_| folder.to_owned()).to_string_lossy().into_owned()
 }

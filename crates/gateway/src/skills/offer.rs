@@ -67,6 +67,24 @@ impl SkillOffer {
         if is_taken(NAMES[0]) { NAMES[1] } else { NAMES[0] }
     }
 
+    /// Whether a name is the one under which all of them stand among servers.
+    pub fn is_shelf(name: &str) -> bool {
+        NAMES.iter().any(|known| fold(known) == fold(name))
+    }
+
+    /// The skill that somebody means who takes it for a tool, `skills.name` or its name alone: its name,
+    /// and how it is used.
+    pub fn meant(&self, written: &str) -> Option<(&str, &str)> {
+        let name = match written.split_once(['.', '/']) {
+            Some((shelf, name)) if Self::is_shelf(shelf) => name,
+            Some(_) => return None,
+            None => written,
+        };
+        let folded = fold(name);
+        let found = self.uses.iter().find(|(known, _)| fold(known) == folded)?;
+        Some((found.0.as_str(), found.1.as_str()))
+    }
+
     /// How a skill is used.
     pub(crate) fn use_of(&self, name: &str) -> Option<&str> {
         self.uses.get(name).map(String::as_str)
@@ -77,19 +95,26 @@ impl SkillOffer {
 fn definition(skill: &Skill) -> Value {
     let facts = skill.facts();
     let main = facts.main_function(skill.name.as_str());
-    let mut properties = Map::new();
+    let (mut properties, mut required) = (Map::new(), Vec::new());
     for parameter in main.map(|function| function.parameters.as_slice()).unwrap_or_default() {
         let name = parameter.trim_start_matches('*').split([':', '=']).next().unwrap_or_default().trim();
-        if !name.is_empty() {
-            properties.insert(name.to_owned(), json!({}));
+        if name.is_empty() {
+            continue;
+        }
+        properties.insert(name.to_owned(), json!({}));
+        if !parameter.starts_with('*') && !parameter.contains('=') {
+            required.push(name);
         }
     }
-    let docs: Vec<&str> = facts.functions.iter().map(|function| function.doc.as_str()).collect();
-    let description = format!("{}\n\n{}", skill.description(), one_line(&docs.join(" "), DOC_CHARS_MAX));
+    let said = skill.description();
+    let docs = facts.functions.iter().map(|function| one_line(&function.doc, DOC_CHARS_MAX));
+    // A description is often the first sentence of one of them: it is told once.
+    let docs: Vec<String> = docs.map(|doc| doc.strip_prefix(&said).unwrap_or(&doc).to_owned()).collect();
+    let description = format!("{said}\n\n{}", one_line(&docs.join(" "), DOC_CHARS_MAX));
     json!({
         "name": skill.name.as_str(),
         "title": skill.tags().join(" "),
         "description": description.trim(),
-        "inputSchema": {"type": "object", "properties": properties},
+        "inputSchema": {"type": "object", "properties": properties, "required": required},
     })
 }

@@ -12,6 +12,7 @@ use super::listing::{ListQuery, listed};
 use super::save::{SaveRequest, SavedSkill, SkillTest};
 use super::view::{FrozenSkills, SkillsView};
 use super::{SkillOffer, Skills};
+use crate::executions::Owner;
 use crate::ports::{ToolFailure, Tools};
 
 /// Who saves, where a program does.
@@ -77,18 +78,29 @@ impl SkillCall {
     }
 }
 
+/// Whether a program may save and delete skills.
+#[derive(Default)]
+pub(crate) enum MayChange {
+    /// It may, for this owner.
+    As(Owner, Skills),
+    /// Whoever runs it may only read: skills are shared, and run in whoever imports them.
+    NotThisCaller,
+    /// There is nothing to change: without skills, and in programs of ours.
+    #[default]
+    Nobody,
+}
+
 /// The skills of one execution: those of when it began, and what it does itself.
 #[derive(Default)]
 pub(crate) struct ProgramSkills {
-    /// None where nothing can be changed: without skills, and in programs of ours.
-    skills: Option<Skills>,
+    may_change: MayChange,
     frozen: FrozenSkills,
     now: Mutex<Option<Arc<SkillsView>>>,
 }
 
 impl ProgramSkills {
-    pub fn new(skills: Option<Skills>, frozen: FrozenSkills) -> Self {
-        Self { skills, frozen, now: Mutex::default() }
+    pub fn new(may_change: MayChange, frozen: FrozenSkills) -> Self {
+        Self { may_change, frozen, now: Mutex::default() }
     }
 
     pub fn frozen(&self) -> &FrozenSkills {
@@ -120,8 +132,10 @@ impl ProgramSkills {
                 let by = BY_A_PROGRAM.to_owned();
                 match test {
                     Ok(test) => {
-                        let in_project = false;
-                        self.save(SaveRequest { name, code, description, tags, test, in_project, by }).await
+                        let (in_project, owner) = (false, None);
+                        let request =
+                            SaveRequest { name, code, description, tags, test, in_project, by, owner };
+                        self.save(request).await
                     }
                     Err(error) => Err(error),
                 }
@@ -156,30 +170,37 @@ impl ProgramSkills {
         })
     }
 
-    fn changeable(&self) -> Result<&Skills, SkillError> {
-        self.skills.as_ref().ok_or(SkillError::ReadOnly(
-            "a test of a skill cannot change skills, and neither can a gateway that keeps none",
-        ))
+    fn changeable(&self) -> Result<(&Owner, &Skills), SkillError> {
+        match &self.may_change {
+            MayChange::As(owner, skills) => Ok((owner, skills)),
+            MayChange::NotThisCaller => Err(SkillError::ReadOnly(
+                "all callers share them, so saving and deleting takes a token with the scope `admin`; use the code in this program instead",
+            )),
+            MayChange::Nobody => Err(SkillError::ReadOnly(
+                "a test of a skill cannot change skills, and neither can a gateway that keeps none",
+            )),
+        }
     }
 
     async fn save(&self, request: SaveRequest) -> Result<Value, SkillError> {
-        let saved = self.changeable()?.save(request).await?;
-        self.renew().await;
+        let (owner, skills) = self.changeable()?;
+        let saved = skills.save(SaveRequest { owner: Some(owner.clone()), ..request }).await?;
+        self.renew(skills).await;
         Ok(saved.to_value())
     }
 
     async fn delete(&self, name: &str) -> Result<Value, SkillError> {
-        let deleted = self.changeable()?.delete(name, BY_A_PROGRAM).await?;
-        self.renew().await;
-        let text = format!("deleted {} (v{}); its history is kept", deleted.name, deleted.version);
+        let (_, skills) = self.changeable()?;
+        let deleted = skills.delete(name, BY_A_PROGRAM).await?;
+        self.renew(skills).await;
+        let place = deleted.place.as_str();
+        let text = format!("deleted {} (v{}, {place}); its history is kept", deleted.name, deleted.version);
         Ok(json!({"text": text, "name": deleted.name.as_str()}))
     }
 
-    async fn renew(&self) {
-        if let Some(skills) = &self.skills {
-            let view = skills.look().await;
-            *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
-        }
+    async fn renew(&self, skills: &Skills) {
+        let view = skills.look().await;
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
     }
 }
 

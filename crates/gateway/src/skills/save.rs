@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::one_line;
 use gristmill_domain::skills::{
     CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillMd, SkillName,
 };
 use serde_json::Value;
 
-use super::analysis::Sandbox;
-use super::changes::NewVersion;
+use super::analysis::{Sandbox, TestRecord};
+use super::changes::{ChangeLock, NewVersion};
 use super::error::SkillError;
-use super::view::{FrozenSkills, SkillPlace, SkillsView, Standing};
-use super::{Skills, in_background};
+use super::view::{FrozenSkills, Skill, SkillPlace, SkillsView, Standing};
+use super::{Skills, folder, in_background};
+use crate::executions::Owner;
 use crate::store::SavedHow;
 
 /// A skill to be saved, as code.
@@ -31,7 +33,12 @@ pub struct SaveRequest {
     pub in_project: bool,
     /// Who saves it.
     pub by: String,
+    /// Whose the runs of its tests are in the history; none for the local owner.
+    pub owner: Option<Owner>,
 }
+
+/// Begins the line of an example's test that fails: the message says all, the line nothing more.
+pub(super) const EXAMPLE_ASSERT: &str = "assert found == expected,";
 
 /// How a skill is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +75,24 @@ pub struct SavedSkill {
     pub code: String,
 }
 
+/// A skill on its way to be saved.
+struct Wanted {
+    name: SkillName,
+    place: SkillPlace,
+    files: SkillFiles,
+    said: Described,
+    by: String,
+    tests: Tests,
+}
+
+/// What becomes of its tests.
+enum Tests {
+    /// They must pass; they run for this owner.
+    Run(Owner),
+    /// They wait until somebody has looked at them.
+    Leave,
+}
+
 /// A skill that passed every check and only has to be written.
 struct Tested {
     name: SkillName,
@@ -87,14 +112,20 @@ impl SkillTest {
         match value {
             Value::String(source) => Ok(SkillTest::Source(source.clone())),
             Value::Object(members) => {
-                match (members.get("call").and_then(Value::as_str), members.get("expect")) {
-                    (Some(call), Some(expected)) if members.len() == 2 => {
-                        Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
-                    }
-                    (_, _) => Err(bad_test()),
+                if let Some(other) = members.keys().find(|key| !matches!(key.as_str(), "call" | "expect")) {
+                    let other = one_line(other, 64);
+                    return Err(bad_test(&format!("test cannot have `{other}`; it is")));
                 }
+                let Some(call) = members.get("call") else {
+                    return Err(bad_test("test has no `call`; it is"));
+                };
+                let Some(expected) = members.get("expect") else {
+                    return Err(bad_test("test has no `expect`; it is"));
+                };
+                let call = call.as_str().ok_or_else(|| bad_test("`call` of test is text; test is"))?;
+                Ok(SkillTest::Example { call: call.to_owned(), expected: expected.clone() })
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(bad_test("test is")),
         }
     }
 
@@ -107,7 +138,7 @@ impl SkillTest {
                 let expected = Value::from(expected.to_string());
                 format!(
                     "import json\n\nexpected = json.loads({expected})\nfound = {}\nif hasattr(found, \"__await__\"):\n    \
-                     found = await found\nassert found == expected, f\"it came to {{found!r}}, not {{expected!r}}\"\n",
+                     found = await found\n{EXAMPLE_ASSERT} f\"it came to {{found!r}}, not {{expected!r}}\"\n",
                     call.trim()
                 )
             }
@@ -115,11 +146,10 @@ impl SkillTest {
     }
 }
 
-fn bad_test() -> SkillError {
-    SkillError::Bad(
-        "test is Python source with asserts, or an example: {\"call\": \"total([1, 2])\", \"expect\": 3}"
-            .to_owned(),
-    )
+fn bad_test(wrong: &str) -> SkillError {
+    SkillError::Bad(format!(
+        "{wrong} Python source with asserts, or an example: {{\"call\": \"total([1, 2])\", \"expect\": 3}}"
+    ))
 }
 
 impl Skills {
@@ -147,10 +177,11 @@ impl Skills {
             Some(source) => files.put(&test_file, &source)?,
         }
         let said = Described { description: request.description, tags: request.tags };
-        self.save_checked(&view, name, place, files, said, request.by).await
+        let tests = Tests::Run(request.owner.unwrap_or_else(Owner::local));
+        self.save_checked(&view, Wanted { name, place, files, said, by: request.by, tests }).await
     }
 
-    /// Saves a whole folder: imported, or edited.
+    /// Saves a whole folder, of the local owner's own making.
     pub async fn save_files(
         &self,
         name: &str,
@@ -158,11 +189,34 @@ impl Skills {
         in_project: bool,
         by: &str,
     ) -> Result<SavedSkill, SkillError> {
+        self.save_folder(name, files, in_project, by, Tests::Run(Owner::local())).await
+    }
+
+    /// Saves a whole folder that comes from somebody else: nothing of it runs, its tests included.
+    pub async fn import_files(
+        &self,
+        name: &str,
+        files: SkillFiles,
+        in_project: bool,
+        by: &str,
+    ) -> Result<SavedSkill, SkillError> {
+        self.save_folder(name, files, in_project, by, Tests::Leave).await
+    }
+
+    async fn save_folder(
+        &self,
+        name: &str,
+        files: SkillFiles,
+        in_project: bool,
+        by: &str,
+        tests: Tests,
+    ) -> Result<SavedSkill, SkillError> {
         let name = SkillName::new(name)?;
         files.code(&name)?;
         let view = self.look_again().await;
         let place = self.place_for(&view, &name, in_project)?;
-        self.save_checked(&view, name, place, files, Described::default(), by.to_owned()).await
+        let (said, by) = (Described::default(), by.to_owned());
+        self.save_checked(&view, Wanted { name, place, files, said, by, tests }).await
     }
 
     /// Runs the tests of a skill as it is. How many there are.
@@ -171,7 +225,7 @@ impl Skills {
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
         self.sandbox()?.analyse(skill.code()).await?;
-        self.try_out(&view, &name, &skill.files).await
+        self.try_out(&view, &name, &skill.files, Owner::local()).await
     }
 
     /// A skill stays where it is. A new one is the user's unless it is said to be the project's.
@@ -181,8 +235,10 @@ impl Skills {
         name: &SkillName,
         in_project: bool,
     ) -> Result<SkillPlace, SkillError> {
+        // One that waits was put there by anybody: it blocks nothing but its own place.
+        let blocks = |skill: &&Skill| in_project || skill.standing != Standing::Waiting;
         let alike = view.all().iter().filter(|skill| skill.name.folded() == name.folded());
-        let alike: Vec<_> = alike.collect();
+        let alike: Vec<_> = alike.filter(blocks).collect();
         if let Some(other) = alike.iter().find(|skill| skill.name != *name) {
             return Err(SkillError::Alike { name: name.to_string(), known: other.name.to_string() });
         }
@@ -205,19 +261,13 @@ impl Skills {
         sandbox.ok_or_else(|| SkillError::Unchecked("no gateway runs that could do it".to_owned()))
     }
 
-    async fn save_checked(
-        &self,
-        view: &Arc<SkillsView>,
-        name: SkillName,
-        place: SkillPlace,
-        mut files: SkillFiles,
-        said: Described,
-        by: String,
-    ) -> Result<SavedSkill, SkillError> {
+    async fn save_checked(&self, view: &Arc<SkillsView>, wanted: Wanted) -> Result<SavedSkill, SkillError> {
+        let Wanted { name, place, mut files, said, by, tests } = wanted;
         let sandbox = self.sandbox()?;
         let code = files.code(&name)?.to_owned();
         let mut facts = sandbox.analyse(&code).await?;
-        let is_new = view.find(name.as_str()).is_none();
+        let is_known = |skill: &Skill| skill.name == name && skill.standing != Standing::Waiting;
+        let is_new = !view.all().iter().any(is_known);
         let mut notes = Vec::new();
         let tools = sandbox.core()?.tools.freeze().await;
         if let Some(lookup) = tools.lookup() {
@@ -239,7 +289,16 @@ impl Skills {
         }
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
-        let tests = self.try_out(view, &name, &files).await?;
+        let tests = match tests {
+            Tests::Run(owner) => self.try_out(view, &name, &files, owner).await?,
+            Tests::Leave if files.tests().next().is_none() => 0,
+            Tests::Leave => {
+                notes.push(format!(
+                    "its tests were not run: look at it first, then `gristmill skills test {name}` runs them"
+                ));
+                0
+            }
+        };
         let tested = Tested { name, place, files, said, facts, by, tests, notes, code };
         // On a task of its own: whoever saves may be stopped, but not between the folder and its history.
         let skills = self.clone();
@@ -251,6 +310,9 @@ impl Skills {
         let Tested { name, place, mut files, said, facts, by, tests, notes, code } = tested;
         let lock = self.lock().await?;
         let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
+        if there.is_none() {
+            self.check_room(&lock, place, &name).await?;
+        }
         let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
         let current = latest.as_ref().map_or(0, |latest| latest.version);
         let mut saved =
@@ -271,12 +333,28 @@ impl Skills {
         Ok(saved)
     }
 
+    /// Once more, now that nobody else writes: others may have saved since the first look.
+    async fn check_room(
+        &self,
+        _lock: &ChangeLock,
+        place: SkillPlace,
+        name: &SkillName,
+    ) -> Result<(), SkillError> {
+        let folder = self.writable(place)?;
+        let there = in_background(move || folder::skill_names(&folder)).await.unwrap_or_default();
+        if let Some(other) = there.iter().find(|other| other.folded() == name.folded() && *other != name) {
+            return Err(SkillError::Alike { name: name.to_string(), known: other.to_string() });
+        }
+        if there.len() >= SKILLS_MAX { Err(SkillError::TooMany(there.len())) } else { Ok(()) }
+    }
+
     /// Runs the tests against the skills there are, with this one among them.
     async fn try_out(
         &self,
         view: &Arc<SkillsView>,
         name: &SkillName,
         files: &SkillFiles,
+        owner: Owner,
     ) -> Result<usize, SkillError> {
         let count = files.tests().count();
         if count == 0 {
@@ -291,7 +369,8 @@ impl Skills {
             why: error.to_string(),
         })?;
         let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
-        self.sandbox()?.test(name, files, frozen).await?;
+        let record = TestRecord { history: self.inner.history.get().cloned(), owner };
+        self.sandbox()?.test(name, files, frozen, &record).await?;
         Ok(count)
     }
 }

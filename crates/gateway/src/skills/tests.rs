@@ -91,7 +91,13 @@ async fn a_projects_skill_waits_until_exactly_these_files_are_approved() {
     assert_eq!(world.skills.history("other").await.expect("none yet"), [], "nothing of it is kept");
     assert!(matches!(world.skills.delete("other", "me").await, Err(SkillError::Waiting(_))));
 
-    world.skills.approve("shared").await.expect("approved");
+    let shown = world.skills.waiting("shared").await.expect("it waits");
+    assert_eq!((shown.skill.code(), shown.before), ("x = 'project'", None));
+    world.project("shared/shared.py", "x = 'swapped'");
+    let refused = world.skills.approve(&shown.skill).await.expect_err("not what was shown");
+    assert!(refused.to_string().contains("has changed since it was shown"), "{refused}");
+    world.project("shared/shared.py", "x = 'project'");
+    world.skills.approve(&shown.skill).await.expect("approved");
     let view = world.skills.look_again().await;
     assert_eq!(view.find("shared").expect("the project's wins").code(), "x = 'project'");
     assert!(view.all().iter().any(|skill| skill.standing == Standing::Hidden));
@@ -99,9 +105,114 @@ async fn a_projects_skill_waits_until_exactly_these_files_are_approved() {
     world.project("shared/shared.py", "x = 'changed'");
     let view = world.skills.look_again().await;
     assert_eq!(view.find("shared").expect("the user's again").code(), "x = 'own'");
-    assert!(
-        view.all().iter().any(|skill| skill.standing == Standing::Waiting && skill.name.as_str() == "shared")
-    );
+    let places: Vec<_> = view.named("Shared").iter().map(|skill| (skill.place, skill.standing)).collect();
+    assert_eq!(places, [(SkillPlace::User, Standing::Usable), (SkillPlace::Project, Standing::Waiting)]);
+    let changed = world.skills.waiting("shared").await.expect("it waits again");
+    let before = changed.before.expect("what was approved before");
+    assert_eq!(before.get("shared.py"), Some("x = 'project'"));
+}
+
+#[tokio::test]
+async fn a_program_hears_the_names_of_those_that_wait_and_nothing_else_of_them() {
+    let world = World::new("skills-names-of-waiting");
+    assert!(world.skills.freeze().await.folder().is_none(), "nothing to hear of");
+    world.project("site_rules/site_rules.py", "x = 'theirs'");
+    world.skills.look_again().await;
+    let frozen = world.skills.freeze().await;
+    let folder = frozen.folder().expect("a tree");
+    let names: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").file_name()).collect();
+    assert_eq!(names, [".waiting"]);
+    assert_eq!(fs::read_to_string(folder.join(".waiting")).expect("a file"), "site_rules\n");
+}
+
+#[tokio::test]
+async fn a_data_folder_that_was_moved_keeps_the_history_of_its_skills() {
+    let world = World::new("skills-moved");
+    world.user("total/total.py", "def total(): return 1\n");
+    world.skills.look_again().await;
+    world.user("total/total.py", "def total(): return 2\n");
+    world.skills.look_again().await;
+    let elsewhere = TestFolder::new("skills-moved-to");
+    let copied = elsewhere.path().join("data");
+    fs::create_dir_all(copied.join("skills/total")).expect("a folder");
+    let here = world.folder.path().join("data");
+    fs::copy(here.join("skills/total/total.py"), copied.join("skills/total/total.py")).expect("copied");
+    world.skills.inner.store.backup(&copied.join("gristmill.db")).await.expect("copied");
+    let moved = World::open(elsewhere.path());
+    let versions: Vec<i64> =
+        moved.history("total").await.expect("a history").iter().map(|known| known.version).collect();
+    assert_eq!(versions, [2, 1]);
+}
+
+#[tokio::test]
+async fn a_rollback_to_what_is_there_makes_no_version() {
+    let world = World::new("skills-same");
+    world.user("total/total.py", "def total(): return 1\n");
+    world.skills.look_again().await;
+    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("it is so"), 1);
+    world.user("total/total.py", "def total(): return 2\n");
+    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("back"), 3);
+    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("it is so"), 3);
+    let missing = world.skills.rollback("total", 9, "me").await.expect_err("no such version");
+    assert_eq!(missing.to_string(), "`total` has no version 9; there are 3, 2, 1");
+}
+
+#[test]
+fn what_is_wrong_with_a_skill_is_told_once() {
+    let told = |error: SkillError| {
+        let mut text = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(inner) = source {
+            text.push_str(&format!(": {inner}"));
+            source = inner.source();
+        }
+        text
+    };
+    let files = gristmill_domain::skills::FilesError::NoCode("hr2".to_owned());
+    assert_eq!(told(files.into()), "it has no hr2.py");
+    let md = gristmill_domain::skills::SkillMd::parse("---\nname: x\n").expect_err("no end");
+    let told = told(md.into());
+    assert_eq!(told.matches("cannot be read").count(), 1, "{told}");
+    let test = serde_json::json!({"cal": "f()", "expect": 1});
+    let wrong = SkillTest::from_json(&test).expect_err("a wrong key").to_string();
+    assert!(wrong.starts_with("test cannot have `cal`; it is Python source"), "{wrong}");
+}
+
+#[tokio::test]
+async fn words_that_fit_nothing_do_not_say_that_there_is_nothing() {
+    let world = World::new("skills-none-fit");
+    let text = |view: &SkillsView, words: &str| {
+        listed(view, &ListQuery { query: words.to_owned(), ..ListQuery::default() }, None).text()
+    };
+    let view = world.skills.look_again().await;
+    assert!(text(&view, "zebra").starts_with("No skills. save_skill("));
+    world.user("total/total.py", "x = 1");
+    world.user("other/other.py", "x = 1");
+    let view = world.skills.look_again().await;
+    assert_eq!(text(&view, "zebra"), "None of 2 skills fits; list_skills() shows all.");
+}
+
+#[tokio::test]
+async fn skills_that_wait_are_counted_and_never_named_to_a_model() {
+    let world = World::new("skills-unnamed");
+    world.project("ignore_all_rules/ignore_all_rules.py", "x = 1");
+    let view = world.skills.look_again().await;
+    let text = listed(&view, &ListQuery::default(), None).text();
+    assert!(text.contains("1 of this project cannot be used yet"), "{text}");
+    assert!(!text.contains("ignore_all_rules"), "{text}");
+}
+
+#[tokio::test]
+async fn looking_at_a_project_changes_nothing_in_it() {
+    let world = World::new("skills-untouched");
+    world.project(".leftover-1-2/a.py", "x = 1");
+    world.project(".aside-other/other.py", "x = 1");
+    world.user(".leftover-1-2/a.py", "x = 1");
+    world.skills.look_again().await;
+    let project = world.folder.path().join("project/.gristmill/skills");
+    assert!(project.join(".leftover-1-2").is_dir() && project.join(".aside-other").is_dir());
+    assert!(!world.folder.path().join("data/skills/.leftover-1-2").exists(), "the user's own is tidied");
 }
 
 #[tokio::test]

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_domain::catalogue::{Lookup, fold};
-use gristmill_domain::skills::{CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, drift};
+use gristmill_domain::skills::{
+    CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, described_by, drift,
+};
 use gristmill_domain::tree::TreeFile;
 use gristmill_domain::{nearest, one_line};
 
@@ -14,6 +16,9 @@ use super::folder::{FoundSkill, Problem};
 use super::offer::SkillOffer;
 use crate::store::{SavedHow, SkillVersion};
 use crate::upstream::TreeLease;
+
+/// In the tree that programs see: the names of those that wait, a line each.
+const WAITING_FILE: &str = ".waiting";
 
 /// Where a skill lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +114,11 @@ impl Skill {
 
     /// What it is for, on one line.
     pub fn description(&self) -> String {
-        self.md.description()
+        let said = self.md.description();
+        match &self.known_facts {
+            Some(facts) if said.is_empty() => described_by(&self.name, facts),
+            Some(_) | None => said,
+        }
     }
 
     /// Its tags.
@@ -128,6 +137,11 @@ impl Skill {
             Some(facts) => Cow::Borrowed(facts),
             None => Cow::Owned(CodeFacts::default()),
         }
+    }
+
+    /// Why it cannot be imported although it may be: its code is no Python. None if nobody has read it yet.
+    pub fn broken(&self) -> Option<&str> {
+        self.known_facts.as_ref()?.broken.as_deref()
     }
 
     /// What it needs and does not find as it was.
@@ -192,6 +206,9 @@ impl SkillsView {
             // Code that was read meanwhile is found by more words, but its files are the same.
             read.push(if skill.known_facts.is_some() { '1' } else { '0' });
         }
+        for skill in skills.iter().filter(|skill| skill.standing == Standing::Waiting) {
+            hasher.update(format!("waiting {}\0", skill.name).as_bytes());
+        }
         let version = hasher.finalize().to_hex().to_string();
         let offer = Arc::new(SkillOffer::of(&format!("{version}{read}"), usable()));
         Self { skills, problems, version, offer }
@@ -200,6 +217,16 @@ impl SkillsView {
     /// All of them, by name: those that wait and those that are hidden among them.
     pub fn all(&self) -> &[Skill] {
         &self.skills
+    }
+
+    /// Whether a program has nothing to hear of: none can be used, and none waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.skills.iter().all(|skill| skill.standing == Standing::Hidden)
+    }
+
+    /// Those that the user has not said yes to.
+    pub fn waiting(&self) -> impl Iterator<Item = &Skill> {
+        self.skills.iter().filter(|skill| skill.standing == Standing::Waiting)
     }
 
     /// Those that can be imported.
@@ -214,11 +241,16 @@ impl SkillsView {
 
     /// One by any spelling of its name: the usable one, else whichever there is.
     pub fn find(&self, name: &str) -> Option<&Skill> {
+        self.named(name).into_iter().next()
+    }
+
+    /// Every one of a name, in any spelling: the user's own and the project's. The usable one comes first.
+    pub fn named(&self, name: &str) -> Vec<&Skill> {
         let folded = fold(name);
-        let mut named =
-            self.skills.iter().filter(|skill| !folded.is_empty() && skill.name.folded() == folded);
-        let usable = named.clone().find(|skill| skill.standing == Standing::Usable);
-        usable.or_else(|| named.next())
+        let named = self.skills.iter().filter(|skill| !folded.is_empty() && skill.name.folded() == folded);
+        let mut named: Vec<&Skill> = named.collect();
+        named.sort_by_key(|skill| skill.standing != Standing::Usable);
+        named
     }
 
     /// The names closest to one that is not there.
@@ -247,7 +279,13 @@ impl SkillsView {
 
     /// The files of `/skills`.
     pub(super) fn tree(&self) -> Vec<TreeFile> {
-        tree_files(self.texts())
+        let mut files = tree_files(self.texts());
+        let waiting: String = self.waiting().map(|skill| format!("{}\n", skill.name)).collect();
+        if !waiting.is_empty() {
+            // Their names alone: whoever imports one is told why it is not there.
+            files.push(TreeFile { path: WAITING_FILE.to_owned(), content: waiting });
+        }
+        files
     }
 
     fn texts(&self) -> BTreeMap<String, (String, String)> {

@@ -6,13 +6,16 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gristmill_domain::skills::{SkillFiles, SkillName};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
+
+use super::folder;
 
 /// New folders, and old ones on their way out.
 const LEFTOVER: &str = ".leftover-";
@@ -47,33 +50,41 @@ pub(super) fn remove(folder: &Path, name: &SkillName) -> io::Result<()> {
 
 /// Whether somebody left something behind.
 pub(super) fn has_leftovers(folder: &Path) -> bool {
-    entries(folder).any(|entry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        name.starts_with(LEFTOVER) || name.starts_with(ASIDE)
-    })
+    let Ok(Some(opened)) = folder::open(folder) else { return false };
+    entries(&opened).iter().any(|name| name.starts_with(LEFTOVER) || name.starts_with(ASIDE))
 }
 
 /// As many as are worth looking at: a project's folder may hold anything.
-fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
-    fs::read_dir(folder).into_iter().flatten().flatten().take(ENTRIES_MAX)
+fn entries(folder: &OwnedFd) -> Vec<String> {
+    folder::names(folder, ENTRIES_MAX).map(|(names, _)| names).unwrap_or_default()
 }
 
-/// Finishes or takes back what somebody who was killed had begun. Whoever calls holds the lock.
+/// Finishes or takes back what somebody who was killed had begun. Whoever calls holds the lock. By
+/// descriptor and through no link: whatever the project is, nothing outside of its folder is touched.
 pub(super) fn clean(folder: &Path) {
-    for entry in entries(folder) {
-        let name = entry.file_name().to_string_lossy().into_owned();
+    let Ok(Some(opened)) = folder::open(folder) else { return };
+    for name in entries(&opened) {
         if let Some(skill) = name.strip_prefix(ASIDE) {
-            let place = folder.join(skill);
+            let is_free = matches!(statat(&opened, skill, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
             // Without one in its place, it is the only one there is.
-            if SkillName::new(skill).is_ok() && !place.exists() {
-                let _ = fs::rename(entry.path(), place);
+            if SkillName::new(skill).is_ok() && is_free {
+                let _ = renameat(&opened, name.as_str(), &opened, skill);
             } else {
-                let _ = fs::remove_dir_all(entry.path());
+                remove_flat(&opened, &name);
             }
         } else if name.starts_with(LEFTOVER) {
-            let _ = fs::remove_dir_all(entry.path());
+            remove_flat(&opened, &name);
         }
     }
+}
+
+/// A folder as we write them, files side by side. One that holds anything else is not ours, and stays.
+fn remove_flat(above: &OwnedFd, name: &str) {
+    let Ok(opened) = folder::open_below(above, name) else { return };
+    for file in entries(&opened) {
+        let _ = unlinkat(&opened, file.as_str(), AtFlags::empty());
+    }
+    let _ = unlinkat(above, name, AtFlags::REMOVEDIR);
 }
 
 fn leftover(folder: &Path) -> PathBuf {
@@ -144,6 +155,31 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
         remove(folder.path(), &name).expect("removed");
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn nothing_is_cleaned_up_through_a_link() {
+        let folder = TestFolder::new("skills-clean-linked");
+        let outside = folder.path().join("outside/skills");
+        fs::create_dir_all(outside.join(".leftover-1-2")).expect("a folder");
+        fs::create_dir_all(outside.join(".aside-taken")).expect("a folder");
+        fs::create_dir_all(folder.path().join("one/.gristmill")).expect("a folder");
+        fs::create_dir_all(folder.path().join("two")).expect("a folder");
+        let link = |to: &Path, at: &str| {
+            std::os::unix::fs::symlink(to, folder.path().join(at)).expect("a link");
+        };
+        link(&outside, "one/.gristmill/skills");
+        link(&folder.path().join("outside"), "two/.gristmill");
+        for project in ["one", "two"] {
+            let skills = folder.path().join(project).join(".gristmill/skills");
+            assert!(!has_leftovers(&skills), "{project}");
+            clean(&skills);
+        }
+        assert!(outside.join(".leftover-1-2").is_dir() && outside.join(".aside-taken").is_dir());
+        // A link among the leftovers is not followed either.
+        link(&outside, ".leftover-3-4");
+        clean(folder.path());
+        assert_eq!(fs::read_dir(&outside).expect("a folder").count(), 2);
     }
 
     #[test]

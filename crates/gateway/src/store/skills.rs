@@ -53,7 +53,7 @@ impl SavedHow {
 /// One version of one skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillVersion {
-    /// The folder of skills that it is in.
+    /// Where it is: `user` for the user's own folder, the path of a project's.
     pub folder: String,
     /// Its name.
     pub name: String,

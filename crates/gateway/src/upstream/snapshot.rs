@@ -116,7 +116,9 @@ impl Snapshot {
             let index = self.index.get_or_init(|| Index::new(Arc::clone(self.catalogue())));
             return Ok(index.search(&query, &signature)?);
         }
-        Ok(self.index_with(skills).search(&query, &signature)?)
+        let mut answer = self.index_with(skills).search(&query, &signature)?;
+        answer.servers.iter_mut().for_each(|line| line.are_skills = line.server == shelf);
+        Ok(answer)
     }
 
     /// One index over both: what is found is ranked together.

@@ -14,6 +14,8 @@ pub(super) struct Requester {
     pub is_alone: bool,
     /// Whether it may run programs.
     pub may_execute: bool,
+    /// Whether it may save and delete skills, which all callers share.
+    pub may_change_skills: bool,
     /// What can be asked back.
     pub answers: Answers,
     /// Whether requests stand for themselves: the protocol since 2026-07-28.
@@ -38,6 +40,7 @@ impl Requester {
             owner,
             is_alone,
             may_execute,
+            may_change_skills: connection.is_admin(context),
             answers: answers.unwrap_or_default(),
             is_modern,
             has_tasks: is_modern && capabilities.supports_tasks(),

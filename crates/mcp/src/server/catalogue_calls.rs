@@ -6,7 +6,7 @@ use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool, fold};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::{ToolFailure, ToolSearch};
-use gristmill_gateway::skills::Skills;
+use gristmill_gateway::skills::{Skill, SkillOffer, Skills, SkillsView};
 use gristmill_gateway::upstream::{ServerState, Upstreams};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -213,12 +213,24 @@ impl Format {
 }
 
 /// Answers with definitions.
-pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<String, Value>) -> Answer {
+pub(super) async fn definition(
+    upstreams: Option<&Upstreams>,
+    skills: Option<&Skills>,
+    arguments: Map<String, Value>,
+) -> Answer {
     let arguments: DefinitionArguments = match serde_json::from_value(Value::Object(arguments)) {
         Ok(arguments) => arguments,
         Err(error) => return Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None),
     };
+    let view = match skills {
+        Some(skills) => skills.look_closely().await,
+        None => Arc::default(),
+    };
     let Some(upstreams) = upstreams else {
+        let answer = skill_meant(&view, arguments.name.as_deref(), arguments.server.as_deref());
+        if let Some(answer) = answer {
+            return answer;
+        }
         let hint = "the user connects some with `gristmill add` or `gristmill import`";
         return Answer::refused(Code::UnknownTool, "no servers are connected", Some(hint));
     };
@@ -231,6 +243,10 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
             Some(server) if !name.contains(['.', '/']) => format!("{server}.{name}"),
             Some(_) | None => name,
         };
+        let is_unknown = matches!(snapshot.lookup().resolve(&full), Resolved::None(_));
+        if let Some(answer) = skill_meant(&view, Some(&full), None).filter(|_| is_unknown) {
+            return answer;
+        }
         let failure = match snapshot.lookup().resolve(&full) {
             Resolved::One(server, tool) => return definitions([(server, tool)].into_iter(), format),
             Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full.clone(), candidates },
@@ -257,6 +273,9 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
     };
     let mut chosen = catalogue.servers.iter().filter(|server| fits(server)).peekable();
     if chosen.peek().is_none() {
+        if let Some(answer) = skill_meant(&view, None, arguments.server.as_deref()) {
+            return answer;
+        }
         let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
         let wanted = arguments.server.as_deref().or(arguments.category.as_deref()).unwrap_or_default();
         let near = nearest(wanted, known, 3);
@@ -269,6 +288,24 @@ pub(super) async fn definition(upstreams: Option<&Upstreams>, arguments: Map<Str
     }
     let chosen = chosen.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
     definitions(chosen, format)
+}
+
+/// What describes a skill, where somebody takes it for a tool because it was found beside tools.
+fn skill_meant(view: &SkillsView, name: Option<&str>, server: Option<&str>) -> Option<Answer> {
+    let offer = view.offer();
+    if let Some((name, usage)) = name.and_then(|name| offer.meant(name)) {
+        let said = view.find(name).map(Skill::usage).unwrap_or_default();
+        let said = fit::beginning(&said, DEFINITIONS_TOKENS_MAX);
+        let text = format!("A skill: import it in a program.\n{usage}\n\n{}", said.text.trim_end());
+        let structured = json!({"definitions": {(format!("skills.{name}")): text}});
+        return Some(Answer { text, structured, is_error: false });
+    }
+    let is_shelf = [name, server].into_iter().flatten().any(SkillOffer::is_shelf);
+    (is_shelf && !offer.is_empty()).then(|| {
+        let message = "skills are imported, and no server has them";
+        let hint = "search_tools with server \"skills\" shows how each is used; ask here for one by its name";
+        Answer::refused(Code::UnknownTool, message, Some(hint))
+    })
 }
 
 fn definitions<'a>(tools: impl Iterator<Item = (&'a Server, &'a Tool)>, format: Format) -> Answer {

@@ -100,6 +100,24 @@ impl OwnTool {
         }
     }
 
+    /// Whether it changes what all callers share.
+    pub fn changes_skills(self) -> bool {
+        match self {
+            OwnTool::SaveSkill | OwnTool::DeleteSkill => true,
+            OwnTool::ExecuteCode
+            | OwnTool::ExecutePython
+            | OwnTool::GetExecution
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::LoadSkill
+            | OwnTool::ListSkills
+            | OwnTool::GetExecutionStats => false,
+        }
+    }
+
     /// Whether it answers how a program or a skill fared; what the others refuse has no structured form.
     pub fn refuses_in_form(self) -> bool {
         match self {

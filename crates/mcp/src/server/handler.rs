@@ -16,7 +16,7 @@ use super::caller::Requester;
 use super::definitions::OwnTool;
 use super::running::Call;
 use super::skill_calls::{self, told};
-use super::{GatewayServer, catalogue_calls, forbidden};
+use super::{GatewayServer, catalogue_calls, forbidden, forbidden_change};
 
 /// The list never changes while we run; a client may well remember it for an hour.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
@@ -76,6 +76,9 @@ impl ServerHandler for GatewayServer {
         if tool.executes() && !requester.may_execute {
             return Err(forbidden(tool.name()));
         }
+        if tool.changes_skills() && !requester.may_change_skills {
+            return Err(forbidden_change(tool.name()));
+        }
         let mut arguments = request.arguments.take().unwrap_or_default();
         check.fit(&mut arguments);
         if let Err(error) = check.check(&arguments) {
@@ -95,17 +98,17 @@ impl ServerHandler for GatewayServer {
             OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
             OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
             OwnTool::GetExecutionStats => {
-                let sees_all = self.connection.sees_all(&context);
+                let sees_all = self.connection.is_admin(&context);
                 Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))
             }
             OwnTool::SearchTools => {
                 Ok(of_tool(tool, catalogue_calls::search(upstreams, skills, arguments).await))
             }
             OwnTool::GetToolDefinition => {
-                Ok(of_tool(tool, catalogue_calls::definition(upstreams, arguments).await))
+                Ok(of_tool(tool, catalogue_calls::definition(upstreams, skills, arguments).await))
             }
             OwnTool::SaveSkill => {
-                Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner.0).await)))
+                Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner).await)))
             }
             OwnTool::LoadSkill => Ok(of_tool(tool, told(skill_calls::load(skills, arguments).await))),
             OwnTool::ListSkills => {

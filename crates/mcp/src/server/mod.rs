@@ -124,8 +124,9 @@ impl GatewayServer {
 }
 
 impl Connection {
-    /// Whether a request may see the figures of all owners.
-    fn sees_all(self, context: &RequestContext<RoleServer>) -> bool {
+    /// Whether a request may see the figures of all owners, and change what they share: the local
+    /// owner's may, and that of a token with the scope `admin`.
+    fn is_admin(self, context: &RequestContext<RoleServer>) -> bool {
         let parts = context.extensions.get::<http::request::Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
         match (self, caller) {
@@ -153,6 +154,16 @@ impl Connection {
             (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),
         }
     }
+}
+
+/// A change of skills that this caller may not make.
+fn forbidden_change(tool: &str) -> ErrorData {
+    ErrorData::invalid_request(
+        format!(
+            "this token may not use {tool}: all callers share the skills, so changing them needs the scope `admin` (gristmill token new NAME --scope execute --scope admin)"
+        ),
+        None,
+    )
 }
 
 /// A request that this caller may not make.

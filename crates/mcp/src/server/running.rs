@@ -108,9 +108,11 @@ impl GatewayServer {
     }
 
     fn start(&self, wanted: Wanted, call: &Call<'_>) -> Result<Follower, Answer> {
+        let mut request = wanted.request;
+        request.changes_skills_as = call.requester.may_change_skills.then(|| call.requester.owner.clone());
         let start = Start {
             owner: call.requester.owner.clone(),
-            request: wanted.request,
+            request,
             session: self.session_choice(wanted.session),
             patience: wanted.patience,
             keep_variables: wanted.keep_variables,

@@ -2,6 +2,7 @@
 
 use gristmill_gateway::domain::one_line;
 use gristmill_gateway::domain::skills::SKILL_FILE;
+use gristmill_gateway::executions::Owner;
 use gristmill_gateway::skills::{ListQuery, SaveRequest, SkillError, SkillTest, Skills, Standing, listed};
 use gristmill_gateway::upstream::Upstreams;
 use serde::Deserialize;
@@ -41,16 +42,17 @@ struct SaveArguments {
     tags: Option<Vec<String>>,
 }
 
-/// Saves; `by` is whoever asks.
+/// Saves, for whoever asks.
 pub(super) async fn save(
     skills: Option<&Skills>,
     arguments: Map<String, Value>,
-    by: &str,
+    owner: &Owner,
 ) -> Result<Answer, SkillError> {
     let skills = kept(skills)?;
     let SaveArguments { name, code, description, test, tags } = read(arguments)?;
     let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose()?;
-    let request = SaveRequest { name, code, description, tags, test, in_project: false, by: by.to_owned() };
+    let (in_project, by, owner) = (false, owner.0.clone(), Some(owner.clone()));
+    let request = SaveRequest { name, code, description, tags, test, in_project, by, owner };
     let saved = skills.save(request).await?;
     let mut structured = json!({
         "status": "ok",
@@ -82,13 +84,15 @@ pub(super) async fn load(
     let unknown = || SkillError::Unknown { name: one_line(&name, 64), nearest: view.nearest(&name) };
     let skill = view.find(&name);
     if let Some(skill) = skill.filter(|skill| skill.standing == Standing::Waiting) {
-        return Err(SkillError::Waiting(skill.name.to_string()));
+        // Its name is anybody's words: a model is told no other spelling than its own.
+        return Err(match skill.name.as_str() == name {
+            true => SkillError::Waiting(name.clone()),
+            false => unknown(),
+        });
     }
     let (name, number, files) = match (version, skill) {
         (Some(version), _) => {
-            let history = skills.history(&name).await?;
-            let known = history.into_iter().find(|known| known.version == version && !known.hash.is_empty());
-            let known = known.ok_or_else(|| SkillError::NoVersion { name: one_line(&name, 64), version })?;
+            let known = skills.version(&name, version).await?;
             (known.name, known.version, known.files)
         }
         (None, Some(skill)) => (skill.name.to_string(), skill.version, skill.files.clone()),
@@ -127,7 +131,7 @@ pub(super) async fn list(
         shown.push(entry);
     }
     let headline = match total {
-        0 => "No skills.".to_owned(),
+        0 => listed.why_none().unwrap_or_default(),
         total => format!("{} of {total} shown", shown.len()),
     };
     let text = [headline].iter().chain(&shown).chain(&more).cloned().collect::<Vec<_>>().join("\n");
@@ -153,8 +157,10 @@ pub(super) async fn delete(
     let DeleteArguments { name } = read(arguments)?;
     let deleted = skills.delete(&name, by).await?;
     let text = format!(
-        "deleted {} (v{}); the user can bring it back with `gristmill skills rollback`",
-        deleted.name, deleted.version
+        "deleted {} (v{}, {}); the user can bring it back with `gristmill skills rollback`",
+        deleted.name,
+        deleted.version,
+        deleted.place.as_str()
     );
     let structured = json!({"status": "ok", "name": deleted.name.as_str()});
     Ok(Answer { text, structured, is_error: false })

@@ -1,17 +1,21 @@
-//! `skills add`, `edit`, `test`, `rollback`, `delete` and `approve`.
+//! `skills add`, `test`, `rollback` and `delete`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use gristmill_gateway::domain::skills::{CODE_BYTES_MAX, SKILL_FILE, SkillFiles};
-use gristmill_gateway::skills::{SaveRequest, SavedSkill, SkillError, SkillTest, Standing, read_files};
+use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
+use gristmill_gateway::history::History;
+use gristmill_gateway::skills::{
+    SaveRequest, SavedSkill, Skill, SkillError, SkillPlace, SkillTest, Standing, read_files,
+};
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand};
 
 use super::{BY, Outcome, Place, done, failure};
 use crate::commands::Failure;
+use crate::data_store;
 use crate::engine_progress;
 use crate::terminal::{Printable, one_line, tell_beside};
 
@@ -28,6 +32,11 @@ pub struct New {
 impl Place {
     /// A gateway that checks code and runs tests, with the tools there are.
     pub async fn gateway(&self) -> Result<Gateway, Failure> {
+        // What a test runs is in the history; without it the command works all the same.
+        match History::open(self.store.clone(), self.configured.config.history.settings).await {
+            Ok(history) => self.skills.record_tests_in(history),
+            Err(error) => data_store::not_recorded(data_store::failure(error)),
+        }
         engine_progress::prepare().map_err(Failure::Ours)?;
         let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
         let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
@@ -70,6 +79,7 @@ async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
         test: test.map(SkillTest::Source),
         in_project: new.project,
         by: BY.to_owned(),
+        owner: None,
     };
     place.skills.save(request).await.map_err(failure)
 }
@@ -84,7 +94,7 @@ fn read_source(path: &Path) -> Result<String, Failure> {
     read().with_context(|| format!("{} cannot be read", path.display())).map_err(Failure::Usage)
 }
 
-fn tell_saved(saved: &SavedSkill) -> Outcome {
+pub fn tell_saved(saved: &SavedSkill) -> Outcome {
     match saved.is_unchanged {
         true => println!("{} is so already (version {})", saved.name, saved.version),
         false => println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str()),
@@ -105,6 +115,10 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
         Some(name) => vec![name.to_owned()],
         None => view.usable().map(|skill| skill.name.to_string()).collect(),
     };
+    if names.is_empty() {
+        tell_beside("there are no skills to test");
+        return Ok(ExitCode::SUCCESS);
+    }
     let gateway = place.gateway().await?;
     let mut failed = None;
     for name in &names {
@@ -125,80 +139,22 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// On a copy: what cannot be saved is not lost, and what is there stays until then.
-pub async fn edit(place: &Place, name: &str) -> Outcome {
-    let view = place.skills.look_again().await;
-    let Some(skill) = view.find(name) else {
-        return Err(failure(SkillError::Unknown { name: one_line(name), nearest: view.nearest(name) }));
-    };
-    let ours = |error: std::io::Error| Failure::Ours(error.into());
-    let copy = place
-        .configured
-        .data_folder()?
-        .join(format!("editing-{}", std::process::id()))
-        .join(skill.name.as_str());
-    std::fs::create_dir_all(&copy).map_err(ours)?;
-    for (file, text) in skill.files.iter() {
-        std::fs::write(copy.join(file), text).map_err(ours)?;
-    }
-    let kept = || {
-        let copy = copy.display();
-        tell_beside(&format!(
-            "hint: your edit is kept in {copy}; when it is right, `gristmill skills add {copy}` saves it"
-        ));
-    };
-    let status = editor().args([copy.join(format!("{}.py", skill.name)), copy.join(SKILL_FILE)]).status();
-    let status = status
-        .map_err(|error| Failure::Usage(anyhow!("the editor cannot be started: {error}; set EDITOR")))?;
-    let edited = read_files(&copy).map_err(|why| Failure::Usage(anyhow!("{why}")));
-    if !status.success() || edited.is_err() {
-        kept();
-        return edited.and(Err(Failure::Usage(anyhow!("the editor ended with {status}; nothing was saved"))));
-    }
-    let edited: SkillFiles = edited?;
-    if edited == skill.files {
-        remove_copy(&copy);
-        return done("nothing was changed");
-    }
-    let gateway = place.gateway().await?;
-    let saved = place.skills.save_files(skill.name.as_str(), edited, false, BY).await;
-    gateway.shutdown().await;
-    match saved {
-        Ok(saved) => {
-            remove_copy(&copy);
-            tell_saved(&saved)
-        }
-        Err(error) => {
-            kept();
-            Err(failure(error))
-        }
-    }
-}
-
-fn remove_copy(copy: &Path) {
-    if let Some(above) = copy.parent() {
-        let _ = std::fs::remove_dir_all(above);
-    }
-}
-
-/// `$VISUAL` and `$EDITOR` may hold arguments, such as `code --wait`.
-fn editor() -> Command {
-    let chosen = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
-    let chosen = chosen.into_iter().find(|value| !value.trim().is_empty()).unwrap_or_else(|| "vi".to_owned());
-    let mut words = chosen.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or("vi"));
-    command.args(words);
-    command
-}
-
 pub async fn rollback(place: &Place, name: &str, version: i64) -> Outcome {
     let number = place.skills.rollback(name, version, BY).await.map_err(failure)?;
-    done(&format!("version {version} of {} is back, as version {number}", one_line(name)))
+    done(&format!("{} has the content of version {version}, as version {number}", one_line(name)))
 }
 
 pub async fn delete(place: &Place, name: &str) -> Outcome {
     let deleted = place.skills.delete(name, BY).await.map_err(failure)?;
-    println!("deleted {}", deleted.name);
+    println!("deleted {} ({})", deleted.name, deleted.place.as_str());
+    let view = place.skills.look_again().await;
+    for left in view.named(deleted.name.as_str()) {
+        tell_beside(&match left.standing {
+            Standing::Usable => format!("note: {} is used now", whose(left)),
+            Standing::Waiting => format!("note: {} is still there and waits for approval", whose(left)),
+            Standing::Hidden => format!("note: {} is still there", whose(left)),
+        });
+    }
     if deleted.version > 0 {
         tell_beside(&format!(
             "hint: `gristmill skills rollback {} {}` brings it back",
@@ -208,21 +164,9 @@ pub async fn delete(place: &Place, name: &str) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-pub async fn approve(place: &Place, names: Vec<String>, all: bool) -> Outcome {
-    let names = match all {
-        true => {
-            let view = place.skills.look_again().await;
-            let waiting = view.all().iter().filter(|skill| skill.standing == Standing::Waiting);
-            waiting.map(|skill| skill.name.to_string()).collect()
-        }
-        false => names,
-    };
-    if names.is_empty() {
-        tell_beside("nothing waits for approval");
+fn whose(skill: &Skill) -> String {
+    match skill.place {
+        SkillPlace::User => format!("your own {}", skill.name),
+        SkillPlace::Project => format!("the project's {}", skill.name),
     }
-    for name in names {
-        let approved = place.skills.approve(&name).await.map_err(failure)?;
-        println!("approved {}", approved.name);
-    }
-    Ok(ExitCode::SUCCESS)
 }

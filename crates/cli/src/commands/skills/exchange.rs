@@ -51,7 +51,7 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
         let name = found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let saved = match read_files(found) {
             Ok(files) => {
-                place.skills.save_files(&name, files, project, BY).await.map_err(|error| error.to_string())
+                place.skills.import_files(&name, files, project, BY).await.map_err(|error| error.to_string())
             }
             Err(why) => Err(why),
         };
@@ -60,7 +60,10 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
                 println!("{} is so already (version {})", saved.name, saved.version)
             }
             Ok(saved) => {
-                println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str())
+                println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str());
+                for note in &saved.notes {
+                    tell_beside(&format!("note: {}: {}", saved.name, Printable::all(note)));
+                }
             }
             // The others are saved all the same.
             Err(why) => {

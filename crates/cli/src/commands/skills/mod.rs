@@ -1,6 +1,8 @@
 //! `gristmill skills …`: what was saved for programs to import.
 
+mod approve;
 mod change;
+mod edit;
 mod exchange;
 mod show;
 
@@ -10,10 +12,12 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::skills::{SkillError, Skills};
+use gristmill_gateway::store::Store;
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::config::Flags;
+use crate::data_store;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
@@ -39,10 +43,13 @@ pub enum SkillsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show one skill: its SKILL.md and its code
+    /// Show one skill: its SKILL.md and its code; the project's as well, if both have one of that name
     Show {
         /// Its name
         name: String,
+        /// Only the project's, which may wait for approval
+        #[arg(long, conflicts_with = "version")]
+        project: bool,
         /// An earlier version
         #[arg(long, value_name = "NUMBER")]
         version: Option<i64>,
@@ -115,14 +122,16 @@ pub enum SkillsCommand {
         #[arg(long)]
         project: bool,
     },
-    /// Say yes to skills of this project, as they are now
+    /// Say yes to skills of this project, as they are shown
     Approve {
         /// Which
-        #[arg(required_unless_present = "all")]
         names: Vec<String>,
         /// All that wait
         #[arg(long, conflicts_with = "names")]
         all: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -131,21 +140,27 @@ const BY: &str = "local";
 
 pub async fn skills(arguments: SkillsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
-    let skills = skill_folders::open(&configured.data_folder()?, &configured.surroundings)?;
-    let place = Place { configured, skills };
+    let store = Store::open(&configured.data_folder()?).map_err(data_store::failure)?;
+    let skills = skill_folders::with_store(store.clone(), &configured.surroundings)?;
+    let place = Place { configured, skills, store };
     match arguments.command {
         SkillsCommand::List { query, tag, json } => show::list(&place, &query.join(" "), tag, json).await,
-        SkillsCommand::Show { name, version, json } => show::show(&place, &name, version, json).await,
+        SkillsCommand::Show { name, version: Some(version), json, .. } => {
+            show::show_version(&place, &name, version, json).await
+        }
+        SkillsCommand::Show { name, version: None, project, json } => {
+            show::show(&place, &name, project, json).await
+        }
         SkillsCommand::History { name, json } => show::history(&place, &name, json).await,
         SkillsCommand::Add { path, name, description, tag, test, project } => {
             let new = change::New { path, name, description, tags: tag, test, project };
             change::add(&place, new).await
         }
-        SkillsCommand::Edit { name } => change::edit(&place, &name).await,
+        SkillsCommand::Edit { name } => edit::edit(&place, &name).await,
         SkillsCommand::Test { name } => change::test(&place, name.as_deref()).await,
         SkillsCommand::Rollback { name, version } => change::rollback(&place, &name, version).await,
         SkillsCommand::Delete { name } => change::delete(&place, &name).await,
-        SkillsCommand::Approve { names, all } => change::approve(&place, names, all).await,
+        SkillsCommand::Approve { names, all, yes } => approve::approve(&place, names, all, yes).await,
         SkillsCommand::Export { folder, names } => exchange::export(&place, &folder, &names).await,
         SkillsCommand::Import { folder, project } => exchange::import(&place, &folder, project).await,
     }
@@ -155,11 +170,15 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
 struct Place {
     configured: Configured,
     skills: Skills,
+    store: Store,
 }
 
 /// A failure of skills as one of the command.
 fn failure(error: SkillError) -> Failure {
     match error {
+        SkillError::Unknown { name, nearest } if nearest.is_empty() => Failure::Usage(anyhow!(
+            "there is no skill `{name}`; `gristmill skills list` shows those there are"
+        )),
         SkillError::Unchecked(_) => Failure::Ours(anyhow!(error)),
         SkillError::Name(_)
         | SkillError::Files(_)

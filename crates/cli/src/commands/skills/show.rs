@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
+use anyhow::anyhow;
 use gristmill_gateway::domain::skills::{SkillFiles, usage_line};
-use gristmill_gateway::domain::utc_text;
-use gristmill_gateway::skills::{ListQuery, Skill, SkillError, Standing, listed};
+use gristmill_gateway::domain::{utc_text, visible};
+use gristmill_gateway::skills::{ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
 use gristmill_gateway::upstream::{Refresh, Snapshot};
 use serde_json::{Value, json};
 
 use super::{Outcome, Place, failure};
+use crate::commands::Failure;
 use crate::terminal::{Printable, one_line, tell_beside};
 
 pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> Outcome {
@@ -58,11 +60,15 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
             "there are no skills\nhint: `gristmill skills add FILE` saves one, and so does save_skill in a program",
         );
     } else if others.iter().any(|skill| skill.standing == Standing::Waiting) {
-        tell_beside(
-            "hint: look at them with `gristmill skills show NAME`, then `gristmill skills approve NAME`",
-        );
+        tell_beside("hint: `gristmill skills approve NAME` shows one that waits, and asks");
     } else if fitting.counts().1 == 0 && others.is_empty() {
         tell_beside("nothing fits\nhint: `gristmill skills list` shows all");
+    }
+    let is_filtered = !query.is_empty() || !wanted.tags.is_empty();
+    if is_filtered && view.waiting().next().is_some() {
+        // Their words are not searched: nobody has said yes to them.
+        let names: Vec<&str> = view.waiting().map(|skill| skill.name.as_str()).collect();
+        tell_beside(&format!("waiting for approval, and not searched: {}", names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,17 +81,53 @@ fn state(skill: &Skill) -> &'static str {
     }
 }
 
-pub async fn show(place: &Place, name: &str, version: Option<i64>, json: bool) -> Outcome {
-    let view = place.skills.look_again().await;
-    if let Some(version) = version {
-        let history = place.skills.history(name).await.map_err(failure)?;
-        let known = history.into_iter().find(|known| known.version == version && !known.hash.is_empty());
-        let known = known.ok_or_else(|| failure(SkillError::NoVersion { name: one_line(name), version }))?;
-        return print_files(&known.files, json!({"name": known.name, "version": known.version}), json);
+pub async fn show_version(place: &Place, name: &str, version: i64, json: bool) -> Outcome {
+    let known = place.skills.version(name, version).await.map_err(failure)?;
+    match json {
+        true => {
+            let about = json!({"name": known.name, "version": known.version});
+            println!("{:#}", with_files(about, &known.files));
+        }
+        false => print_files(&known.files),
     }
-    let Some(skill) = view.find(name) else {
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of that name: what a project has must not hide behind what the user has.
+pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> Outcome {
+    let view = place.skills.look_again().await;
+    let mut named = view.named(name);
+    named.retain(|skill| !only_project || skill.place == SkillPlace::Project);
+    if only_project && named.is_empty() && view.find(name).is_some() {
+        return Err(Failure::Usage(anyhow!("the project has no skill `{}`; you have one", one_line(name))));
+    }
+    let Some((first, others)) = named.split_first() else {
         return Err(failure(SkillError::Unknown { name: one_line(name), nearest: view.nearest(name) }));
     };
+    if json {
+        let mut shown = as_json(first);
+        if !others.is_empty() {
+            shown["others"] = others.iter().map(|skill| as_json(skill)).collect();
+        }
+        println!("{shown:#}");
+    } else {
+        for skill in &named {
+            if !others.is_empty() {
+                println!("=== {} ({}, {}) ===\n", skill.name, skill.place.as_str(), state(skill));
+            }
+            print_files(&skill.files);
+        }
+    }
+    if let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) {
+        tell_beside(&format!(
+            "the project's waits: nothing of it can be imported\nhint: `gristmill skills approve {}` says yes to its files as they are shown here",
+            skill.name
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(skill: &Skill) -> Value {
     let about = json!({
         "name": skill.name.as_str(),
         "version": skill.version,
@@ -93,27 +135,25 @@ pub async fn show(place: &Place, name: &str, version: Option<i64>, json: bool) -
         "state": state(skill),
         "use": usage_line(skill.name.as_str(), &skill.facts()),
     });
-    print_files(&skill.files, about, json)?;
-    if skill.standing == Standing::Waiting {
-        tell_beside(&format!(
-            "it is a project's and waits: nothing of it can be imported\nhint: `gristmill skills approve {}` says yes to these files",
-            skill.name
-        ));
-    }
-    Ok(ExitCode::SUCCESS)
+    with_files(about, &skill.files)
+}
+
+fn with_files(mut about: Value, files: &SkillFiles) -> Value {
+    about["files"] = files.iter().map(|(name, text)| (name.to_owned(), json!(text))).collect();
+    about
 }
 
 /// The description first, then every other file.
-fn print_files(files: &SkillFiles, mut about: Value, json: bool) -> Outcome {
-    if json {
-        about["files"] = files.iter().map(|(name, text)| (name.to_owned(), json!(text))).collect();
-        println!("{about:#}");
-        return Ok(ExitCode::SUCCESS);
-    }
+pub fn print_files(files: &SkillFiles) {
     for (name, text) in files.iter() {
-        println!("==> {name} <==\n{}\n", Printable::all(text.trim_end()));
+        println!("==> {name} <==\n{}\n", every_character(text.trim_end()));
     }
-    Ok(ExitCode::SUCCESS)
+}
+
+/// A text of several lines in which nothing is hidden from whoever approves it.
+pub fn every_character(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
@@ -129,16 +169,16 @@ pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
         let how = known.how.told(&one_line(&known.saved_by));
         println!("{:>4}  {}  {how}", known.version, when(known.saved_ms));
     }
-    match history.as_slice() {
-        [] => tell_beside("it has no history yet: it waits for approval"),
-        [_] => {}
-        [_, before, ..] => {
-            let name = one_line(name);
-            tell_beside(&format!(
-                "hint: `gristmill skills rollback {name} {}` brings that one back",
-                before.version
-            ));
-        }
+    if history.is_empty() {
+        tell_beside("it has no history yet: it waits for approval");
+    }
+    // A deletion has no files to bring back.
+    if let Some(before) = history.iter().skip(1).find(|known| !known.hash.is_empty()) {
+        tell_beside(&format!(
+            "hint: `gristmill skills rollback {} {}` brings that one back",
+            one_line(name),
+            before.version
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
