@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::World;
-use crate::commands::config_show;
+use crate::commands::{config_approve, config_show};
 use crate::config::Origin;
 
 #[test]
@@ -26,6 +26,8 @@ fn an_approved_project_does_not_say_how_long_anything_is_kept() {
     let world = World::new().user("[sessions]\nidle = '2h'\n[history]\nkeep = '90d'\n").project(
         "level = 'hardened'\n[sessions]\nidle = '1m'\nmax = 1\n[history]\nkeep = '1h'\ncontent = false\n",
     );
+    let shown = config_approve::prepare(&world.surroundings, None).unwrap().text;
+    assert!(shown.contains("# [history] is not taken from a project's file\n"), "{shown}");
     world.approve("home/project/gristmill.toml");
     let loaded = world.load();
     let said = world.said(&loaded);
