@@ -7,7 +7,7 @@ use gristmill_gateway::KeepSettings;
 use gristmill_gateway::domain::Limits;
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::session::{
-    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionSettings, Sessions, Whose,
+    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionSettings, Sessions, Whose,
 };
 use gristmill_gateway::store::Store;
 
@@ -50,17 +50,24 @@ fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<S
     Sessions::open(store, None, limits, settings).map_err(failure)
 }
 
+/// Among whose sessions a command that runs or writes looks. A name means one of our own: another
+/// owner chose its names, and may have put there what our program would then use. A handle is meant.
+pub fn whose_to_change(session: &str) -> Whose {
+    match SessionId::read(session) {
+        Some(_) => WHOSE,
+        None => Whose::Of(Owner::local()),
+    }
+}
+
 /// Takes a session for whoever is at the terminal; a new name becomes one.
 pub async fn enter(
     sessions: &Sessions,
     session: &str,
     patience: Patience,
 ) -> Result<HeldSession, SessionError> {
-    match sessions.enter(&WHOSE, session, patience).await {
-        Err(SessionError::Missing { .. }) => {
-            sessions.enter_or_create(&Owner::local(), session, patience).await
-        }
-        outcome => outcome,
+    match whose_to_change(session) {
+        Whose::Of(owner) => sessions.enter_or_create(&owner, session, patience).await,
+        Whose::Everyones => sessions.enter(&WHOSE, session, patience).await,
     }
 }
 

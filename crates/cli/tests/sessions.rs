@@ -136,6 +136,30 @@ fn files_are_put_listed_shown_and_taken_out() {
 }
 
 #[test]
+fn a_name_never_leads_a_program_or_a_file_into_another_owners_session() {
+    let home = Home::new(gristmill(), "session-owners");
+    let theirs = run(&home, "notes", "open('trap.py', 'w').write('x')")["session"]["id"].clone();
+    let theirs = theirs.as_str().expect("a handle");
+    let database = rusqlite::Connection::open(home.path().join("data/gristmill.db")).unwrap();
+    let owner = format!("http:alice:{}", "0123456789abcdef".repeat(4));
+    database.execute("UPDATE sessions SET owner = ?1", [&owner]).unwrap();
+    drop(database);
+    // Whoever has the machine looks everywhere.
+    assert_eq!(home.ok(&["workspace", "cat", "notes", "trap.py"]), "x");
+    let listed = home.ok(&["sessions", "list"]);
+    assert!(listed.starts_with(&format!("notes ({theirs}, of http:alice)  ")), "{listed}");
+    assert_eq!(parsed(&home.ok(&["sessions", "list", "--json"]))[0]["owner"], json!(owner));
+    let own = run(&home, "notes", LOOK);
+    assert_eq!((&own["result"], &own["session"]["is_new"]), (&json!([]), &json!(true)));
+    home.ok(&["sessions", "end", "notes"]);
+    home.ok(&["workspace", "put", "notes", a_file(&home).as_str()]);
+    assert_eq!(run(&home, "notes", LOOK)["result"], json!(["a.txt"]));
+    // By its handle it is meant.
+    home.ok(&["workspace", "put", theirs, a_file(&home).as_str()]);
+    assert_eq!(run(&home, theirs, LOOK)["result"], json!(["a.txt", "trap.py"]));
+}
+
+#[test]
 fn a_session_goes_elsewhere_as_a_file() {
     let (home, other) = (Home::new(gristmill(), "session-export"), Home::new(gristmill(), "session-import"));
     let long = "folder/".repeat(30) + "\u{17c}.txt";

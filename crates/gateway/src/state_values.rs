@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use gristmill_protocol::{JSON_DEPTH_MAX, JsonCaps};
+
 use crate::ports::{BoxFuture, StateFailure, StateValues};
 
 /// A name for a value, not a value.
@@ -17,6 +19,12 @@ pub const KEYS_MAX: usize = 1000;
 
 /// Keys and values of one session together: a session is cheap to keep, and to move.
 pub const ALL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// One level less than a program reads: a value comes to it in a list.
+const VALUE_DEPTH_MAX: usize = JSON_DEPTH_MAX - 1;
+
+/// Python makes no whole number of a longer text.
+const NUMBER_DIGITS_MAX: usize = 4_300;
 
 /// What there is beside the value that is to be kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +65,38 @@ pub fn check_room(key: &str, value: &str, others: Others) -> Result<(), StateFai
         )));
     }
     Ok(())
+}
+
+/// Whether a program can read a value that no program of ours wrote. It says nothing about whether
+/// the value is JSON.
+pub(crate) fn check_readable(key: &str, value: &str) -> Result<(), StateFailure> {
+    let refused = |why: String| {
+        let shown = gristmill_domain::one_line(key, KEY_BYTES_MAX);
+        StateFailure(format!("no program can read state[{shown:?}]: {why}"))
+    };
+    let caps =
+        JsonCaps { bytes_max: VALUE_BYTES_MAX, depth_max: VALUE_DEPTH_MAX, values_max: VALUE_BYTES_MAX + 1 };
+    caps.check(value.as_bytes()).map_err(|error| refused(error.to_string()))?;
+    match digits_in_a_row(value) > NUMBER_DIGITS_MAX {
+        true => Err(refused(format!("it has a number of more than {NUMBER_DIGITS_MAX} digits"))),
+        false => Ok(()),
+    }
+}
+
+/// The most digits in a row that are not part of a text.
+fn digits_in_a_row(json: &str) -> usize {
+    let (mut most, mut row, mut in_text, mut escaped) = (0, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            _ => {}
+        }
+        row = if byte.is_ascii_digit() && !in_text { row + 1 } else { 0 };
+        most = most.max(row);
+    }
+    most
 }
 
 /// State in memory: for programs without a session, and for gateways that keep nothing.
@@ -118,6 +158,20 @@ impl StateValues for StateInMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_program_can_read_is_known_before_it_is_kept() {
+        let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        let digits = |count: usize| format!("[\"\\\"\", -{}]", "7".repeat(count));
+        let text = format!("\"\\\"{}\"", "7".repeat(5_000));
+        for value in [nested(99), digits(4_300), text, "1.5e3".to_owned()] {
+            assert_eq!(check_readable("k", &value), Ok(()), "{value}");
+        }
+        let refused = |value: String| check_readable("k", &value).unwrap_err().0;
+        assert!(refused(nested(100)).contains("nested deeper than 99 levels"));
+        assert!(refused(nested(100_000)).contains("nested deeper than 99 levels"));
+        assert!(refused(digits(4_301)).contains("more than 4300 digits"));
+    }
 
     #[test]
     fn each_bound_is_named_and_leaves_what_is_there() {

@@ -88,6 +88,9 @@ pub fn prepare(surroundings: &Surroundings, file: Option<&Path>) -> Result<Reque
     for (limit, value, line) in document.limits {
         text.push_str(&format!("# {name}:{line}\nlimits.{} = {:?}\n", limit.as_str(), shown(&value)));
     }
+    for (table, line) in document.user_tables {
+        text.push_str(&format!("# {name}:{line}\n# [{table}] is not taken from a project's file\n"));
+    }
     let env = read(&env_path(&path))?;
     if let Some(env) = &env {
         text.push_str(&format!("# variables from {}\n", shown(&env.path.display().to_string())));

@@ -15,6 +15,9 @@ use crate::arguments::ConfigFile;
 use crate::own_sessions::{self, WHOSE};
 use crate::terminal::tell_beside;
 
+/// A BLAKE3 hash, in hexadecimal.
+const IDENTITY_DIGITS: usize = 64;
+
 #[derive(Args)]
 pub struct SessionsArguments {
     #[command(subcommand)]
@@ -113,9 +116,20 @@ async fn list(sessions: &Sessions, as_json: bool) -> Outcome {
 fn title(info: &SessionInfo) -> String {
     match (&info.name, info.owner == Owner::local()) {
         (Some(name), true) => format!("{name} ({})", info.id),
-        (Some(name), false) => format!("{name} ({}, of {})", info.id, visible(&info.owner.0)),
+        (Some(name), false) => format!("{name} ({}, of {})", info.id, short_owner(&info.owner)),
         (None, true) => info.id.to_string(),
-        (None, false) => format!("{} (of {})", info.id, visible(&info.owner.0)),
+        (None, false) => format!("{} (of {})", info.id, short_owner(&info.owner)),
+    }
+}
+
+/// An owner by its token's name: the digits of its identity say nothing to a person, and would make
+/// a list wider than any terminal.
+fn short_owner(owner: &Owner) -> String {
+    let is_identity =
+        |text: &str| text.len() == IDENTITY_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match owner.0.rsplit_once(':') {
+        Some((name, identity)) if is_identity(identity) => visible(name),
+        Some(_) | None => visible(&owner.0),
     }
 }
 

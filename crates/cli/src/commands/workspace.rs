@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::domain::{format_bytes, utc_text, visible};
-use gristmill_gateway::session::{FileKind, ListedFile, Patience, Sessions, WorkspaceFiles};
+use gristmill_gateway::session::{FileKind, ListedFile, Patience, SessionError, Sessions, WorkspaceFiles};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
@@ -186,18 +186,20 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
             (Box::new(opened), metadata.len())
         }
     };
-    let files = match sessions.files(&WHOSE, session).await {
-        Ok(files) => files,
-        Err(_) => {
+    let whose = own_sessions::whose_to_change(session);
+    let files = match sessions.files(&whose, session).await {
+        Err(SessionError::Missing { .. }) => {
             let entered = own_sessions::enter(sessions, session, Patience::default()).await;
             let held = entered.map_err(own_sessions::failure)?;
             if let (true, Some(name)) = (held.is_new(), held.name()) {
                 tell_beside(&format!("note: {}", own_sessions::new_session_words(name)));
             }
             held.leave().await;
-            files(sessions, session).await?
+            sessions.files(&whose, session).await
         }
+        outcome => outcome,
     };
+    let files = files.map_err(own_sessions::failure)?;
     let written = files.write_from(&path, &mut content, size).map_err(own_sessions::file_failure)?;
     let replaced = if written.replaced { ", in the place of another" } else { "" };
     println!("{} ({}{replaced})", visible(&path), format_bytes(written.size));

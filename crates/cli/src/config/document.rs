@@ -35,6 +35,9 @@ pub struct Document {
     pub sessions: SessionsTable,
     /// What it says about the history.
     pub history: HistoryTable,
+    /// The tables in it that only a user's own file may have, with their lines: they say how long
+    /// everything in the data folder is kept, whichever project it came from.
+    pub user_tables: Vec<(&'static str, usize)>,
     /// Everything that is to be said about it.
     pub problems: Vec<Problem>,
 }
@@ -73,9 +76,11 @@ impl Document {
         document.read_limits(&mut fields, problems);
         if let Some(node) = fields.take(sessions_table::TABLE) {
             document.sessions = sessions_table::read(node, problems);
+            document.user_tables.push((sessions_table::TABLE, fields.line(sessions_table::TABLE)));
         }
         if let Some(node) = fields.take(history_table::TABLE) {
             document.history = history_table::read(node, problems);
+            document.user_tables.push((history_table::TABLE, fields.line(history_table::TABLE)));
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

@@ -11,12 +11,12 @@ use super::approvals::{self, Approvals};
 use super::document::Document;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
-use super::history_table::HistoryConfig;
+use super::history_table::{HistoryConfig, HistoryTable};
 use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, Origin, ReadFile};
-use super::sessions_table::SessionsConfig;
+use super::sessions_table::{SessionsConfig, SessionsTable};
 use super::surroundings::Surroundings;
 
 /// What the command line says.
@@ -130,6 +130,7 @@ impl Source {
         let mut document = Document::read(&text, surroundings.home().as_deref());
         if *role == Role::Project {
             start_in(path.parent(), &mut document);
+            leave_out_user_tables(path, &mut document, problems);
         }
         // The mistakes of a file that is not used must not stop us.
         let severity_max = if approval == Approval::Given { Severity::Error } else { Severity::Warning };
@@ -156,6 +157,17 @@ fn start_in(folder: Option<&Path>, document: &mut Document) {
             *cwd = folder.map(Path::to_owned);
         }
     }
+}
+
+/// How long sessions and the history are kept is the user's to say, even after an approval: the data
+/// folder holds those of all projects.
+fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Vec<Problem>) {
+    for (table, line) in document.user_tables.drain(..) {
+        let place = Place { file: Some(path.to_owned()), line: Some(line), key: Some(table.to_owned()) };
+        problems.push(Problem { severity: Severity::Warning, place, what: What::UserOnly });
+    }
+    document.sessions = SessionsTable::default();
+    document.history = HistoryTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -217,6 +217,11 @@ pub enum What {
         "has changed since you approved it: nothing of it is used. Look at it, then run `gristmill config approve`"
     )]
     ApprovalOutdated,
+    /// A table that a project cannot have. The rest of its file is used.
+    #[error(
+        "is not taken from a project's file, since it would hold for everything in your data folder; write it into your own file (`gristmill config path` shows where)"
+    )]
+    UserOnly,
     /// The same name in a stronger file.
     #[error("replaces the server of the same name in {file}", file = shown(&.file.display().to_string()))]
     Replaces {

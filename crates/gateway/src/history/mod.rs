@@ -12,8 +12,8 @@ mod record;
 mod recording;
 mod stats;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use gristmill_domain::Level;
@@ -41,6 +41,10 @@ const SWEPT_AT_ONCE: usize = 200;
 
 /// A sweep also comes when this part of what may be kept is new since the last.
 const SWEEP_AFTER_PART: u64 = 8;
+
+/// Ends that could not be written wait for the next sweep, in so many bytes at most: a full disk must
+/// not fill the memory as well.
+const UNWRITTEN_BYTES_MAX: usize = 16 << 20;
 
 /// More than anyone reads at once.
 pub const LISTED_MAX: usize = 10_000;
@@ -100,6 +104,8 @@ struct Inner {
     alive: Alive,
     /// What was recorded since the last sweep.
     unswept_bytes: AtomicU64,
+    /// Ends that could not be written yet.
+    unwritten: Mutex<Vec<Arc<EndedRow>>>,
 }
 
 impl History {
@@ -111,8 +117,8 @@ impl History {
         })?;
         // The first count brings up the tables, which takes longer than most programs.
         tokio::task::spawn_blocking(|| tokens::count(""));
-        let history =
-            Self { inner: Arc::new(Inner { store, settings, alive, unswept_bytes: AtomicU64::new(0) }) };
+        let (unswept_bytes, unwritten) = (AtomicU64::new(0), Mutex::default());
+        let history = Self { inner: Arc::new(Inner { store, settings, alive, unswept_bytes, unwritten }) };
         history.mark_lost().await?;
         Ok(history)
     }
@@ -173,8 +179,10 @@ impl History {
         self.inner.store.execution_stats(filter.clone()).await
     }
 
-    /// Removes what is too old or too much; gives how many.
+    /// Completes what could not be completed at its time, then removes what is too old or too much;
+    /// gives how many.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
+        self.write_unwritten().await;
         let Inner { store, settings, unswept_bytes, .. } = &*self.inner;
         unswept_bytes.store(0, Ordering::Relaxed);
         let oldest = SystemTime::now().checked_sub(settings.keep).map_or(0, unix_ms);
@@ -203,8 +211,11 @@ impl History {
 
     async fn complete(&self, row: EndedRow) -> Result<(), StoreError> {
         let Inner { store, settings, unswept_bytes, .. } = &*self.inner;
-        let weight = row.weight as u64;
-        store.end_execution(row).await?;
+        let (weight, row) = (row.weight as u64, Arc::new(row));
+        if let Err(error) = store.end_execution(Arc::clone(&row)).await {
+            self.keep_for_later(row);
+            return Err(error);
+        }
         let unswept = unswept_bytes.fetch_add(weight, Ordering::Relaxed) + weight;
         if unswept > settings.bytes_max / SWEEP_AFTER_PART {
             unswept_bytes.store(0, Ordering::Relaxed);
@@ -212,6 +223,27 @@ impl History {
             tokio::spawn(async move { history.sweep().await });
         }
         Ok(())
+    }
+
+    fn keep_for_later(&self, row: Arc<EndedRow>) {
+        let mut unwritten = self.unwritten();
+        let bytes: usize = unwritten.iter().map(|row| row.weight).sum();
+        if bytes + row.weight <= UNWRITTEN_BYTES_MAX {
+            unwritten.push(row);
+        }
+    }
+
+    async fn write_unwritten(&self) {
+        let rows = std::mem::take(&mut *self.unwritten());
+        for row in rows {
+            if self.inner.store.end_execution(Arc::clone(&row)).await.is_err() {
+                self.keep_for_later(row);
+            }
+        }
+    }
+
+    fn unwritten(&self) -> MutexGuard<'_, Vec<Arc<EndedRow>>> {
+        self.inner.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn mark_lost(&self) -> Result<(), StoreError> {

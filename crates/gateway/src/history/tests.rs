@@ -298,3 +298,24 @@ async fn a_record_that_cannot_be_written_is_a_note_in_the_report() {
     assert_eq!(report.notes, ["this execution is not in the history: the database is closed"]);
     assert_eq!(report.result, Some(json!(1)));
 }
+
+#[tokio::test]
+async fn an_end_that_could_not_be_written_is_written_by_a_later_sweep() {
+    let history = in_memory(settings()).await;
+    let refuse_writes = |number: u8| {
+        let pragma = format!("PRAGMA query_only = {number}");
+        history.inner.store.run(move |connection| Ok(connection.execute_batch(&pragma)?))
+    };
+    let (id, recording) = begin(&history, "a", &mut ExecuteRequest::python("1"));
+    refuse_writes(1).await.unwrap();
+    let mut report = ok(json!(1));
+    recording.end(&mut report, "").await;
+    assert!(report.notes[0].starts_with("this execution is not in the history: "), "{:?}", report.notes);
+    history.write_unwritten().await;
+    assert_eq!(history.unwritten().len(), 1, "it waits on");
+    refuse_writes(0).await.unwrap();
+    history.sweep().await.unwrap();
+    let written = found(&history, id.as_str()).await;
+    assert_eq!(written.summary.outcome, RecordedOutcome::Ok);
+    assert_eq!(history.unwritten().len(), 0);
+}

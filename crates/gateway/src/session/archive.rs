@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::files::{FileError, WorkspaceFiles};
 use super::folder::{self, CopyBounds, SessionFolder};
+use super::held;
 use super::listing::FileKind;
 use super::tar::{TarError, TarReader, TarWriter};
 use super::{NewSession, Patience, SessionError, SessionInfo, Sessions, Whose};
 use crate::executions::Owner;
-use crate::state_values::{ALL_BYTES_MAX, Others, check_room};
+use crate::state_values::{ALL_BYTES_MAX, Others, check_readable, check_room};
 
 /// What stands in a manifest, so that no other archive is taken for a session.
 const FORMAT: &str = "gristmill session";
@@ -114,7 +115,7 @@ impl Sessions {
             max_bytes: manifest.max_bytes,
             max_files: manifest.max_files,
         };
-        let limits = self.inner.limits.clone();
+        let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);
         let problem: Arc<Mutex<Option<ArchiveError>>> = Arc::default();
         let told = Arc::clone(&problem);
         let made = self
@@ -204,6 +205,7 @@ fn read_beginning<R: Read>(input: R) -> Result<Beginning<R>, ArchiveError> {
     let mut others = Others::default();
     for (key, value) in &state {
         check_room(key, value, others).map_err(|failure| ArchiveError::Archive(failure.to_string()))?;
+        check_readable(key, value).map_err(|failure| ArchiveError::Archive(failure.to_string()))?;
         if serde_json::from_str::<serde::de::IgnoredAny>(value).is_err() {
             let key = one_line(key, 40);
             return Err(ArchiveError::Archive(format!("the value of `{key}` in its state is not JSON")));
@@ -256,7 +258,8 @@ fn unpack<R: Read>(
         };
         let too_much = |name: LimitName| ArchiveError::File(FileError::Limit(limits.hit_message(name)));
         left.bytes = left.bytes.checked_sub(entry.size).ok_or_else(|| too_much(LimitName::WorkspaceBytes))?;
-        left.files = left.files.checked_sub(1).ok_or_else(|| too_much(LimitName::WorkspaceFiles))?;
+        let entries = files.new_entries(path, entry.is_folder)?;
+        left.files = left.files.checked_sub(entries).ok_or_else(|| too_much(LimitName::WorkspaceFiles))?;
         match entry.is_folder {
             true => files.make_folder(path)?,
             false => files.write_new(path, &mut tar.content(), entry.size)?,

@@ -43,6 +43,18 @@ pub(super) fn parent(root: BorrowedFd<'_>, path: &InsidePath<'_>, make: bool) ->
     Ok(at)
 }
 
+/// How many of these folders, each in the one before, are not there yet.
+pub(super) fn missing(root: BorrowedFd<'_>, folders: &[&str]) -> Result<u64, Errno> {
+    let mut at = openat(root, ".", FOLDER, Mode::empty())?;
+    for (number, name) in folders.iter().enumerate() {
+        at = match open_below(at.as_fd(), name) {
+            Err(Errno::NOENT) => return Ok((folders.len() - number) as u64),
+            outcome => outcome?,
+        };
+    }
+    Ok(0)
+}
+
 /// One folder down.
 pub(super) fn open_below(at: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     match in_one_step(at, name, FOLDER) {

@@ -91,14 +91,14 @@ impl SessionError {
         }
     }
 
-    /// Whether the machine is the reason, not what was asked for.
+    /// Whether room or the machine is the reason, not what was asked for: whoever asked could not know
+    /// it, and its program need not wait for it to be mended.
     pub(crate) fn is_ours(&self) -> bool {
         match self {
-            SessionError::NoFolder { .. } | SessionError::Store(_) => true,
+            SessionError::NoFolder { .. } | SessionError::Store(_) | SessionError::TooMany { .. } => true,
             SessionError::Busy { .. }
             | SessionError::Missing { .. }
             | SessionError::Ambiguous { .. }
-            | SessionError::TooMany { .. }
             | SessionError::BadName { .. }
             | SessionError::NameTaken { .. } => false,
         }

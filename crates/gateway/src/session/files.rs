@@ -268,6 +268,20 @@ impl WorkspaceFiles {
         rustix::fs::renameat(&self.incoming, "new", &parent, inside.split().1).map_err(failed)
     }
 
+    /// How many entries a file, or a folder, of this path adds to a workspace that nobody else sees
+    /// yet: the folders above it count, too.
+    pub(super) fn new_entries(&self, path: &str, is_folder: bool) -> Result<u64, FileError> {
+        let inside = InsidePath::read(path)?;
+        let (above, name) = inside.split();
+        let mut folders = above.to_vec();
+        if is_folder {
+            folders.push(name);
+        }
+        let missing = beneath::missing(self.root.as_fd(), &folders);
+        let missing = missing.map_err(|error| FileError::system(path, error))?;
+        Ok(if is_folder { missing } else { missing + 1 })
+    }
+
     /// Makes a folder, with all above it.
     pub(super) fn make_folder(&self, path: &str) -> Result<(), FileError> {
         let inside = InsidePath::read(path)?;

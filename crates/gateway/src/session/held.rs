@@ -135,11 +135,15 @@ impl HeldSession {
 
 /// Limits with those of a session where they are lower.
 pub(super) fn lowered(limits: &Limits, record: &SessionRecord) -> Limits {
+    let number = |own: Option<i64>| own.and_then(|own| u64::try_from(own).ok());
+    lowered_to(limits, number(record.max_bytes), number(record.max_files))
+}
+
+/// The same for a session that is not made yet.
+pub(super) fn lowered_to(limits: &Limits, bytes: Option<u64>, files: Option<u64>) -> Limits {
     let mut limits = limits.clone();
-    for (name, own) in
-        [(LimitName::WorkspaceBytes, record.max_bytes), (LimitName::WorkspaceFiles, record.max_files)]
-    {
-        let own = own.and_then(|own| u64::try_from(own).ok()).unwrap_or(u64::MAX);
+    for (name, own) in [(LimitName::WorkspaceBytes, bytes), (LimitName::WorkspaceFiles, files)] {
+        let own = own.unwrap_or(u64::MAX);
         if own < limits.get(name) {
             // Nothing is below what a level permits: the least is 0.
             let _ = limits.set(name, own);

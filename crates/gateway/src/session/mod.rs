@@ -229,10 +229,24 @@ impl Sessions {
     /// The files of a session. Nobody is kept out meanwhile: what is written appears whole.
     pub async fn files(&self, whose: &Whose, session: &str) -> Result<WorkspaceFiles, SessionError> {
         let record = self.find(whose, session).await?;
-        let now = now_ms();
+        self.files_of_found(&record).await
+    }
+
+    async fn files_of_found(&self, record: &SessionRecord) -> Result<WorkspaceFiles, SessionError> {
         // A session whose files somebody looks at is not idle; if that cannot be noted, no matter.
-        let _ = self.inner.store.use_session(record.id.clone(), now, 0).await;
-        self.files_of(&record)
+        let _ = self.inner.store.use_session(record.id.clone(), now_ms(), 0).await;
+        let files = self.files_of(record);
+        // If it was ended since it was found, its folder was made again for nobody. If it is ended from
+        // here on, the folder goes with it, and what is written into it as well.
+        if self.inner.store.session_by_id(None, record.id.clone()).await?.is_none() {
+            let folder = SessionFolder::of(&self.inner.folder, &id_of(record)?);
+            // Whoever has the lock takes the folder away.
+            if let Ok(Some(_lock)) = folder.try_lock() {
+                let _ = folder::remove(folder.path());
+            }
+            return Err(SessionError::Missing { session: shown(record) });
+        }
+        files
     }
 
     fn files_of(&self, record: &SessionRecord) -> Result<WorkspaceFiles, SessionError> {
@@ -320,7 +334,7 @@ impl Sessions {
             let lock = making.try_lock()?.ok_or_else(|| std::io::Error::other("it is in use"))?;
             fill(&making, &lock).map(|()| lock)
         });
-        let made = made.await.map_err(|error| failed(error.to_string()))?;
+        let made = made.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         let clear_away = || drop(folder::remove(folder.path()));
         let lock = made.map_err(|error| {
             clear_away();

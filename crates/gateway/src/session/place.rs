@@ -96,7 +96,10 @@ impl Sessions {
                 leftovers: Leftovers::default(),
                 state: Arc::default(),
                 connection: None,
-                note: Some(format!("the session could not be made, so nothing is kept: {error}")),
+                note: Some(format!(
+                    "the session could not be made, so nothing is kept: {error}; {}",
+                    error.hint()
+                )),
                 is_kept: false,
             }),
             Ok(_) | Err(_) => Err(error),

@@ -8,6 +8,8 @@ const BLOCK: usize = 512;
 const NAME_MAX: usize = 100;
 /// The largest size that fits the old header.
 const SIZE_MAX: u64 = 0o77_777_777_777;
+/// No file is larger: file systems count in these.
+const FILE_BYTES_MAX: u64 = i64::MAX as u64;
 /// Names of files, and nothing else that we read.
 const PAX_BYTES_MAX: u64 = 64 * 1024;
 
@@ -76,8 +78,10 @@ impl<W: Write> TarWriter<W> {
     }
 }
 
+/// What fills up the last block. A size may be anything here, so nothing is added to it.
 fn padding(size: u64) -> u64 {
-    size.next_multiple_of(BLOCK as u64) - size
+    let block = BLOCK as u64;
+    (block - size % block) % block
 }
 
 /// `length key=value\n`, where the length counts itself.
@@ -199,7 +203,10 @@ impl<R: Read> TarReader<R> {
             let (key, value) = record.split_once('=').ok_or_else(wrong)?;
             match key {
                 "path" => path = Some(value.to_owned()),
-                "size" => size = Some(value.parse().map_err(|_| wrong())?),
+                "size" => {
+                    let bytes = value.parse::<u64>().ok().filter(|bytes| *bytes <= FILE_BYTES_MAX);
+                    size = Some(bytes.ok_or(TarError::Damaged("a size in it is larger than any file"))?);
+                }
                 _ => {}
             }
             rest = &rest[length..];
@@ -313,6 +320,21 @@ mod tests {
             broken[at] ^= 0x55;
             assert!(read_all(&broken).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn a_size_that_no_file_has_is_refused() {
+        for size in ["18446744073709551615", "9223372036854775808", "99999999999999999999999"] {
+            let record = pax_record("size", size);
+            let mut bytes = header("pax", b'x', record.len() as u64, 0).to_vec();
+            bytes.extend(&record);
+            bytes.resize(2 * BLOCK, 0);
+            bytes.extend(header("a", b'0', 0, 0));
+            bytes.extend([0; 2 * BLOCK]);
+            let refused = TarReader::new(bytes.as_slice()).next().unwrap_err().to_string();
+            assert!(refused.contains("larger than any file"), "{size}: {refused}");
+        }
+        assert_eq!([0, 1, 511, 512, u64::MAX].map(padding), [0, 511, 1, 0, 1]);
     }
 
     #[test]

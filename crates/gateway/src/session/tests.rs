@@ -140,6 +140,20 @@ async fn a_session_that_ends_while_somebody_waits_stays_ended() {
 }
 
 #[tokio::test]
+async fn whoever_found_a_session_before_it_ended_makes_no_folder_of_it_again() {
+    let folder = TestFolder::new("sessions");
+    let sessions = open(folder.path());
+    let id = make(&sessions, "a", Some("notes")).await;
+    let record = sessions.find(&whose("a"), "notes").await.unwrap();
+    let early = sessions.files_of_found(&record).await.unwrap();
+    sessions.end(&whose("a"), id.as_str(), Patience::Refuse).await.unwrap();
+    let late = sessions.files_of_found(&record).await.unwrap_err();
+    assert_eq!(late.to_string(), "there is no session `notes`");
+    assert!(early.write("a.txt", b"late").is_err(), "its folder is gone");
+    assert_eq!(entries(&folder.path().join("sessions")), [""; 0]);
+}
+
+#[tokio::test]
 async fn end_takes_everything_and_reset_leaves_the_session() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
@@ -282,6 +296,26 @@ async fn there_are_no_more_sessions_than_may_be() {
 }
 
 #[tokio::test]
+async fn a_program_runs_without_a_session_for_which_there_is_no_place() {
+    let folder = TestFolder::new("sessions");
+    let sessions = open_with(folder.path(), SessionSettings { max: 2, ..SessionSettings::default() });
+    make(&sessions, "a", Some("one")).await;
+    let place = async |name: &str, keep_variables: bool| {
+        let choice = SessionChoice::Named(name.to_owned());
+        sessions.place(&of("a"), &choice, Patience::Refuse, keep_variables).await
+    };
+    assert!(matches!(place("one", false).await, Ok(Place::Held(_))));
+    match place("two", false).await {
+        Ok(Place::Alone { note: Some(note), is_kept: false, .. }) => {
+            assert!(note.contains("nothing is kept") && note.contains("gristmill sessions end"), "{note}");
+        }
+        Ok(_) | Err(_) => panic!("it runs on its own, and a note says so"),
+    }
+    // Variables cannot be kept without a session: that is refused, not passed over.
+    assert!(matches!(place("two", true).await, Err(SessionError::TooMany { count: 1 })));
+}
+
+#[tokio::test]
 async fn a_session_keeps_to_limits_of_its_own() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
@@ -360,6 +394,48 @@ async fn an_exported_session_is_imported_as_it_was() {
 }
 
 #[tokio::test]
+async fn an_imported_session_holds_no_more_than_its_limits_with_all_its_folders() {
+    let folder = TestFolder::new("sessions");
+    let sessions = open(folder.path());
+    let archive = |max_bytes: u64, max_files: u64| {
+        let manifest = format!(
+            "{{\"format\": \"gristmill session\", \"version\": 1, \"exported\": \"\", \"max_bytes\": {max_bytes}, \"max_files\": {max_files}}}"
+        );
+        let mut tar = tar::TarWriter::new(Vec::new());
+        for (path, text) in [("manifest.json", manifest.as_str()), ("state.json", "{}")] {
+            tar.file(path, text.len() as u64, 0, &mut text.as_bytes()).unwrap();
+        }
+        // Seven entries: the folders a, a/b, c and d, two files, and the empty d/e.
+        for path in ["workspace/a/b/one", "workspace/c/two"] {
+            tar.file(path, 4, 0, &mut b"kept".as_slice()).unwrap();
+        }
+        for path in ["workspace/a", "workspace/d/e"] {
+            tar.folder(path).unwrap();
+        }
+        std::io::Cursor::new(tar.finish().unwrap())
+    };
+    for (max_bytes, max_files) in [(8, 6), (7, 7)] {
+        let refused = sessions.import(&of("a"), None, archive(max_bytes, max_files)).await;
+        assert!(matches!(refused, Err(ArchiveError::File(FileError::Limit(_)))), "{refused:?}");
+    }
+    assert_eq!(entries(&folder.path().join("sessions")), [""; 0], "nothing is left of what was refused");
+    let imported = sessions.import(&of("a"), None, archive(8, 7)).await.unwrap().session;
+    assert_eq!((imported.bytes, imported.files), (8, 7));
+}
+
+#[tokio::test]
+async fn a_session_whose_making_panics_leaves_no_folder() {
+    let folder = TestFolder::new("sessions");
+    let sessions = open(folder.path());
+    let made = sessions.create_with(&of("a"), NewSession::default(), Vec::new(), |folder, _| {
+        folder.make_workspace()?;
+        panic!("on purpose")
+    });
+    assert!(matches!(made.await, Err(SessionError::NoFolder { .. })));
+    assert_eq!(entries(&folder.path().join("sessions")), [""; 0]);
+}
+
+#[tokio::test]
 async fn a_hostile_archive_is_refused_and_leaves_nothing() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
@@ -372,6 +448,8 @@ async fn a_hostile_archive_is_refused_and_leaves_nothing() {
         tar.finish().unwrap()
     };
     let (manifest, state) = (("manifest.json", manifest), ("state.json", "{}"));
+    let deep = format!("{{\"k\": \"{}1{}\"}}", "[".repeat(100_000), "]".repeat(100_000));
+    let long = format!("{{\"k\": \"{}\"}}", "1".repeat(5_000));
     for (members, why) in [
         (vec![], "manifest.json is missing"),
         (vec![("a", "b")], "manifest.json is missing"),
@@ -380,6 +458,8 @@ async fn a_hostile_archive_is_refused_and_leaves_nothing() {
         (vec![manifest, ("workspace/a", "")], "state.json is missing"),
         (vec![manifest, ("state.json", "{\"k\": 1}")], "state.json"),
         (vec![manifest, ("state.json", "{\"k\": \"{\"}")], "is not JSON"),
+        (vec![manifest, ("state.json", deep.as_str())], "nested deeper than 99 levels"),
+        (vec![manifest, ("state.json", long.as_str())], "more than 4300 digits"),
         (vec![manifest, state, ("a", "")], "not in `workspace/`"),
         (vec![manifest, state, ("workspace/../../a", "")], "`..`"),
         (vec![manifest, state, ("workspace//etc/passwd", "")], "absolute"),

@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// Completes it.
-    pub(crate) async fn end_execution(&self, row: EndedRow) -> Result<(), StoreError> {
+    pub(crate) async fn end_execution(&self, row: Arc<EndedRow>) -> Result<(), StoreError> {
         self.change(move |transaction| {
             if !write_end(transaction, &row)? {
                 write_beginning(transaction, &row.begun)?;
