@@ -206,7 +206,8 @@ fn an_empty_query_browses_servers_and_then_tools() {
         server: server.to_owned(),
         tools,
         category: category.map(str::to_owned),
-        summary: format!("The {server, are_skills: false } server."),
+        summary: format!("The {server} server."),
+        are_skills: false,
     };
     let answer = office.search(&Query::new("  "), &signature).expect("an answer");
     let expected =
