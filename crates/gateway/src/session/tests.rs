@@ -427,7 +427,8 @@ async fn an_imported_session_holds_no_more_than_its_limits_with_all_its_folders(
 async fn a_session_whose_making_panics_leaves_no_folder() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
-    let made = sessions.create_with(&of("a"), NewSession::default(), Vec::new(), |folder, _| {
+    let owner = of("a");
+    let made = sessions.create_with(&owner, NewSession::default(), Vec::new(), |folder, _| {
         folder.make_workspace()?;
         panic!("on purpose")
     });
