@@ -50,13 +50,17 @@ def noticed(home, ledger, bring_about):
 def is_enough(ledger):
     """Whether there is something of everything to lose."""
     saved = [[one for one in ledger.versions if one.skill == name] for name in SKILLS]
-    kinds = (FILE, PROGRAM_FILE, STATE, LEFT_FILE)
-    return all(len(versions) > 1 for versions in saved) and all(map(ledger.of_kind, kinds))
+    there = [acknowledged(ledger, kind) for kind in (FILE, PROGRAM_FILE, STATE, LEFT_FILE)]
+    return all(len(versions) > 1 for versions in saved) and all(there)
+
+
+def acknowledged(ledger, kind):
+    return [slot for slot in ledger.of_kind(kind) if slot.sure is not None]
 
 
 def file_of(home, ledger, kind):
     """The path of an acknowledged file, by who wrote it."""
-    session, name = ledger.of_kind(kind)[0].name
+    session, name = acknowledged(ledger, kind)[0].name
     folder = home.data / "sessions" / session if kind == LEFT_FILE else home.session_folder(session)
     return folder / "workspace" / name
 
@@ -95,13 +99,12 @@ def leave_a_half_made_file(home, ledger):
     (file_of(home, ledger, FILE).parent / "left-over.tmp").write_text("half")
 
 
-def in_database(*statements):
+def in_database(statement):
     def change(home, ledger):
         database = home.database("rw")
         with database:
-            for statement in statements:
-                if database.execute(statement).rowcount < 1:
-                    raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
+            if database.execute(statement).rowcount < 1:
+                raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
         database.close()
 
     return change
