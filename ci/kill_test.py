@@ -49,7 +49,7 @@ def main():
     test = KillTest(home, random.Random(arguments.seed))
     try:
         if arguments.self_test:
-            test.run(SELF_TEST_KILLS)
+            test.run(SELF_TEST_KILLS, injected_losses.is_enough)
             injected_losses.all_are_noticed(home, test.ledger)
         else:
             test.run(arguments.kills)
@@ -68,9 +68,9 @@ class KillTest:
         self.ledger, self.kills, self.early = Ledger(), 0, 0
         self.gateway = None
 
-    def run(self, kills):
+    def run(self, kills, is_enough=lambda ledger: True):
         began = time.monotonic()
-        while self.kills < kills:
+        while self.kills < kills or not is_enough(self.ledger):
             self.one_kill()
             if self.kills % 25 == 0:
                 print(f"{self.kills} kills, {time.monotonic() - began:.0f} s", flush=True)

@@ -8,7 +8,7 @@ import sys
 import check
 from gateway import Gateway
 from ledger import Loss
-from load import FILE, PROGRAM_FILE, SESSIONS, SKILLS, content, skill_code
+from load import FILE, LEFT_FILE, PROGRAM_FILE, SKILLS, STATE, content, skill_code
 
 
 def all_are_noticed(home, ledger):
@@ -20,7 +20,7 @@ def all_are_noticed(home, ledger):
     for name, bring_about in LOSSES.items():
         shutil.rmtree(home.data)
         shutil.copytree(whole, home.data)
-        found = noticed(home, ledger, lambda: bring_about(home))
+        found = noticed(home, ledger, lambda: bring_about(home, ledger))
         if found is None:
             raise Loss(f"nobody notices: {name}")
         print(f"noticed: {name}: {found[:150]}", flush=True)
@@ -47,21 +47,36 @@ def noticed(home, ledger, bring_about):
     return None
 
 
-def session_file(kind):
+def is_enough(ledger):
+    """Whether there is something of everything to lose."""
+    saved = [[one for one in ledger.versions if one.skill == name] for name in SKILLS]
+    there = [acknowledged(ledger, kind) for kind in (FILE, PROGRAM_FILE, STATE, LEFT_FILE)]
+    return all(len(versions) > 1 for versions in saved) and all(there)
+
+
+def acknowledged(ledger, kind):
+    return [slot for slot in ledger.of_kind(kind) if slot.sure is not None]
+
+
+def file_of(home, ledger, kind):
     """The path of an acknowledged file, by who wrote it."""
-    name = "program.txt" if kind == PROGRAM_FILE else "notes/file-1.txt"
-    return lambda home: home.session_folder(SESSIONS[0]) / "workspace" / name
+    session, name = acknowledged(ledger, kind)[0].name
+    folder = home.data / "sessions" / session if kind == LEFT_FILE else home.session_folder(session)
+    return folder / "workspace" / name
 
 
 def remove_file(kind):
-    return lambda home: session_file(kind)(home).unlink()
+    return lambda home, ledger: file_of(home, ledger, kind).unlink()
 
 
-def remove_left_file(home):
-    next(home.data.glob("sessions/*/workspace/left-*.txt")).unlink()
+def remove_version(home, ledger):
+    """Of the first skill, the version before the last: the last one could be read out of its folder again."""
+    name = SKILLS[0]
+    number = [one.number for one in ledger.versions if one.skill == name][-2]
+    in_database(f"DELETE FROM skill_versions WHERE name = '{name}' AND version = {number}")(home, ledger)
 
 
-def keep_a_folder(home):
+def keep_a_folder(home, ledger):
     # Held, as by a program that runs in it: nobody may remove it.
     folder = home.data / "sessions" / ("z" * 20)
     (folder / "workspace").mkdir(parents=True)
@@ -70,41 +85,40 @@ def keep_a_folder(home):
     return lock.close
 
 
-def halve_file(home):
-    path = session_file(FILE)(home)
+def halve_file(home, ledger):
+    path = file_of(home, ledger, FILE)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def change_file(home):
-    path = session_file(FILE)(home)
+def change_file(home, ledger):
+    path = file_of(home, ledger, FILE)
     path.write_text(content(1))
 
 
-def leave_a_half_made_file(home):
-    (session_file(FILE)(home).parent / "left-over.tmp").write_text("half")
+def leave_a_half_made_file(home, ledger):
+    (file_of(home, ledger, FILE).parent / "left-over.tmp").write_text("half")
 
 
-def in_database(*statements):
-    def change(home):
+def in_database(statement):
+    def change(home, ledger):
         database = home.database("rw")
         with database:
-            for statement in statements:
-                if database.execute(statement).rowcount < 1:
-                    raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
+            if database.execute(statement).rowcount < 1:
+                raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
         database.close()
 
     return change
 
 
-def remove_skill(home):
+def remove_skill(home, ledger):
     shutil.rmtree(home.data / "skills" / SKILLS[0])
 
 
-def change_skill(home):
+def change_skill(home, ledger):
     (home.data / "skills" / SKILLS[0] / f"{SKILLS[0]}.py").write_text(skill_code(1))
 
 
-def leave_a_process(home):
+def leave_a_process(home, ledger):
     words = [sys.executable, "-c", "import time; time.sleep(600)", str(home.folder)]
     left = subprocess.Popen(words, stdin=subprocess.DEVNULL)
 
@@ -115,7 +129,7 @@ def leave_a_process(home):
     return undo
 
 
-def leave_scratch(home):
+def leave_scratch(home, ledger):
     # Locked, as by a gateway that does not go away: nobody may remove it.
     folder = home.scratch / "gateway-1-1"
     folder.mkdir()
@@ -132,7 +146,7 @@ def leave_scratch(home):
 LOSSES = {
     "a file of write_workspace_file is gone": remove_file(FILE),
     "a file of a program is gone": remove_file(PROGRAM_FILE),
-    "a file that was left behind is gone": remove_left_file,
+    "a file that was left behind is gone": remove_file(LEFT_FILE),
     "a session of what was left behind is gone": in_database("DELETE FROM sessions WHERE name IS NULL"),
     "a folder without a session stays": keep_a_folder,
     "a file is half written": halve_file,
@@ -141,7 +155,7 @@ LOSSES = {
     "a state value is gone": in_database("DELETE FROM session_values"),
     "a state value is an earlier one": in_database("""UPDATE session_values SET value = '{"number": 1}'"""),
     "an execution is gone": in_database("DELETE FROM executions WHERE outcome = 'ok'"),
-    "a version of a skill is gone": in_database("DELETE FROM skill_versions WHERE version = 2"),
+    "a version of a skill is gone": remove_version,
     "a skill is gone": remove_skill,
     "a skill is an earlier one": change_skill,
     "a process is left": leave_a_process,

@@ -56,15 +56,20 @@ fn run_in_shell(home: &Home, commands: &str) -> Ran {
 /// What differs from run to run by its name: handles of sessions, and times.
 fn steady(text: &str) -> String {
     let lines = text.lines().map(|line| {
-        let mut words: Vec<&str> = line.split(' ').collect();
-        for place in 0..words.len() {
-            if is_handle(words[place]) {
-                words[place] = "(HANDLE):";
-            } else if place > 0 && is_time(words[place]) {
-                (words[place - 1], words[place]) = ("YYYY-MM-DD", "HH:MM");
+        let mut shown: Vec<&str> = Vec::new();
+        for word in line.split(' ') {
+            if is_handle(word) {
+                shown.push("(HANDLE):");
+            } else if is_time(word)
+                && let Some(day) = shown.last_mut()
+            {
+                *day = "YYYY-MM-DD";
+                shown.push("HH:MM");
+            } else {
+                shown.push(word);
             }
         }
-        words.join(" ") + "\n"
+        shown.join(" ") + "\n"
     });
     lines.collect()
 }
