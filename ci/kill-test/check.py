@@ -1,7 +1,9 @@
 """After a kill: everything that was acknowledged is there and whole, as the next gateway shows it.
 
-Nothing is repaired by hand in between. What is looked at goes through the gateway's own tools and the
-commands of a user; the data folder itself is only looked into for what must not lie there.
+Nothing is repaired by hand in between. Files, state and skills are looked at through the gateway's own
+tools. Finished executions are read out of its database while it runs, which is quicker than a command for
+each look; so `gristmill history` and `show` are not tried here. The data folder is looked into for what must
+not lie there, at the very end.
 """
 
 import os

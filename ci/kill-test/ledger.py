@@ -84,7 +84,9 @@ class Ledger:
         widest = max(map(len, self.counts), default=0)
         lines = [" " * widest + "".join(f"  {column:>13}" for column in columns)]
         for kind, counts in sorted(self.counts.items()):
-            lines.append(f"{kind:<{widest}}" + "".join(f"  {counts[column]:>13,}" for column in columns))
+            # Not everything is followed while it is under way: no figure is not the figure 0.
+            cells = [f"{counts[column]:,}" if column in counts else "-" for column in columns]
+            lines.append(f"{kind:<{widest}}" + "".join(f"  {cell:>13}" for cell in cells))
         return "\n".join(lines)
 
 
