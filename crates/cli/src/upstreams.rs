@@ -80,9 +80,7 @@ pub fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> 
         None => {
             let surroundings =
                 Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-            let folder = surroundings.data_folder();
-            folder
-                .ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+            crate::commands::connect::data_folder(&surroundings)
         }
     }
 }

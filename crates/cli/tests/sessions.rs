@@ -221,3 +221,17 @@ fn a_data_folder_that_cannot_be_used_is_told_with_what_to_do() {
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     assert!(refused.stderr.contains("GRISTMILL_DATA_DIR"), "{}", refused.stderr);
 }
+
+#[test]
+fn a_session_is_made_ahead_with_limits_of_its_own() {
+    let home = Home::new(gristmill(), "session-create");
+    let made = home.ok(&["sessions", "create", "--name", "small", "--max-files", "1"]);
+    let shown = parsed(&home.ok(&["sessions", "show", "small", "--json"]));
+    assert_eq!((shown["id"].as_str(), &shown["max_files"]), (Some(made.trim()), &json!(1)));
+    let write = "for name in 'ab': open(name, 'w').close()";
+    let full = home.run(&["run", "--session", "small", "-c", write]);
+    assert!(full.code != Some(0) && full.stderr.contains("workspace_files"), "{}", full.stderr);
+    assert_eq!(home.run(&["sessions", "create", "--name", "small"]).code, Some(2));
+    assert_eq!(home.run(&["sessions", "create", "--name", "a b"]).code, Some(2));
+    assert_eq!(home.run(&["sessions", "create", "--max-size", "much"]).code, Some(2));
+}

@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 mod codes;
+mod glob;
 mod levels;
 mod limits;
 mod nearest;
@@ -22,6 +23,7 @@ pub mod validate;
 mod visible_text;
 
 pub use codes::Code;
+pub use glob::Glob;
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LimitError, LimitName, Limits};
 pub use nearest::nearest;

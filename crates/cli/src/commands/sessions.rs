@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
-use gristmill_gateway::domain::{format_bytes, utc_text, visible};
+use gristmill_gateway::domain::{format_bytes, parse_bytes, utc_text, visible};
 use gristmill_gateway::executions::Owner;
-use gristmill_gateway::session::{Patience, SessionInfo, Sessions};
+use gristmill_gateway::session::{NewSession, Patience, SessionInfo, Sessions};
 use serde_json::{Value, json};
 
 use super::{Outcome, session_archive};
@@ -42,6 +42,18 @@ pub enum SessionsCommand {
         /// Print as JSON
         #[arg(long)]
         json: bool,
+    },
+    /// Make a session, and print its handle
+    Create {
+        /// What it is called; without a name it is reached by its handle alone
+        #[arg(long)]
+        name: Option<String>,
+        /// The most that its files may take, such as 20MB, if that is less than the level permits
+        #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+        max_size: Option<u64>,
+        /// The most files and folders, in the same way
+        #[arg(long, value_name = "COUNT")]
+        max_files: Option<u64>,
     },
     /// End sessions: their files and their state are gone
     End {
@@ -82,6 +94,9 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
     match arguments.command {
         SessionsCommand::List { json } => list(&sessions, json).await,
         SessionsCommand::Show { session, json } => show(&sessions, &session, json).await,
+        SessionsCommand::Create { name, max_size, max_files } => {
+            create(&sessions, NewSession { name, max_bytes: max_size, max_files }).await
+        }
         SessionsCommand::End { sessions: named } => end(&sessions, &named).await,
         SessionsCommand::Reset { session } => reset(&sessions, &session).await,
         SessionsCommand::Gc { dry_run } => tidy(&sessions, dry_run).await,
@@ -90,6 +105,17 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
         }
         SessionsCommand::Import { file, name } => session_archive::import(&sessions, &file, name).await,
     }
+}
+
+async fn create(sessions: &Sessions, new: NewSession) -> Outcome {
+    let held = sessions.create(&Owner::local(), new).await.map_err(own_sessions::failure)?;
+    println!("{}", held.id());
+    tell_beside(&format!(
+        "hint: `gristmill run --session {} FILE` works in it",
+        held.name().unwrap_or(held.id().as_str())
+    ));
+    held.leave().await;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn list(sessions: &Sessions, as_json: bool) -> Outcome {

@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::admit::{Admitted, worker_limits};
 use super::{LatestVariables, Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
-use crate::pool::{Belongings, Lease, Lost, Room};
+use crate::pool::{Belongings, Lease, Lost, Room, is_empty};
 use crate::ports::{Asker, StateValues};
 use crate::skills::{MayChange, ProgramSkills};
 
@@ -154,13 +154,6 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
             "remove what is nested too deep, or end the session",
         )
     })
-}
-
-fn is_empty(folder: &OwnedFd) -> bool {
-    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return false };
-    let found: Vec<_> = entries.take(3).collect();
-    // Two are the folder itself and the one above.
-    found.len() <= 2 && found.iter().all(Result::is_ok)
 }
 
 /// What a new interpreter is given.

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub use kept_workers::{
     Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Lost, Room,
 };
-pub use scratch::{Scratch, ScratchError, ScratchFolders, open_folder};
+pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
 use zygote_link::ZygoteLink;

@@ -128,8 +128,7 @@ impl ScratchFolders {
 impl Scratch {
     /// Whether there is anything in its workspace.
     pub fn is_used(&self) -> bool {
-        let Ok(entries) = rustix::fs::Dir::read_from(&self.workspace) else { return false };
-        entries.flatten().any(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))
+        !is_empty(&self.workspace)
     }
 
     /// Where its workspace is.
@@ -150,6 +149,14 @@ impl Drop for Scratch {
         }
         let _ = fs::remove_dir_all(path);
     }
+}
+
+/// Whether there is nothing in a folder. One that cannot be read may hold something.
+pub fn is_empty(folder: &OwnedFd) -> bool {
+    let Ok(entries) = rustix::fs::Dir::read_from(folder) else { return false };
+    let found: Vec<_> = entries.take(3).collect();
+    // Two are the folder itself and the one above.
+    found.len() <= 2 && found.iter().all(Result::is_ok)
 }
 
 /// Opens a folder as a starting point for everything beneath it.

@@ -3,10 +3,10 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use gristmill_domain::Glob;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
 use super::files::FileError;
-use super::glob::Glob;
 use super::inside_path::DEPTH_MAX;
 
 /// Entries that are looked at: as many as a workspace may have in production, and some more. What
@@ -59,7 +59,11 @@ struct Walk<'a> {
 pub(super) fn list(root: &OwnedFd, pattern: Option<&str>, count_max: usize) -> Result<Listing, FileError> {
     let glob = match pattern.filter(|pattern| !pattern.is_empty()) {
         None => None,
-        Some(pattern) => Some(Glob::read(pattern).ok_or(FileError::BadPattern)?),
+        Some(pattern) => {
+            // As a program would write it.
+            let inside = pattern.strip_prefix("/workspace/").unwrap_or(pattern);
+            Some(Glob::read(inside).ok_or(FileError::BadPattern)?)
+        }
     };
     let mut walk = Walk { pattern: glob.as_ref(), found: Vec::new(), seen: 0, is_cut: false };
     walk.folder(root, "", 0).map_err(|error| FileError::system(".", error))?;

@@ -14,7 +14,6 @@ mod beneath;
 mod error;
 mod files;
 mod folder;
-mod glob;
 mod held;
 mod inside_path;
 mod listing;

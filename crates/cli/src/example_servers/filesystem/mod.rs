@@ -4,7 +4,6 @@
 mod definitions;
 mod demo_files;
 mod folder_tree;
-mod glob;
 mod inside_path;
 mod memory_tree;
 mod tree;
@@ -15,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::definition::check_call;
 use super::{Answer, ExampleServer, arguments, calendar};
-use glob::Glob;
+use gristmill_gateway::domain::Glob;
 use inside_path::InsidePath;
 use tree::{Entry, Kind, Tree, WriteMode};
 
@@ -27,6 +26,8 @@ const LINES_MAX: u64 = 20_000;
 const VISITED_MAX: usize = 20_000;
 /// Matches of a search.
 const MATCHES_MAX: u64 = 1_000;
+/// Bytes of a pattern.
+const PATTERN_BYTES_MAX: usize = 512;
 /// How deep a search or a tree goes.
 const DEPTH_MAX: usize = 32;
 
@@ -129,12 +130,12 @@ impl Filesystem {
     }
 
     fn search_files(&self, arguments: &Map<String, Value>) -> Result<Value, String> {
-        let glob = Glob::new(arguments::text(arguments, "pattern")?)?;
+        let glob = glob(arguments::text(arguments, "pattern")?)?;
         let start = path(arguments, "path")?;
         let limit = arguments::whole(arguments, "limit", 100, [1, MATCHES_MAX])? as usize;
         let mut matches = Vec::new();
         let mut truncated = self.walk(&start, &mut |relative, entry| {
-            if entry.kind == Kind::File && glob.matches(relative) {
+            if entry.kind == Kind::File && glob.fits(relative) {
                 matches.push(named(&start.join(relative), entry));
             }
             matches.len() <= limit
@@ -202,6 +203,13 @@ impl Filesystem {
         }
         Ok(left_out)
     }
+}
+
+/// A pattern without a folder means files of that name anywhere.
+fn glob(pattern: &str) -> Result<Glob, String> {
+    let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let glob = Glob::read(&whole).filter(|_| (1..=PATTERN_BYTES_MAX).contains(&pattern.len()));
+    glob.ok_or_else(|| format!("the pattern must have 1 to {PATTERN_BYTES_MAX} bytes, such as *.md"))
 }
 
 fn path(arguments: &Map<String, Value>, name: &str) -> Result<InsidePath, String> {

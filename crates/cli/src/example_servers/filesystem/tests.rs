@@ -175,3 +175,16 @@ fn large_and_binary_files_are_refused() {
     );
     assert!(Filesystem::new(Some(&folder.path().join("none"))).is_err());
 }
+
+#[test]
+fn a_pattern_without_a_folder_means_a_name_anywhere() {
+    let check = |pattern: &str, path: &str, expected: bool| {
+        assert_eq!(glob(pattern).expect(pattern).fits(path), expected, "{pattern} on {path}");
+    };
+    check("*.md", "README.md", true);
+    check("*.md", "notes/plan.md", true);
+    check("notes/*.md", "notes/old/plan.md", false);
+    check("notes/**/*.md", "notes/plan.md", true);
+    check("**", "a/b", true);
+    assert!(glob("").is_err() && glob(&"a".repeat(513)).is_err());
+}
