@@ -16,6 +16,7 @@ struct World {
     scratch: ScratchFolders,
     link: Arc<ZygoteLink>,
     orders: mpsc::UnboundedReceiver<ToZygote>,
+    killed: Vec<u64>,
     _folder: TestFolder,
 }
 
@@ -25,7 +26,14 @@ impl World {
         let (link, orders) = ZygoteLink::to_nobody();
         let settings = KeepSettings { count, idle: Duration::from_secs(1800), memory_bytes: 100 };
         let scratch = ScratchFolders::open(&folder.path().join("scratch")).unwrap();
-        Self { kept: KeptWorkers::new(settings, Handle::current()), scratch, link, orders, _folder: folder }
+        Self {
+            kept: KeptWorkers::new(settings, Handle::current()),
+            scratch,
+            link,
+            orders,
+            killed: Vec::new(),
+            _folder: folder,
+        }
     }
 
     fn interpreter(&self, id: u64) -> (Interpreter, UnixStream) {
@@ -62,10 +70,18 @@ impl World {
         lease.take_loss()
     }
 
+    /// The next one that is killed. Each is killed a second time when it is dropped, on a thread
+    /// that may be late: that tells nothing new.
     async fn next_killed(&mut self) -> u64 {
-        match self.orders.recv().await {
-            Some(ToZygote::Kill { id }) => id,
-            other => panic!("{other:?}"),
+        loop {
+            match self.orders.recv().await {
+                Some(ToZygote::Kill { id }) if self.killed.contains(&id) => {}
+                Some(ToZygote::Kill { id }) => {
+                    self.killed.push(id);
+                    return id;
+                }
+                other => panic!("{other:?}"),
+            }
         }
     }
 }
