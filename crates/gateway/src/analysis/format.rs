@@ -6,12 +6,14 @@ use gristmill_protocol::DataFormat;
 use super::AnalysisFailure;
 
 /// Every name, the one that we use first.
-const NAMES: [(&str, DataFormat); 6] = [
+const NAMES: [(&str, DataFormat); 8] = [
     ("json", DataFormat::Json),
     ("json_lines", DataFormat::JsonLines),
     ("jsonl", DataFormat::JsonLines),
+    ("jsonlines", DataFormat::JsonLines),
     ("ndjson", DataFormat::JsonLines),
     ("csv", DataFormat::Csv),
+    ("tsv", DataFormat::Csv),
     ("parquet", DataFormat::Parquet),
 ];
 

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Analyses, AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
-    unlinked_file,
+    unlinked_file_in,
 };
 use crate::ports::AnalysisInputs;
 use crate::session::open_plain_file;
@@ -114,7 +114,7 @@ impl ProgramAnalyses {
         for (name, written) in call.inputs {
             inputs.push(self.open(name, written).await?);
         }
-        let output = unlinked_file(&self.scratch).map_err(|error| {
+        let output = unlinked_file_in(&self.scratch).map_err(|error| {
             AnalysisFailure::new(
                 Code::Workspace,
                 format!("no file for the output can be made: {error}; nothing ran"),

@@ -96,9 +96,8 @@ fn described(inputs: Vec<AnalysisInput>, files: &mut Vec<File>) -> Result<Vec<Jo
                 check_inline(&name, format, &text, inline_bytes)?;
                 Some(text)
             }
-            AnalysisData::File(mut file) => {
-                check_input(&name, &mut file)?;
-                files.push(file);
+            AnalysisData::File(file) => {
+                files.push(read_only(&name, file)?);
                 None
             }
         };
@@ -139,19 +138,32 @@ fn check_inline(
     caps.check(text.as_bytes()).map(|_| ()).map_err(|error| refused(format!("`{name}`: {error}"), flatter))
 }
 
-/// A plain file that the worker cannot write through, from its beginning.
-fn check_input(name: &str, file: &mut File) -> Result<(), AnalysisFailure> {
+/// A plain file from its beginning, through which the worker cannot write.
+fn read_only(name: &str, mut file: File) -> Result<File, AnalysisFailure> {
     let name = one_line(name, 40);
     let unusable = |why: String| refused(format!("the file of `{name}` {why}"), "name a plain file");
     let metadata = file.metadata().map_err(|error| unusable(format!("cannot be looked at: {error}")))?;
     if !metadata.is_file() {
         return Err(unusable("is none".to_owned()));
     }
-    let flags = fcntl_getfl(&*file).map_err(|error| unusable(format!("cannot be looked at: {error}")))?;
+    let flags = fcntl_getfl(&file).map_err(|error| unusable(format!("cannot be looked at: {error}")))?;
     if flags & OFlags::RWMODE != OFlags::RDONLY {
-        return Err(unusable("is open for writing, which no input may be".to_owned()));
+        file = reopened(&file).map_err(|error| unusable(format!("is open for writing: {error}")))?;
     }
-    file.rewind().map_err(|error| unusable(format!("cannot be read: {error}")))
+    file.rewind().map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    Ok(file)
+}
+
+/// The same file, open for reading only; it may have no name any more.
+#[cfg(target_os = "linux")]
+fn reopened(file: &File) -> std::io::Result<File> {
+    use std::os::fd::AsRawFd;
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reopened(_file: &File) -> std::io::Result<File> {
+    Err(std::io::Error::other("open it for reading only"))
 }
 
 fn check_output(output: &File) -> Result<(), AnalysisFailure> {
@@ -172,7 +184,7 @@ mod tests {
     use gristmill_protocol::{FRAME_HEADER_BYTES, decode_body};
 
     use super::*;
-    use crate::analysis::unlinked_file;
+    use crate::analysis::unlinked_file_in;
 
     fn inline(name: &str, format: Option<&str>, text: &str) -> AnalysisInput {
         AnalysisInput {
@@ -184,7 +196,7 @@ mod tests {
 
     fn prepared(inputs: Vec<AnalysisInput>) -> Result<Job, AnalysisFailure> {
         let folder = gristmill_testkit::TestFolder::new("job");
-        let output = unlinked_file(folder.path()).unwrap();
+        let output = unlinked_file_in(folder.path()).unwrap();
         let request = r#"{"steps":[]}"#.to_owned();
         let defaults = Limits::of(Level::Production);
         prepare(AnalysisRequest { request, inputs, limits: None, output }, &defaults, 2)
@@ -218,15 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_could_be_written_or_is_no_plain_file_is_refused() {
+    fn no_input_can_be_written_through_and_each_is_a_plain_file() {
         let folder = gristmill_testkit::TestFolder::new("inputs");
         let with = |file: File| AnalysisInput {
             name: "data".to_owned(),
             format: None,
             data: AnalysisData::File(file),
         };
-        let writable = unlinked_file(folder.path()).unwrap();
-        assert!(refusal(vec![with(writable)]).contains("open for writing"));
+        let writable = unlinked_file_in(folder.path()).unwrap();
+        if cfg!(target_os = "linux") {
+            let job = prepared(vec![with(writable)]).unwrap();
+            assert_eq!(fcntl_getfl(&job.files[0]).unwrap() & OFlags::RWMODE, OFlags::RDONLY);
+        }
         assert!(refusal(vec![with(File::open(folder.path()).unwrap())]).contains("is none"));
     }
 }

@@ -28,7 +28,7 @@ use crate::pool::{CheckoutError, Pool};
 pub use format::format_of_path;
 pub(crate) use in_program::{AnalysisCall, ProgramAnalyses};
 pub use job::{NAME_BYTES_MAX, OUTPUT_BYTES_MAX, REQUEST_BYTES_MAX};
-pub use output_file::unlinked_file;
+use output_file::unlinked_file_in;
 
 /// Threads of one analysis. More than a few gain little on data that fits the memory limit, and each
 /// takes from whatever runs beside it.

@@ -220,11 +220,11 @@ mod tests {
     use gristmill_protocol::{Trap, TrapKind};
 
     use super::*;
-    use crate::analysis::unlinked_file;
+    use crate::analysis::unlinked_file_in;
 
     fn settled(ending: Ending, written: &[u8]) -> Result<AnalysisOutcome, AnalysisFailure> {
         let folder = gristmill_testkit::TestFolder::new("outcome");
-        let mut output = unlinked_file(folder.path()).unwrap();
+        let mut output = unlinked_file_in(folder.path()).unwrap();
         output.write_all(written).unwrap();
         let limits = Limits::of(Level::Production);
         let job = Job { frame: Vec::new(), files: Vec::new(), output, limits };

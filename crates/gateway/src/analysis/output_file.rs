@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::unguessable;
 
 /// Makes an empty file in `folder` that has no name any more; it goes with its last descriptor.
-pub fn unlinked_file(folder: &Path) -> io::Result<File> {
+pub(crate) fn unlinked_file_in(folder: &Path) -> io::Result<File> {
     let name = unguessable::new().map_err(|error| io::Error::other(error.to_string()))?;
     let path = folder.join(format!("analysis-{name}"));
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn the_file_has_no_name_and_holds_what_is_written() {
         let folder = gristmill_testkit::TestFolder::new("unlinked");
-        let mut file = unlinked_file(folder.path()).unwrap();
+        let mut file = unlinked_file_in(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         file.write_all(b"[]").unwrap();
         file.rewind().unwrap();

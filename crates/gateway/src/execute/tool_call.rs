@@ -133,6 +133,9 @@ struct Failed<'a> {
     tool: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_safe: Option<bool>,
+    /// In which step of an analysis, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<usize>,
 }
 
 /// What a program asks of us.
@@ -227,8 +230,11 @@ pub(super) async fn answer(reached: Reached, call: Call, progress: ProgressSink,
             (failure_of(id, &error, &name), Some(message))
         }
         Err(CallFailure::Analysis(error)) => {
-            let words = words_of(&error);
-            (failure(id, "analysis", error.code, &cut(&words, MESSAGE_CHARS_MAX), &name), Some(words))
+            let words = cut(&words_of(&error), MESSAGE_CHARS_MAX);
+            let (code, step) = (error.code, error.step);
+            let failed =
+                Failed { kind: "analysis", code, message: &words, tool: &name, retry_safe: None, step };
+            (completion(id, &failed), Some(words))
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
@@ -272,7 +278,8 @@ async fn ask(
 
 /// What a program reads: where, what, and what to do.
 fn words_of(failure: &AnalysisFailure) -> String {
-    let step = failure.step.map(|step| format!("step {step}: ")).unwrap_or_default();
+    let step = failure.step.filter(|_| !failure.message.starts_with("step "));
+    let step = step.map(|step| format!("step {step}: ")).unwrap_or_default();
     let hint = failure.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     format!("{step}{}{hint}", failure.message)
 }
@@ -339,7 +346,7 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 
 /// A failed call, in the guest's words.
 pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str) -> Completion {
-    completion(id, &Failed { kind, code, message, tool, retry_safe: None })
+    completion(id, &Failed { kind, code, message, tool, retry_safe: None, step: None })
 }
 
 fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
@@ -352,7 +359,7 @@ fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
         ToolFailure::Upstream { code, retry_safe, .. } => ("upstream", *code, Some(*retry_safe)),
     };
     let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
-    completion(id, &Failed { kind, code, message: &message, tool, retry_safe })
+    completion(id, &Failed { kind, code, message: &message, tool, retry_safe, step: None })
 }
 
 fn completion(id: u64, failed: &Failed<'_>) -> Completion {
