@@ -321,7 +321,7 @@ pub enum FromWorker {
     Call {
         /// The worker's number for it.
         id: u64,
-        /// What kind of thing: `tool`, `resource`, `search`, `state`.
+        /// What kind of thing: `tool`, `resource`, `search`, `skill`, `analyze`, `state`.
         kind: String,
         /// JSON.
         payload: String,
