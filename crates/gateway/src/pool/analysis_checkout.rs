@@ -4,7 +4,7 @@
 
 use tokio::sync::oneshot;
 
-use super::{CheckoutError, Pool, Shared, Worker, ZygoteStatus};
+use super::{CheckoutError, Pool, Shared, Worker};
 
 /// Where a child, or why there is none, is put.
 pub(super) type AnalysisWaiter = oneshot::Sender<Result<Worker, CheckoutError>>;
@@ -93,7 +93,7 @@ mod tests {
 
     use super::super::zygote_link::ZygoteLink;
     use super::*;
-    use crate::pool::{PoolSettings, State, WorkerCommand};
+    use crate::pool::{PoolSettings, State, WorkerCommand, ZygoteStatus};
 
     /// A pool whose zygote only takes orders.
     fn pool() -> (Pool, UnboundedReceiver<ToZygote>) {
