@@ -54,6 +54,7 @@ pub(super) fn prepare(
     check_output(&output)?;
     let mut files = Vec::new();
     let inputs = described(inputs, &mut files)?;
+    check_memory(&inputs, &files, &limits)?;
     let job = AnalysisJob {
         version: PROTOCOL_VERSION,
         request,
@@ -104,6 +105,27 @@ fn described(inputs: Vec<AnalysisInput>, files: &mut Vec<File>) -> Result<Vec<Jo
         made.push(JobInput { name, format, inline });
     }
     Ok(made)
+}
+
+/// Whether the data alone fits: all of it is read into memory, and would fail there in worse words.
+fn check_memory(inputs: &[JobInput], files: &[File], limits: &Limits) -> Result<(), AnalysisFailure> {
+    let inline: usize = inputs.iter().filter_map(|input| input.inline.as_ref()).map(String::len).sum();
+    let in_files = files.iter().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len());
+    let bytes = in_files.fold(inline as u64, u64::saturating_add);
+    if bytes <= limits.get(LimitName::Memory) {
+        return Ok(());
+    }
+    let message = format!(
+        "the data is {}, and the limit on memory is {} (`memory`); nothing ran",
+        format_bytes(bytes),
+        format_bytes(limits.get(LimitName::Memory))
+    );
+    let most = format_bytes(limits.range(LimitName::Memory).1);
+    let hint = format!(
+        "analyze it in parts, or raise `memory` (up to {most} at level {}) to several times the data's size",
+        limits.level()
+    );
+    Err(AnalysisFailure::new(Code::Memory, message, hint))
 }
 
 fn check_inline(
@@ -227,6 +249,18 @@ mod tests {
         let half = format!("\"{}\"", "x".repeat(CALL_PAYLOAD_BYTES_MAX / 2));
         let two = vec![inline("a", None, &half), inline("b", None, &half)];
         assert!(refusal(two).contains("`b`: at most 16 MB"));
+    }
+
+    #[test]
+    fn data_that_cannot_fit_into_memory_is_refused_before_it_is_read() {
+        let folder = gristmill_testkit::TestFolder::new("large");
+        let path = folder.path().join("large.csv");
+        File::create(&path).unwrap().set_len(600 << 20).unwrap();
+        let data = AnalysisData::File(File::open(&path).unwrap());
+        let failure = prepared(vec![AnalysisInput { name: "data".to_owned(), format: None, data }]).err();
+        let failure = failure.expect("a refusal");
+        assert_eq!(failure.code, Code::Memory);
+        assert!(failure.message.contains("600 MB") && failure.message.contains("512 MB"), "{failure}");
     }
 
     #[test]
