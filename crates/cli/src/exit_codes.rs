@@ -46,6 +46,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::EngineCrash
         | Code::UnknownTool
         | Code::BadCall
+        | Code::Analysis
         | Code::ServerDown
         | Code::CallTimeout
         | Code::CallLost

@@ -45,6 +45,8 @@ pub enum Code {
     UnknownTool,
     /// The arguments of a call are not what they must be.
     BadCall,
+    /// An analysis that cannot be done as it was asked: a step, a field or the data does not fit.
+    Analysis,
     /// Too many executions wait already.
     Busy,
     /// What was asked for is not possible: a bad name, a limit out of range.
@@ -79,7 +81,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 33] = [
+    pub const ALL: [Code; 34] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -98,6 +100,7 @@ impl Code {
         Code::EngineCrash,
         Code::UnknownTool,
         Code::BadCall,
+        Code::Analysis,
         Code::Busy,
         Code::BadRequest,
         Code::Cancelled,
@@ -136,6 +139,7 @@ impl Code {
             Code::EngineCrash => "GM-1301",
             Code::UnknownTool => "GM-1401",
             Code::BadCall => "GM-1402",
+            Code::Analysis => "GM-1601",
             Code::Busy => "GM-2001",
             Code::BadRequest => "GM-2002",
             Code::Cancelled => "GM-2003",

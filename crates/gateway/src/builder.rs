@@ -7,6 +7,7 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use tokio::sync::Semaphore;
 
+use crate::analysis::Analyses;
 use crate::execute::{self, ExecuteRequest, Execution, Leftovers, Purpose};
 use crate::folders::{FolderError, Folders};
 use crate::pool::{
@@ -53,10 +54,16 @@ pub(crate) struct Core {
     pub queued: AtomicUsize,
     pub runtime: tokio::runtime::Handle,
     pub kept: KeptWorkers,
+    pub analyses: Analyses,
     scratch: Arc<ScratchFolders>,
 }
 
 impl Core {
+    /// This gateway's scratch space.
+    pub(crate) fn scratch_folder(&self) -> &std::path::Path {
+        self.scratch.folder()
+    }
+
     pub(crate) fn take_scratch(&self) -> std::io::Result<Scratch> {
         self.scratch.take()
     }
@@ -164,13 +171,17 @@ impl Gateway {
         self.core.kept.now()
     }
 
+    pub(crate) fn analyses(&self) -> &Analyses {
+        &self.core.analyses
+    }
+
     pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
         &self.core.runtime
     }
 
     /// This gateway's scratch space, which goes with it.
     pub(crate) fn scratch_folder(&self) -> &std::path::Path {
-        self.core.scratch.folder()
+        self.core.scratch_folder()
     }
 
     /// Ends every worker and removes every throw-away folder, and waits until that is done.
@@ -178,6 +189,7 @@ impl Gateway {
         self.core.places.close();
         self.core.kept.close();
         self.core.own_places.close();
+        self.core.analyses.close();
         tokio::join!(self.core.pool.close(), self.core.tools.close());
         self.core.scratch.remove();
     }
@@ -277,9 +289,11 @@ impl GatewayBuilder {
             self.pool,
         );
         let runtime = tokio::runtime::Handle::current();
+        let pool = Arc::new(pool);
         let core = Core {
             kept: KeptWorkers::new(self.keep, runtime.clone()),
-            pool: Arc::new(pool),
+            analyses: Analyses::new(Arc::clone(&pool), self.limits.clone(), self.queue_timeout, cores),
+            pool,
             tools: self.tools,
             limits: self.limits,
             settings,

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod analysis;
 mod builder;
 pub mod execute;
 pub mod executions;
@@ -40,6 +41,7 @@ pub mod tokens;
 mod unguessable;
 pub mod upstream;
 
+pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
     ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,

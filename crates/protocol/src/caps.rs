@@ -21,5 +21,9 @@ pub const OUTPUT_CHUNK_BYTES_MAX: usize = 64 * 1024;
 /// Deepest JSON in any payload. Below the depth where a recursive parser gets into trouble.
 pub const JSON_DEPTH_MAX: usize = 100;
 
+/// Inputs of one analysis: data, and a few tables to join it with. Each may need a descriptor, and so
+/// does the output.
+pub const ANALYSIS_INPUTS_MAX: usize = 4;
+
 /// Descriptors that may travel with one frame: one for each mount of a program.
 pub const FRAME_DESCRIPTORS_MAX: usize = 8;

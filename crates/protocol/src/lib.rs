@@ -2,7 +2,8 @@
 //!
 //! Two conversations use the same frames:
 //! - *control*, between the gateway and the zygote: fork, here is a child, it ended;
-//! - *work*, between the gateway and one child: one program in, output, calls and an outcome back.
+//! - *work*, between the gateway and one child: one program in, output, calls and an outcome back; or
+//!   one analysis in, and an outcome back.
 //!
 //! Walls: this crate knows no engine and no policy. Whatever a worker sends is hostile, so every
 //! decoder here is total: any bytes give a message or an error, never a panic. What a message takes
@@ -16,15 +17,15 @@ mod reserved_keys;
 mod socket;
 
 pub use caps::{
-    CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, CODE_BYTES_MAX, CONTEXT_BYTES_MAX, FRAME_BYTES_MAX,
-    FRAME_DESCRIPTORS_MAX, JSON_DEPTH_MAX, OUTPUT_CHUNK_BYTES_MAX,
+    ANALYSIS_INPUTS_MAX, CALL_KIND_BYTES_MAX, CALL_PAYLOAD_BYTES_MAX, CODE_BYTES_MAX, CONTEXT_BYTES_MAX,
+    FRAME_BYTES_MAX, FRAME_DESCRIPTORS_MAX, JSON_DEPTH_MAX, OUTPUT_CHUNK_BYTES_MAX,
 };
 pub use frame::{FRAME_HEADER_BYTES, FrameError, decode_body, decode_frame_len, encode_frame};
 pub use json_caps::{JsonCapError, JsonCaps};
 pub use message::{
-    ChildExit, Completion, FromWorker, FromZygote, Mount, MountAccess, Outcome, PROTOCOL_VERSION, Program,
-    ProgramLimits, RunStats, Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus,
-    WorkerLimit,
+    AnalysisJob, AnalysisLimits, ChildExit, ChildKind, Completion, DataFormat, FromWorker, FromZygote,
+    JobInput, Mount, MountAccess, Outcome, PROTOCOL_VERSION, Program, ProgramLimits, RunStats, Stream,
+    ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus, WorkerLimit,
 };
 pub use reserved_keys::has_reserved_key;
 pub use socket::{ReceiveError, recv_frame, recv_some, send_frame, send_with_descriptors};

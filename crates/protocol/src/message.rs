@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Gateway to zygote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,17 @@ pub enum ToZygote {
         /// The number from [`FromZygote::Child`].
         id: u64,
     },
+    /// Fork a child that analyzes, and have it wait. It has no interpreter.
+    ForkAnalysis,
+}
+
+/// What a child is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChildKind {
+    /// To run programs.
+    Programs,
+    /// To analyze data, once.
+    Analysis,
 }
 
 /// Zygote to gateway.
@@ -54,6 +65,8 @@ pub enum FromZygote {
         id: u64,
         /// Its process id as the zygote sees it.
         pid: i32,
+        /// What it is for.
+        kind: ChildKind,
     },
     /// A child ended and was reaped.
     Exited {
@@ -64,6 +77,8 @@ pub enum FromZygote {
     },
     /// The fork that was asked for could not be made; the next one may.
     ForkFailed {
+        /// What it would have been for.
+        kind: ChildKind,
         /// The system's words.
         message: String,
     },
@@ -133,6 +148,59 @@ pub enum ToWorker {
     Run(Box<Program>),
     /// A call has its answer.
     Completed(Completion),
+    /// What to analyze: the one message to a child that analyzes. One descriptor travels with it for
+    /// each input that is not inline, in their order, then the one of the output.
+    Analyze(Box<AnalysisJob>),
+}
+
+/// One analysis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnalysisJob {
+    /// The gateway's [`PROTOCOL_VERSION`].
+    pub version: u32,
+    /// What is to be done, as JSON in the engine's own terms.
+    pub request: String,
+    /// The data first, then what it is joined with.
+    pub inputs: Vec<JobInput>,
+    /// The limits that the worker itself keeps.
+    pub limits: AnalysisLimits,
+}
+
+/// One input of an [`AnalysisJob`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobInput {
+    /// What the steps call it.
+    pub name: String,
+    /// How it is written; `None` if its content is to tell.
+    pub format: Option<DataFormat>,
+    /// The data itself; `None` if it is in a file that travels with the job.
+    pub inline: Option<String>,
+}
+
+/// How data is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DataFormat {
+    /// One JSON text.
+    Json,
+    /// A JSON text on each line.
+    JsonLines,
+    /// Rows of text, with a line of names first.
+    Csv,
+    /// Columns, packed.
+    Parquet,
+}
+
+/// The limits that a worker keeps in an analysis. The gateway keeps the wall time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnalysisLimits {
+    /// Private memory beyond what every worker begins with.
+    pub memory_bytes: u64,
+    /// CPU time of all threads, user and system together.
+    pub cpu_ms: u64,
+    /// The output.
+    pub output_bytes: u64,
+    /// How many threads compute.
+    pub threads: u32,
 }
 
 /// The answer to one call.
@@ -253,7 +321,7 @@ pub enum FromWorker {
     Call {
         /// The worker's number for it.
         id: u64,
-        /// What kind of thing: `tool`, `resource`, `search`, `state`.
+        /// What kind of thing: `tool`, `resource`, `search`, `skill`, `analyze`, `state`.
         kind: String,
         /// JSON.
         payload: String,

@@ -26,6 +26,7 @@ fn to_zygote() -> impl Strategy<Value = ToZygote> {
             .prop_map(|(version, required)| ToZygote::Hello { version, required }),
         Just(ToZygote::Fork),
         any::<u64>().prop_map(|id| ToZygote::Kill { id }),
+        Just(ToZygote::ForkAnalysis),
     ]
 }
 
@@ -35,9 +36,13 @@ fn from_zygote() -> impl Strategy<Value = FromZygote> {
             .prop_map(|(version, engine, walls)| FromZygote::Ready { version, engine, walls }),
         text().prop_map(|message| FromZygote::Failed { message }),
         text().prop_map(|step| FromZygote::Preparing { step }),
-        (any::<u64>(), any::<i32>()).prop_map(|(id, pid)| FromZygote::Child { id, pid }),
+        (any::<u64>(), any::<i32>(), child_kind()).prop_map(|(id, pid, kind)| FromZygote::Child {
+            id,
+            pid,
+            kind
+        }),
         (any::<u64>(), child_exit()).prop_map(|(id, exit)| FromZygote::Exited { id, exit }),
-        text().prop_map(|message| FromZygote::ForkFailed { message }),
+        (child_kind(), text()).prop_map(|(kind, message)| FromZygote::ForkFailed { kind, message }),
     ]
 }
 
@@ -45,6 +50,7 @@ fn to_worker() -> impl Strategy<Value = ToWorker> {
     prop_oneof![
         program().prop_map(|program| ToWorker::Run(Box::new(program))),
         completion().prop_map(ToWorker::Completed),
+        analysis_job().prop_map(|job| ToWorker::Analyze(Box::new(job))),
     ]
 }
 
@@ -85,6 +91,35 @@ fn wall_state() -> impl Strategy<Value = WallState> {
 
 fn child_exit() -> impl Strategy<Value = ChildExit> {
     prop_oneof![any::<i32>().prop_map(ChildExit::Code), any::<i32>().prop_map(ChildExit::Signal)]
+}
+
+fn child_kind() -> impl Strategy<Value = ChildKind> {
+    select(vec![ChildKind::Programs, ChildKind::Analysis])
+}
+
+fn analysis_job() -> impl Strategy<Value = AnalysisJob> {
+    (any::<u32>(), text(), vec(job_input(), 0..ANALYSIS_INPUTS_MAX), analysis_limits())
+        .prop_map(|(version, request, inputs, limits)| AnalysisJob { version, request, inputs, limits })
+}
+
+fn job_input() -> impl Strategy<Value = JobInput> {
+    (text(), proptest::option::of(data_format()), proptest::option::of(text()))
+        .prop_map(|(name, format, inline)| JobInput { name, format, inline })
+}
+
+fn data_format() -> impl Strategy<Value = DataFormat> {
+    select(vec![DataFormat::Json, DataFormat::JsonLines, DataFormat::Csv, DataFormat::Parquet])
+}
+
+fn analysis_limits() -> impl Strategy<Value = AnalysisLimits> {
+    (any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()).prop_map(
+        |(memory_bytes, cpu_ms, output_bytes, threads)| AnalysisLimits {
+            memory_bytes,
+            cpu_ms,
+            output_bytes,
+            threads,
+        },
+    )
 }
 
 fn program() -> impl Strategy<Value = Program> {
@@ -418,4 +453,6 @@ fn every_variant_is_tried() {
     all_variants_come_from(stream());
     all_variants_come_from(outcome());
     all_variants_come_from(trap_kind());
+    all_variants_come_from(child_kind());
+    all_variants_come_from(data_format());
 }

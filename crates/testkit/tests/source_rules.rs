@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// The files, and the folders (with a slash at the end), that may hold `unsafe`. Tests may set up
 /// their process with it.
 const UNSAFE_PLACES: &[&str] = &[
+    "crates/worker/src/analysis_threads.rs",
     "crates/worker/src/artifact.rs",
     "crates/worker/src/fork.rs",
     "crates/worker/src/page_warming.rs",

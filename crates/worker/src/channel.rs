@@ -100,6 +100,7 @@ impl Channel {
             Ok(ToWorker::Completed(completion)) => Ok(completion),
             // Another program before this one is done: the gateway would never.
             Ok(ToWorker::Run(_)) => Err(ChannelGone("a second program at once".to_owned())),
+            Ok(ToWorker::Analyze(_)) => Err(ChannelGone("an analysis for a program".to_owned())),
             Err(error) => Err(ChannelGone(error.to_string())),
         }
     }

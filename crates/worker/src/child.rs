@@ -7,8 +7,8 @@
 use std::os::fd::OwnedFd;
 
 use gristmill_protocol::{
-    FromWorker, MountAccess, Outcome, PROTOCOL_VERSION, Program, ProgramLimits, ReceiveError, RunStats,
-    ToWorker, WorkerLimit,
+    ChildKind, FromWorker, MountAccess, Outcome, PROTOCOL_VERSION, Program, ProgramLimits, ReceiveError,
+    RunStats, ToWorker, WorkerLimit,
 };
 
 use crate::channel::{Channel, ChannelGone};
@@ -19,7 +19,7 @@ use crate::wasi::{MountedFolder, Quota, QuotaLimits};
 
 /// The child's whole life. Gives the exit code.
 pub fn run(socket: OwnedFd, python: &mut Python, prepared: &Prepared, pages: &PageWarming) -> i32 {
-    let Ok(socket) = jail::settle_child(socket) else { return 1 };
+    let Ok(socket) = jail::settle_child(socket, ChildKind::Programs) else { return 1 };
     // Ahead of need: the pages that a run will write are copied now, not while someone waits.
     if pages.warm(python).and_then(|()| python.ready()).is_err() {
         return 1;
@@ -71,7 +71,7 @@ fn next_program(channel: &mut Channel, turn: Turn) -> Result<(Box<Program>, Vec<
             Ok(ToWorker::Completed(_)) if turn == Turn::Further => {}
             // The gateway has no use for this child any more.
             Err(ReceiveError::Closed) => return Err(0),
-            Ok(ToWorker::Completed(_)) | Err(_) => return Err(1),
+            Ok(ToWorker::Completed(_) | ToWorker::Analyze(_)) | Err(_) => return Err(1),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! gateway ─ spawns ─► keeper ─ forks ─► zygote ─ forks ahead ─► child, child, child …
 //!                     cleans up         one warm interpreter     one program each, then gone
+//!                                       └ forks on demand ─► one analysis each, then gone
 //! ```
 //!
 //! Walls: this crate is the home of `unsafe`, and the only one that links an engine. It knows
@@ -10,6 +11,8 @@
 //! system calls before it reads one, and confines itself to the folders that came with it before
 //! it runs the first instruction.
 
+mod analysis_child;
+mod analysis_threads;
 mod artifact;
 mod channel;
 mod child;

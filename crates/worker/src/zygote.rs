@@ -1,7 +1,9 @@
-//! The zygote: one warm interpreter, from which children are forked ahead of need.
+//! The zygote: one warm interpreter, from which children are forked ahead of need; and, when they are
+//! asked for, children that analyze and leave the interpreter alone.
 //!
 //! Walls: one thread, no runtime, so that forking is sound. It reads control messages only and
-//! never sees a program, a workspace or a secret.
+//! never sees a program, a workspace, data or a secret. The analysis engine is not touched here: it
+//! would start threads.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,17 +12,17 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use gristmill_protocol::{
-    ChildExit, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
+    ChildExit, ChildKind, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions};
 
 use crate::artifact::Artifact;
-use crate::child;
 use crate::engine::{self, Python};
 use crate::fork::{Forked, exit_now, fork};
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
 use crate::page_warming::PageWarming;
+use crate::{analysis_child, child};
 
 /// Runs the zygote until the gateway hangs up. Gives the exit code.
 pub fn run(cache: &Path, namespaces: NamespacesEntered) -> i32 {
@@ -43,7 +45,9 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
                 "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both are of one version"
             ));
         }
-        Ok(ToZygote::Fork | ToZygote::Kill { .. }) => return Err("the gateway did not say hello".to_owned()),
+        Ok(ToZygote::Fork | ToZygote::ForkAnalysis | ToZygote::Kill { .. }) => {
+            return Err("the gateway did not say hello".to_owned());
+        }
         Err(ReceiveError::Closed) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
@@ -113,7 +117,8 @@ impl Zygote<'_> {
             }
             if asked {
                 match recv_frame(self.control, &mut Vec::new()) {
-                    Ok(ToZygote::Fork) => self.fork_child()?,
+                    Ok(ToZygote::Fork) => self.fork_child(ChildKind::Programs)?,
+                    Ok(ToZygote::ForkAnalysis) => self.fork_child(ChildKind::Analysis)?,
                     Ok(ToZygote::Kill { id }) => self.kill(id),
                     Ok(ToZygote::Hello { .. }) => return Err("a second hello".to_owned()),
                     Err(ReceiveError::Closed) => return Ok(()),
@@ -123,8 +128,8 @@ impl Zygote<'_> {
         }
     }
 
-    fn fork_child(&mut self) -> Result<(), String> {
-        let failed = |error: io::Error| FromZygote::ForkFailed { message: error.to_string() };
+    fn fork_child(&mut self, kind: ChildKind) -> Result<(), String> {
+        let failed = |error: io::Error| FromZygote::ForkFailed { kind, message: error.to_string() };
         let (ours, theirs) = match UnixStream::pair() {
             Ok(pair) => pair,
             Err(error) => return self.tell(&failed(error), &[]),
@@ -132,22 +137,26 @@ impl Zygote<'_> {
         match fork() {
             Ok(Forked::Child) => {
                 drop(ours);
-                exit_now(child::run(OwnedFd::from(theirs), &mut self.python, &self.prepared, &self.pages));
+                let socket = OwnedFd::from(theirs);
+                exit_now(match kind {
+                    ChildKind::Programs => child::run(socket, &mut self.python, &self.prepared, &self.pages),
+                    ChildKind::Analysis => analysis_child::run(socket, &self.prepared),
+                });
             }
             Ok(Forked::Parent(pid)) => {
                 drop(theirs);
-                self.introduce(pid, &ours)
+                self.introduce(pid, &ours, kind)
             }
             Err(error) => self.tell(&failed(error), &[]),
         }
     }
 
-    fn introduce(&mut self, pid: Pid, socket: &UnixStream) -> Result<(), String> {
+    fn introduce(&mut self, pid: Pid, socket: &UnixStream, kind: ChildKind) -> Result<(), String> {
         let id = self.next_id;
         self.next_id += 1;
         let pid_number = pid.as_raw_nonzero().get();
         self.children.insert(pid_number, id);
-        let child = FromZygote::Child { id, pid: pid_number };
+        let child = FromZygote::Child { id, pid: pid_number, kind };
         match jail::process_descriptor(pid) {
             Some(pidfd) => self.tell(&child, &[socket.as_fd(), pidfd.as_fd()]),
             None => self.tell(&child, &[socket.as_fd()]),

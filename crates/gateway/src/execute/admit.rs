@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::{ExecuteRequest, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::executions::Owner;
-use crate::ports::{Asker, StateValues};
+use crate::ports::{AnalysisInputs, Asker, StateValues};
 
 /// A request that may run.
 pub(super) struct Admitted {
@@ -23,6 +23,7 @@ pub(super) struct Admitted {
     pub variables: Variables,
     pub count_tokens: bool,
     pub changes_skills_as: Option<Owner>,
+    pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -63,8 +64,17 @@ pub(super) async fn admit(
         Purpose::Asked => core.take_place().await?,
         Purpose::Ours(_) => core.take_own_place().await?,
     };
-    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, changes_skills_as, .. } =
-        request;
+    let ExecuteRequest {
+        code,
+        workspace,
+        asker,
+        state,
+        variables,
+        count_tokens,
+        changes_skills_as,
+        analysis_inputs,
+        ..
+    } = request;
     Ok(Admitted {
         code,
         context,
@@ -75,6 +85,7 @@ pub(super) async fn admit(
         variables,
         count_tokens,
         changes_skills_as,
+        analysis_inputs,
         place,
     })
 }

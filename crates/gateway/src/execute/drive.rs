@@ -23,9 +23,10 @@ use super::asking::asker_of_execution;
 use super::report::ToolCalled;
 use super::state_call::{self, Flood, StateCalls};
 use super::token_meter::{Side, TokenMeter};
-use super::tool_call::{Answered, Asked, Call, answer, failure, search, understand};
+use super::tool_call::{Answered, Asked, Call, Reached, answer, failure, search, understand};
 use super::variables::{Left, ended_by};
 use super::{Event, Ready};
+use crate::analysis::ProgramAnalyses;
 use crate::builder::Core;
 use crate::pool::{Attention, Interpreter, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink, Tools};
@@ -87,12 +88,14 @@ struct Begun {
 struct Given<'a> {
     tools: &'a Arc<dyn Tools>,
     skills: &'a Arc<ProgramSkills>,
+    analyses: &'a Arc<ProgramAnalyses>,
     limits: &'a Limits,
 }
 
 struct Drive<'a> {
     tools: &'a Arc<dyn Tools>,
     skills: &'a Arc<ProgramSkills>,
+    analyses: &'a Arc<ProgramAnalyses>,
     limits: &'a Limits,
     events: mpsc::Sender<Event>,
     asker: Asker,
@@ -127,7 +130,20 @@ pub(super) async fn drive(
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let asker = asker_of_execution(&prepared.asker, &deadline);
     let state = StateCalls::new(prepared.state);
-    let given = Given { tools: &belongings.tools, skills: &prepared.skills, limits: &prepared.limits };
+    let analyses = Arc::new(ProgramAnalyses {
+        analyses: core.analyses.clone(),
+        limits: prepared.limits.clone(),
+        // The workspace is the first of its folders.
+        workspace: belongings.folders.first().and_then(|folder| folder.try_clone().ok()),
+        results: prepared.analysis_inputs.clone(),
+        scratch: core.scratch_folder().to_owned(),
+    });
+    let given = Given {
+        tools: &belongings.tools,
+        skills: &prepared.skills,
+        analyses: &analyses,
+        limits: &prepared.limits,
+    };
     let mut drive = Drive::new(given, events, asker, state);
     drive.tokens = TokenMeter::new(prepared.count_tokens);
     let started = Instant::now();
@@ -186,6 +202,7 @@ impl<'a> Drive<'a> {
         Self {
             tools: given.tools,
             skills: given.skills,
+            analyses: given.analyses,
             limits: given.limits,
             events,
             asker,
@@ -341,8 +358,12 @@ impl<'a> Drive<'a> {
             self.tokens.count(place, Side::Arguments, arguments);
             self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let call =
-                answer(Arc::clone(self.tools), Arc::clone(self.skills), call, progress, self.asker.clone());
+            let given = Reached {
+                tools: Arc::clone(self.tools),
+                skills: Arc::clone(self.skills),
+                analyses: Arc::clone(self.analyses),
+            };
+            let call = answer(given, call, progress, self.asker.clone());
             self.running.push(Box::pin(async { Abortable::new(call, registration).await.ok() }));
         }
     }

@@ -28,6 +28,7 @@ pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled, Varia
 pub use request::{ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 
 pub(crate) use prepare::measure;
+pub(crate) use tool_call::cut;
 
 use crate::builder::Core;
 use crate::pool::{CheckoutError, Interpreter, Lease};

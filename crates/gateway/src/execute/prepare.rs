@@ -13,7 +13,7 @@ use super::admit::{Admitted, worker_limits};
 use super::{LatestVariables, Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
 use crate::builder::Core;
 use crate::pool::{Belongings, Lease, Lost, Room, is_empty};
-use crate::ports::{Asker, StateValues};
+use crate::ports::{AnalysisInputs, Asker, StateValues};
 use crate::skills::{MayChange, ProgramSkills};
 
 /// A program that only needs a worker.
@@ -26,6 +26,7 @@ pub(super) struct Prepared {
     pub asker: Asker,
     pub state: Arc<dyn StateValues>,
     pub count_tokens: bool,
+    pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
     pub home: Home,
     /// Its session's interpreter, or the place for one, if its variables are kept.
     pub lease: Option<Lease>,
@@ -104,8 +105,20 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    let Admitted { limits, asker, state, count_tokens, place, .. } = admitted;
-    Ok(Prepared { frame, limits, skills, asker, state, count_tokens, home, lease, leftovers, place })
+    let Admitted { limits, asker, state, count_tokens, analysis_inputs, place, .. } = admitted;
+    Ok(Prepared {
+        frame,
+        limits,
+        skills,
+        asker,
+        state,
+        count_tokens,
+        analysis_inputs,
+        home,
+        lease,
+        leftovers,
+        place,
+    })
 }
 
 /// Ends an interpreter whose variables are not the session's latest, and says where those went.

@@ -216,6 +216,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::CallBytes => "limit",
         Code::EngineCrash => "crash",
         Code::UnknownTool | Code::BadCall => "tool",
+        Code::Analysis => "analysis",
         Code::Configuration => "configuration",
         Code::ServerDown
         | Code::CallTimeout

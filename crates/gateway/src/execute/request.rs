@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::executions::Owner;
 use crate::pool::Scratch;
-use crate::ports::{Asker, StateValues};
+use crate::ports::{AnalysisInputs, Asker, StateValues};
 use crate::state_values::StateInMemory;
 
 /// One program to run.
@@ -34,6 +34,8 @@ pub struct ExecuteRequest {
     /// As whom it may save and delete skills; `None` if it may only read them. Skills are shared: the
     /// code of one runs in whoever imports it.
     pub changes_skills_as: Option<Owner>,
+    /// Stored results that it may name in an analysis; `None` if there are none.
+    pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
 }
 
 /// What becomes of a program's variables.
@@ -123,6 +125,7 @@ impl ExecuteRequest {
             variables: Variables::Forget,
             count_tokens: false,
             changes_skills_as: Some(Owner::local()),
+            analysis_inputs: None,
         }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::report::ToolCalled;
+use crate::analysis::{AnalysisCall, AnalysisFailure, ProgramAnalyses};
 use crate::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, Tools};
 use crate::skills::{ProgramSkills, SkillCall, SkillOffer};
 
@@ -55,6 +56,21 @@ enum Wanted {
     Resource(String),
     /// To list, save or delete skills.
     Skill(Box<SkillCall>),
+    /// To analyze data.
+    Analysis(Box<AnalysisCall>),
+}
+
+/// What a call can reach.
+pub(super) struct Reached {
+    pub tools: Arc<dyn Tools>,
+    pub skills: Arc<ProgramSkills>,
+    pub analyses: Arc<ProgramAnalyses>,
+}
+
+/// Why a call failed.
+enum CallFailure {
+    Tool(ToolFailure),
+    Analysis(AnalysisFailure),
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -83,6 +99,7 @@ impl Call {
             Wanted::Resource(uri) => uri,
             // No tool of a server: its code is in the program already.
             Wanted::Skill(_) => "",
+            Wanted::Analysis(call) => call.request_text(),
         }
     }
 }
@@ -116,11 +133,14 @@ struct Failed<'a> {
     tool: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_safe: Option<bool>,
+    /// In which step of an analysis, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<usize>,
 }
 
 /// What a program asks of us.
 pub(super) enum Asked {
-    /// To call a tool, to read a resource, or to do something with skills.
+    /// To call a tool, to read a resource, to do something with skills, or to analyze data.
     Call(Call),
     /// To look for tools.
     Search(ToolSearch),
@@ -133,14 +153,16 @@ const WITH_FILES: char = 'F';
 pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Completion> {
     let refuse =
         |message: String| failure(id, "bad_call", Code::BadCall, &cut(&message, KEPT_MESSAGE_CHARS_MAX), "");
-    if !matches!(kind, "tool" | "search" | "resource" | "skill") {
+    if !matches!(kind, "tool" | "search" | "resource" | "skill" | "analyze") {
         let shown: String = kind.chars().take(32).collect();
         return Err(refuse(format!("there is no call of kind `{}`", shown.escape_debug())));
     }
+    // What is analyzed stays text in this process: its values cost nothing here.
+    let is_analysis = kind == "analyze";
     let caps = JsonCaps {
         bytes_max: CALL_PAYLOAD_BYTES_MAX,
         depth_max: JSON_DEPTH_MAX,
-        values_max: CALL_VALUES_MAX,
+        values_max: if is_analysis { CALL_PAYLOAD_BYTES_MAX } else { CALL_VALUES_MAX },
     };
     let values =
         caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
@@ -157,6 +179,9 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
     } else if kind == "skill" {
         let call = SkillCall::read(payload).map_err(unreadable)?;
         (call.name().to_owned(), call.line(), Wanted::Skill(Box::new(call)))
+    } else if is_analysis {
+        let call = AnalysisCall::read(payload).map_err(unreadable)?;
+        (AnalysisCall::NAME.to_owned(), call.line(), Wanted::Analysis(Box::new(call)))
     } else {
         let Written { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
         (name, line, Wanted::Tool(arguments))
@@ -170,7 +195,8 @@ pub(super) fn understand(id: u64, kind: &str, payload: &str) -> Result<Asked, Co
         name,
         wanted,
         payload_bytes: payload.len(),
-        weight_bytes: payload.len() + values * VALUE_BYTES,
+        // The text of an analysis is copied once, into its frame.
+        weight_bytes: payload.len() + if is_analysis { payload.len() } else { values * VALUE_BYTES },
     }))
 }
 
@@ -183,29 +209,13 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &S
 }
 
 /// Sends it, waits, and words the answer.
-pub(super) async fn answer(
-    tools: Arc<dyn Tools>,
-    skills: Arc<ProgramSkills>,
-    call: Call,
-    progress: ProgressSink,
-    asker: Asker,
-) -> Answered {
+pub(super) async fn answer(reached: Reached, call: Call, progress: ProgressSink, asker: Asker) -> Answered {
     let argument_bytes = call.arguments_text().len() as u64;
     let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
-    let outcome = match wanted {
-        Wanted::Resource(uri) => tools.read_resource(&uri).await,
-        Wanted::Skill(call) => skills.answer(*call, tools.as_ref()).await,
-        Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
-            Ok(arguments) => {
-                let outcome = tools.call(ToolCall { name: name.clone(), arguments, progress, asker }).await;
-                outcome.map_err(|error| unless_a_skill(error, &skills.offer()))
-            }
-            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
-        },
-    };
+    let outcome = ask(&reached, &name, wanted, progress, asker).await;
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let sent = !matches!(&outcome, Err(failure) if failure.was_not_sent());
+    let sent = !matches!(&outcome, Err(CallFailure::Tool(failure)) if failure.was_not_sent());
     let mut value = 0..0;
     let (completion, error) = match outcome {
         Ok(answer) => match payload_of(answer, &name) {
@@ -215,9 +225,16 @@ pub(super) async fn answer(
             }
             Err(message) => (failure(id, "limit", Code::CallBytes, &message, &name), Some(message)),
         },
-        Err(error) => {
+        Err(CallFailure::Tool(error)) => {
             let message = cut(&error.to_string(), KEPT_MESSAGE_CHARS_MAX);
             (failure_of(id, &error, &name), Some(message))
+        }
+        Err(CallFailure::Analysis(error)) => {
+            let words = cut(&words_of(&error), MESSAGE_CHARS_MAX);
+            let (code, step) = (error.code, error.step);
+            let failed =
+                Failed { kind: "analysis", code, message: &words, tool: &name, retry_safe: None, step };
+            (completion(id, &failed), Some(words))
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
@@ -234,6 +251,37 @@ pub(super) async fn answer(
         error,
     };
     Answered { completion, called, value }
+}
+
+async fn ask(
+    reached: &Reached,
+    name: &str,
+    wanted: Wanted,
+    progress: ProgressSink,
+    asker: Asker,
+) -> Result<ToolAnswer, CallFailure> {
+    let Reached { tools, skills, analyses } = reached;
+    let outcome = match wanted {
+        Wanted::Analysis(call) => return analyses.answer(*call).await.map_err(CallFailure::Analysis),
+        Wanted::Resource(uri) => tools.read_resource(&uri).await,
+        Wanted::Skill(call) => skills.answer(*call, tools.as_ref()).await,
+        Wanted::Tool(arguments) => match arguments_from(arguments.as_deref()) {
+            Ok(arguments) => {
+                let call = ToolCall { name: name.to_owned(), arguments, progress, asker };
+                tools.call(call).await.map_err(|error| unless_a_skill(error, &skills.offer()))
+            }
+            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+        },
+    };
+    outcome.map_err(CallFailure::Tool)
+}
+
+/// What a program reads: where, what, and what to do.
+fn words_of(failure: &AnalysisFailure) -> String {
+    let step = failure.step.filter(|_| !failure.message.starts_with("step "));
+    let step = step.map(|step| format!("step {step}: ")).unwrap_or_default();
+    let hint = failure.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{step}{}{hint}", failure.message)
 }
 
 /// A skill is found beside tools, and then called as if it were one.
@@ -289,7 +337,7 @@ fn payload_of(answer: ToolAnswer, name: &str) -> Result<(String, Range<usize>), 
 }
 
 /// At most so many characters, with a mark where it was cut.
-pub(super) fn cut(text: &str, chars_max: usize) -> String {
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{} […]", &text[..end]),
         None => text.to_owned(),
@@ -298,7 +346,7 @@ pub(super) fn cut(text: &str, chars_max: usize) -> String {
 
 /// A failed call, in the guest's words.
 pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str) -> Completion {
-    completion(id, &Failed { kind, code, message, tool, retry_safe: None })
+    completion(id, &Failed { kind, code, message, tool, retry_safe: None, step: None })
 }
 
 fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
@@ -311,7 +359,7 @@ fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
         ToolFailure::Upstream { code, retry_safe, .. } => ("upstream", *code, Some(*retry_safe)),
     };
     let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
-    completion(id, &Failed { kind, code, message: &message, tool, retry_safe })
+    completion(id, &Failed { kind, code, message: &message, tool, retry_safe, step: None })
 }
 
 fn completion(id: u64, failed: &Failed<'_>) -> Completion {
@@ -350,6 +398,16 @@ mod tests {
         let Wanted::Resource(uri) = call.wanted else { panic!("no resource") };
         assert_eq!(uri, "gristmill://a/b");
         assert!(refused("resource", r#"{"name":"a.b"}"#).contains("unknown field `name`"));
+    }
+
+    #[test]
+    fn an_analysis_is_understood_and_its_values_are_not_counted_against_it() {
+        let rows = vec!["1"; CALL_VALUES_MAX + 1].join(",");
+        let payload = format!(r#"{{"data":[{rows}],"request":{{"steps":[]}},"line":3}}"#);
+        let Ok(Asked::Call(call)) = understand(1, "analyze", &payload) else { panic!("no call") };
+        assert_eq!((call.line, call.name.as_str()), (Some(3), "analyze"));
+        assert_eq!(call.arguments_text(), r#"{"steps":[]}"#);
+        assert!(refused("analyze", r#"{"request":{},"path":"x"}"#).contains("unknown field `path`"));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Workers, waiting ahead of need.
 //!
 //! The pool keeps a number of warm children waiting, asks for another whenever one is taken, and
-//! starts the zygote again when it is lost. A checkout waits a bounded time and then says so.
+//! starts the zygote again when it is lost. A checkout waits a bounded time and then says so. Children
+//! that analyze are forked when they are asked for, and never mixed with the others.
 
+mod analysis_checkout;
 mod kept_workers;
 mod scratch;
 mod worker;
@@ -25,6 +27,7 @@ pub use kept_workers::{
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
+use analysis_checkout::AnalysisWaiter;
 use zygote_link::ZygoteLink;
 
 /// How to start workers.
@@ -134,6 +137,8 @@ struct State {
     asked: usize,
     /// Checkouts that wait now.
     wanting: usize,
+    /// Analyses that wait for a child, the first that asked first.
+    analyses: VecDeque<AnalysisWaiter>,
     link: Option<Arc<ZygoteLink>>,
     failures_in_a_row: u32,
     failure: Option<String>,
@@ -255,6 +260,7 @@ impl Pool {
             let mut state = self.shared.lock();
             state.closed = true;
             state.waiting.clear();
+            state.analyses.clear();
             state.link = None;
         }
         self.shared.closing.cancel();
@@ -337,6 +343,7 @@ impl Shared {
                 link.forget_exits();
             }
             state.waiting.clear();
+            state.analyses.clear();
             state.asked = 0;
             state.failures_in_a_row = if lasted { 0 } else { state.failures_in_a_row + 1 };
             state.failure = (!came_up).then(|| life.reason.clone());

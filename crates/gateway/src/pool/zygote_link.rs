@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use gristmill_protocol::{
-    ChildExit, FRAME_HEADER_BYTES, FromZygote, PROTOCOL_VERSION, ToZygote, decode_body, decode_frame_len,
-    encode_frame, recv_some,
+    ChildExit, ChildKind, FRAME_HEADER_BYTES, FromZygote, PROTOCOL_VERSION, ToZygote, decode_body,
+    decode_frame_len, encode_frame, recv_some,
 };
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
@@ -46,6 +46,11 @@ impl ZygoteLink {
     /// False when the zygote is gone.
     pub fn ask_for_fork(&self) -> bool {
         self.orders.send(ToZygote::Fork).is_ok()
+    }
+
+    /// The same for a child that analyzes.
+    pub fn ask_for_analysis(&self) -> bool {
+        self.orders.send(ToZygote::ForkAnalysis).is_ok()
     }
 
     pub fn ask_for_kill(&self, id: u64) {
@@ -205,21 +210,22 @@ impl Zygote {
             FromZygote::Preparing { step } => {
                 shared.status.send_replace(ZygoteStatus::Preparing(step));
             }
-            FromZygote::Child { id, pid: _ } => {
+            FromZygote::Child { id, pid: _, kind } => {
                 let socket = descriptors.next().ok_or("the zygote sent a child without its socket")?;
                 let exit = self.link.expect_exit(id);
                 let worker = Worker::new(id, socket, descriptors.next(), exit, Arc::clone(&self.link))
                     .map_err(|error| error.to_string())?;
-                tokio::spawn(welcome(worker, Arc::downgrade(shared)));
+                tokio::spawn(welcome(worker, kind, Arc::downgrade(shared)));
             }
             FromZygote::Exited { id, exit } => {
                 self.link.tell_exit(id, exit);
                 shared.child_exited(id);
             }
-            FromZygote::ForkFailed { .. } => {
+            FromZygote::ForkFailed { kind: ChildKind::Programs, .. } => {
                 let shared = Arc::clone(shared);
                 tokio::spawn(async move { shared.fork_failed().await });
             }
+            FromZygote::ForkFailed { kind: ChildKind::Analysis, message } => shared.analysis_failed(&message),
         }
         Ok(())
     }
@@ -239,13 +245,15 @@ impl Zygote {
     }
 }
 
-/// Lets a child join those that wait, once it has warmed up.
-async fn welcome(mut worker: Worker, pool: Weak<Shared>) {
+/// Lets a child join those that wait, once it has warmed up; one that analyzes goes to whoever asked.
+async fn welcome(mut worker: Worker, kind: ChildKind, pool: Weak<Shared>) {
     let greeted = worker.greet().await;
     let Some(shared) = pool.upgrade() else { return };
-    match greeted {
-        Ok(()) => shared.child_arrived(worker),
-        Err(_) => shared.fork_failed().await,
+    match (greeted, kind) {
+        (Ok(()), ChildKind::Programs) => shared.child_arrived(worker),
+        (Err(_), ChildKind::Programs) => shared.fork_failed().await,
+        (Ok(()), ChildKind::Analysis) => shared.analysis_arrived(worker),
+        (Err(error), ChildKind::Analysis) => shared.analysis_failed(&error.to_string()),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
@@ -197,6 +197,16 @@ pub struct WorkspaceFiles {
     limits: Limits,
 }
 
+/// Opens a plain file beneath a workspace for reading, through no link.
+pub(crate) fn open_plain_file(root: BorrowedFd<'_>, path: &str) -> Result<File, FileError> {
+    let inside = InsidePath::read(path)?;
+    let opened = beneath::open(root, &inside, OFlags::RDONLY);
+    let file = opened.map_err(|error| FileError::system(path, error))?;
+    let stat = rustix::fs::fstat(&file).map_err(|error| FileError::system(path, error))?;
+    check_plain(path, &stat)?;
+    Ok(File::from(file))
+}
+
 impl WorkspaceFiles {
     pub(super) fn new(root: OwnedFd, incoming: OwnedFd, limits: Limits) -> Self {
         Self { root, incoming, limits }
@@ -232,12 +242,7 @@ impl WorkspaceFiles {
 
     /// Opens a plain file for reading.
     pub fn open(&self, path: &str) -> Result<File, FileError> {
-        let inside = InsidePath::read(path)?;
-        let opened = beneath::open(self.root.as_fd(), &inside, OFlags::RDONLY);
-        let file = opened.map_err(|error| FileError::system(path, error))?;
-        let stat = rustix::fs::fstat(&file).map_err(|error| FileError::system(path, error))?;
-        check_plain(path, &stat)?;
-        Ok(File::from(file))
+        open_plain_file(self.root.as_fd(), path)
     }
 
     /// Writes a whole file: whoever looks sees the old content or the new one. Folders above it are

@@ -46,6 +46,7 @@ pub use session_id::SessionId;
 pub use settings::SessionSettings;
 pub use upkeep::Tidied;
 
+pub(crate) use files::open_plain_file;
 pub(crate) use place::Place;
 
 use folder::SessionFolder;

@@ -1,10 +1,11 @@
 //! Where there is no Linux: the same names, without the kernel's walls. WebAssembly and a process
-//! used once are what stands; `doctor` says so.
+//! used once are what stands; `doctor` says so. For an analysis, whose engine is native code, it is the
+//! process and a limit on its output alone.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use gristmill_protocol::{Wall, WallState, WallStatus};
+use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus};
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 use super::{JailError, descriptors};
@@ -53,6 +54,18 @@ impl Prepared {
         Ok(())
     }
 
+    /// There is no filter.
+    pub fn filter_analysis_calls(&self) -> Result<(), JailError> {
+        Ok(())
+    }
+
+    /// The output is limited by the system; memory by nobody but the gateway's deadline.
+    pub fn confine_analysis(&self, limits: &AnalysisLimits) -> Result<(), JailError> {
+        let most = Some(limits.output_bytes);
+        setrlimit(Resource::Fsize, Rlimit { current: most, maximum: most })
+            .map_err(|error| JailError::new("resource limits", error))
+    }
+
     /// The engine keeps the program to its folders by itself.
     pub fn confine_to(&self, _mounts: &[MountedFolder]) -> Result<(), JailError> {
         Ok(())
@@ -60,7 +73,12 @@ impl Prepared {
 }
 
 /// Lets go of everything that is the zygote's.
-pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
+pub fn settle_child(socket: OwnedFd, kind: ChildKind) -> io::Result<OwnedFd> {
+    if kind == ChildKind::Analysis {
+        // A file over the limit is to be an error for whoever writes it, not the end.
+        // SAFETY: ignoring a signal installs no handler.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    }
     descriptors::keep_only(socket)
 }
 
@@ -76,6 +94,19 @@ pub fn limit_cpu(cpu_ms: u64, stays: bool) -> Result<(), JailError> {
 pub fn cpu_us() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     (time.tv_sec as u64) * 1_000_000 + (time.tv_nsec as u64) / 1000
+}
+
+/// The most that this process has had in memory at once.
+pub fn resident_peak_bytes() -> u64 {
+    // SAFETY: a zeroed structure is a valid one, and the call only fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    // Bytes on Apple's systems, kilobytes on others.
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(unit)
 }
 
 /// There are no process descriptors: the zygote kills by number.

@@ -12,7 +12,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::{
     ChildSignal, NamespacesEntered, Prepared, cpu_us, fork_into_namespaces, limit_cpu, prepare_zygote,
-    process_descriptor, settle_child,
+    process_descriptor, resident_peak_bytes, settle_child,
 };
 
 #[cfg(not(target_os = "linux"))]
@@ -20,7 +20,7 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
     ChildSignal, NamespacesEntered, Prepared, cpu_us, fork_into_namespaces, limit_cpu, prepare_zygote,
-    process_descriptor, settle_child,
+    process_descriptor, resident_peak_bytes, settle_child,
 };
 
 pub use remedy::{first_missing, remedy_for};

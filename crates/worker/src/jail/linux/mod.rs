@@ -1,7 +1,9 @@
 //! The jail on Linux. Order matters and is spelled out in [`prepare_zygote`] and [`settle_child`].
 
+mod analysis_calls;
 mod cpu_limit;
 mod landlock_rules;
+mod memory_use;
 mod namespaces;
 mod probe;
 mod rlimits;
@@ -10,20 +12,24 @@ mod system_calls;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use gristmill_protocol::{Wall, WallState, WallStatus};
+use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::{JailError, descriptors};
 use crate::wasi::MountedFolder;
 
 pub use cpu_limit::{cpu_us, limit_cpu};
+pub use memory_use::resident_peak_bytes;
 pub use namespaces::{NamespacesEntered, fork_into_namespaces};
 
 /// What the zygote worked out once, for all its children.
 pub struct Prepared {
     /// `None` where the kernel has none; whether that is acceptable is the level's to say.
     system_calls: Option<system_calls::Filter>,
+    analysis_calls: Option<analysis_calls::AnalysisFilter>,
     landlock_abi: i32,
+    /// What each child begins with.
+    data_bytes: u64,
     walls: Vec<WallStatus>,
 }
 
@@ -33,6 +39,8 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
         stands(Wall::Wasm, crate::engine::Python::NAME),
         stands(Wall::Process, "one for each execution, used once"),
     ];
+    // While /proc can still be seen.
+    let data_bytes = memory_use::data_bytes();
     walls.extend(namespaces::empty_the_root(&namespaces));
     namespaces::drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(|error| JailError::new("no-new-privileges", error))?;
@@ -43,14 +51,16 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
     die_with_parent()?;
     let mut prepared = Prepared {
         system_calls: Some(system_calls::Filter::compile()?),
+        analysis_calls: Some(analysis_calls::AnalysisFilter::compile()?),
         landlock_abi: landlock_rules::abi(),
+        data_bytes,
         walls,
     };
     let tried = probe::try_walls(&prepared);
     let fell = |wall| tried.iter().any(|status| status.wall == wall && status.state != WallState::Stands);
     // What fell in the trial would fail in every child: it is not tried again.
     if fell(Wall::Seccomp) {
-        prepared.system_calls = None;
+        (prepared.system_calls, prepared.analysis_calls) = (None, None);
     }
     if fell(Wall::Landlock) {
         prepared.landlock_abi = 0;
@@ -70,6 +80,17 @@ impl Prepared {
         self.system_calls.as_ref().map_or(Ok(()), system_calls::Filter::apply)
     }
 
+    /// The same for a child that analyzes, with the threads that it will start.
+    pub fn filter_analysis_calls(&self) -> Result<(), JailError> {
+        self.analysis_calls.as_ref().map_or(Ok(()), analysis_calls::AnalysisFilter::apply)
+    }
+
+    /// From here on, no file by its name, no larger output and no more memory. Cannot be undone.
+    pub fn confine_analysis(&self, limits: &AnalysisLimits) -> Result<(), JailError> {
+        landlock_rules::restrict(self.landlock_abi, &[])?;
+        rlimits::lower_for(limits, self.data_bytes).map_err(|error| JailError::new("resource limits", error))
+    }
+
     /// From here on, no file outside these folders. Cannot be undone.
     pub fn confine_to(&self, mounts: &[MountedFolder]) -> Result<(), JailError> {
         landlock_rules::restrict(self.landlock_abi, mounts)
@@ -77,14 +98,14 @@ impl Prepared {
 }
 
 /// The first thing in a child: lets go of everything that is the zygote's.
-pub fn settle_child(socket: OwnedFd) -> io::Result<OwnedFd> {
+pub fn settle_child(socket: OwnedFd, kind: ChildKind) -> io::Result<OwnedFd> {
     die_with_parent().map_err(|error| io::Error::other(error.to_string()))?;
     unblock_signals()?;
     let socket = descriptors::keep_only(socket)?;
-    // A file over the kernel's limit is to be an error in the program, not the end of it.
+    // A file over the kernel's limit is to be an error for whoever writes it, not the end.
     // SAFETY: ignoring a signal installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    rlimits::lower()?;
+    rlimits::lower(kind)?;
     Ok(socket)
 }
 

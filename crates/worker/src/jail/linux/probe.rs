@@ -3,7 +3,7 @@
 
 use std::os::unix::net::UnixStream;
 
-use gristmill_protocol::{Wall, WallState, WallStatus};
+use gristmill_protocol::{ChildKind, Wall, WallState, WallStatus};
 use rustix::process::{WaitOptions, WaitStatus};
 
 use super::{Prepared, rlimits, settle_child, stands};
@@ -15,7 +15,7 @@ const DID_NOT_HOLD: i32 = 1;
 
 /// Landlock, seccomp and rlimits, each tried by breaking it.
 pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
-    let landlock = in_a_child(|| {
+    let landlock = in_a_child(ChildKind::Programs, || {
         if prepared.confine_to(&[]).is_err() {
             return DID_NOT_HOLD;
         }
@@ -25,14 +25,25 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
             Err(_) | Ok(_) => DID_NOT_HOLD,
         }
     });
-    let seccomp = in_a_child(|| {
+    let seccomp = in_a_child(ChildKind::Programs, || {
         if prepared.filter_system_calls().is_err() {
             return DID_NOT_HOLD;
         }
         let _ = std::net::UdpSocket::bind("127.0.0.1:0");
         DID_NOT_HOLD
     });
-    let rlimits = in_a_child(|| {
+    let seccomp_of_analysis = in_a_child(ChildKind::Analysis, || {
+        // A file is refused with an error, which is the other way to hold.
+        if prepared.filter_analysis_calls().is_err() || std::fs::read_dir("/").is_ok() {
+            return DID_NOT_HOLD;
+        }
+        let _ = std::net::UdpSocket::bind("127.0.0.1:0");
+        DID_NOT_HOLD
+    });
+    let killed = |status: Option<WaitStatus>| {
+        status.and_then(|status| status.terminating_signal()) == Some(libc::SIGSYS)
+    };
+    let rlimits = in_a_child(ChildKind::Programs, || {
         let mut held = Vec::new();
         // More descriptors than the limit permits; it has to stop us before the count does.
         for _ in 0..=rlimits::OPEN_FILES_MAX {
@@ -49,7 +60,7 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
             true => stands(Wall::Landlock, &format!("ABI {abi}")),
             false => unavailable(Wall::Landlock, format!("ABI {abi}, and a forbidden folder could be read")),
         },
-        match seccomp.and_then(|status| status.terminating_signal()) == Some(libc::SIGSYS) {
+        match killed(seccomp) && killed(seccomp_of_analysis) {
             true => stands(Wall::Seccomp, "allow-list; any other call ends the process"),
             false => unavailable(Wall::Seccomp, "a forbidden call did not end the process".to_owned()),
         },
@@ -60,10 +71,10 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
     ]
 }
 
-fn in_a_child(attempt: impl FnOnce() -> i32) -> Option<WaitStatus> {
+fn in_a_child(kind: ChildKind, attempt: impl FnOnce() -> i32) -> Option<WaitStatus> {
     let (_ours, theirs) = UnixStream::pair().ok()?;
     match fork().ok()? {
-        Forked::Child => exit_now(match settle_child(theirs.into()) {
+        Forked::Child => exit_now(match settle_child(theirs.into(), kind) {
             Ok(_) => attempt(),
             Err(_) => DID_NOT_HOLD,
         }),

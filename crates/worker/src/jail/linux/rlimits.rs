@@ -2,16 +2,14 @@
 
 use std::io;
 
+use gristmill_protocol::{AnalysisLimits, ChildKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors of one child: the program's own limit is counted in the engine, this leaves room for ours.
 pub const OPEN_FILES_MAX: u64 = 1024;
 
 /// What every child gets. Where the machine's own hard limit is lower, that one stays.
-const LIMITS: [(Resource, u64); 6] = [
-    // No process and no thread: everything a child does, it does itself. The kernel does not hold
-    // this one against root; the list of system calls does.
-    (Resource::Nproc, 0),
+const LIMITS: [(Resource, u64); 5] = [
     (Resource::Nofile, OPEN_FILES_MAX),
     // The largest file any setting can permit.
     (Resource::Fsize, 4 << 30),
@@ -22,11 +20,32 @@ const LIMITS: [(Resource, u64); 6] = [
     (Resource::Data, 5 << 30),
 ];
 
+/// What the zygote may have grown by since its data was measured.
+const GROWN_BYTES: u64 = 8 << 20;
+
 /// Lowers this process's limits for good.
-pub fn lower() -> io::Result<()> {
+pub fn lower(kind: ChildKind) -> io::Result<()> {
     for (resource, value) in LIMITS {
-        let hard = getrlimit(resource).maximum.map_or(value, |hard| hard.min(value));
-        setrlimit(resource, Rlimit { current: Some(hard), maximum: Some(hard) })?;
+        set(resource, value)?;
     }
-    Ok(())
+    match kind {
+        // No process and no thread: everything a child does, it does itself. The kernel does not hold
+        // this one against root; the list of system calls does.
+        ChildKind::Programs => set(Resource::Nproc, 0),
+        // The kernel counts all threads of the user here, so that no number would be right. The list of
+        // system calls permits threads and no processes.
+        ChildKind::Analysis => Ok(()),
+    }
+}
+
+/// Lowers them to what one analysis may take, where `data_bytes` are taken already.
+pub fn lower_for(limits: &AnalysisLimits, data_bytes: u64) -> io::Result<()> {
+    set(Resource::Fsize, limits.output_bytes)?;
+    let data = data_bytes.saturating_add(GROWN_BYTES).saturating_add(limits.memory_bytes);
+    set(Resource::Data, data)
+}
+
+fn set(resource: Resource, value: u64) -> io::Result<()> {
+    let hard = getrlimit(resource).maximum.map_or(value, |hard| hard.min(value));
+    Ok(setrlimit(resource, Rlimit { current: Some(hard), maximum: Some(hard) })?)
 }

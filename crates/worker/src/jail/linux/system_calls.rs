@@ -1,7 +1,8 @@
 //! Seccomp: the system calls that a child may make, as data. Any other ends it at once.
 //!
 //! A program cannot make a system call at all: WebAssembly has no such instruction. This list is
-//! what is left to someone who has broken out of the engine.
+//! what is left to someone who has broken out of the engine. A child that analyzes has a list of its
+//! own, in [`super::analysis_calls`].
 
 use std::collections::BTreeMap;
 
@@ -13,19 +14,23 @@ use seccompiler::{
 use crate::jail::JailError;
 
 /// Under which condition a call is on the list.
-enum When {
+pub(super) enum When {
     Always,
     /// One argument must have this value.
     Is(u8, u64),
     /// One argument must have none of these bits.
     Without(u8, u64),
+    /// Of these bits (the second number), one argument must have exactly those (the third).
+    Exactly(u8, u64, u64),
 }
 
-use When::{Always, Is, Without};
+use When::{Always, Exactly, Is, Without};
 
 /// Number, condition, reason.
+pub(super) type Listed = (i64, When, &'static str);
+
 #[rustfmt::skip]
-const ALLOWED: &[(i64, When, &str)] = &[
+const ALLOWED: &[Listed] = &[
     // The line to the gateway.
     (libc::SYS_recvmsg, Always, "answers and, once, the program with its folders"),
     (libc::SYS_sendmsg, Always, "output, calls, the outcome; the socket has no other end than the gateway"),
@@ -81,33 +86,40 @@ const ALLOWED: &[(i64, When, &str)] = &[
 /// Calls that exist on x86_64 only, under their older names.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
-const ALLOWED_HERE: &[(i64, When, &str)] = &[
+const ALLOWED_HERE: &[Listed] = &[
     (libc::SYS_poll, Always, "wait for an answer or a moment"),
 ];
 #[cfg(not(target_arch = "x86_64"))]
-const ALLOWED_HERE: &[(i64, When, &str)] = &[];
+const ALLOWED_HERE: &[Listed] = &[];
 
-/// The list, compiled.
+/// A list, compiled.
 pub struct Filter(BpfProgram);
 
 impl Filter {
-    /// Compiles it, once, in the zygote.
+    /// Compiles the list of children that run programs, once, in the zygote.
     pub fn compile() -> Result<Self, JailError> {
+        Self::of(ALLOWED.iter().chain(ALLOWED_HERE), SeccompAction::KillProcess, SeccompAction::Allow)
+    }
+
+    /// What is listed meets with `listed`, any other call with `others`.
+    pub(super) fn of<'a>(
+        calls: impl Iterator<Item = &'a Listed>,
+        others: SeccompAction,
+        listed: SeccompAction,
+    ) -> Result<Self, JailError> {
         let failed = |error: seccompiler::BackendError| JailError::new("seccomp", error);
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-        for (call, when, _reason) in ALLOWED.iter().chain(ALLOWED_HERE) {
+        for (call, when, _reason) in calls {
             let rules = rules.entry(*call).or_default();
             if let Some(condition) = condition(when).map_err(failed)? {
                 rules.push(SeccompRule::new(vec![condition]).map_err(failed)?);
             }
         }
-        let filter =
-            SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture()?)
-                .map_err(failed)?;
+        let filter = SeccompFilter::new(rules, others, listed, architecture()?).map_err(failed)?;
         Ok(Self(filter.try_into().map_err(failed)?))
     }
 
-    /// Binds this process, and this thread is all of it.
+    /// Binds this process: this thread is all of it, and threads made later inherit the filter.
     pub fn apply(&self) -> Result<(), JailError> {
         seccompiler::apply_filter(&self.0).map_err(|error| JailError::new("seccomp", error))
     }
@@ -118,6 +130,7 @@ fn condition(when: &When) -> Result<Option<SeccompCondition>, seccompiler::Backe
         Always => return Ok(None),
         Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
         Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),
+        Exactly(argument, bits, value) => (*argument, SeccompCmpOp::MaskedEq(*bits), *value),
     };
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map(Some)
 }

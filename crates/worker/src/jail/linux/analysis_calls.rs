@@ -1,0 +1,238 @@
+//! Seccomp for a child that analyzes: its own list of system calls, since it has threads and no
+//! folders. Any other call ends it at once.
+//!
+//! Here no WebAssembly stands before the list: the engine is native code that reads hostile data. So
+//! nothing on it opens a file, a socket or a process; what is read and written came as descriptors.
+
+use seccompiler::SeccompAction;
+
+use super::system_calls::When::{Always, Exactly, Is, Without};
+use super::system_calls::{Filter, Listed};
+use crate::jail::JailError;
+
+/// What makes a clone a thread of this process.
+const THREAD: u64 = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
+
+/// What no thread needs: namespaces, a parent that waits, a tracer.
+const NEVER: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET
+    | libc::CLONE_VFORK
+    | libc::CLONE_PTRACE) as u64;
+
+#[rustfmt::skip]
+const ALLOWED: &[Listed] = &[
+    // The line to the gateway.
+    (libc::SYS_recvmsg, Always, "the job with its files, once"),
+    (libc::SYS_sendmsg, Always, "the outcome; the socket has no other end than the gateway"),
+    (libc::SYS_sendto, Is(4, 0), "the same; never to an address"),
+    (libc::SYS_ppoll, Always, "wait until the gateway reads"),
+    // The inputs and the output: they came as descriptors, and nothing else can be opened.
+    (libc::SYS_read, Always, "an input"),
+    (libc::SYS_readv, Always, "the same, into several buffers"),
+    (libc::SYS_pread64, Always, "an input, anywhere in it"),
+    (libc::SYS_lseek, Always, "Parquet begins at the end"),
+    (libc::SYS_fstat, Always, "how large an input is"),
+    (libc::SYS_newfstatat, Exactly(3, AT_EMPTY_PATH, AT_EMPTY_PATH), "the same, as glibc asks"),
+    (libc::SYS_statx, Exactly(2, AT_EMPTY_PATH, AT_EMPTY_PATH), "the same, as std asks"),
+    (libc::SYS_write, Always, "the output, up to the kernel's limit on it"),
+    (libc::SYS_writev, Always, "the same, from several buffers"),
+    (libc::SYS_pwrite64, Always, "the same, anywhere in it"),
+    (libc::SYS_close, Always, "let go of a file"),
+    (libc::SYS_fcntl, Is(1, libc::F_GETFD as u64), "builds with debug assertions look whether a descriptor is open before closing it"),
+    (libc::SYS_fcntl, Is(1, libc::F_GETFL as u64), "whether a file can be read"),
+    (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
+    // Memory: never executable.
+    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator, stacks, and inputs as memory"),
+    (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the allocator, and guards of stacks"),
+    (libc::SYS_munmap, Always, "the allocator"),
+    (libc::SYS_mremap, Always, "the allocator"),
+    (libc::SYS_madvise, Always, "the allocator gives memory back"),
+    (libc::SYS_brk, Always, "the allocator"),
+    // Time and chance.
+    (libc::SYS_clock_gettime, Always, "the time, where the vDSO cannot"),
+    (libc::SYS_clock_nanosleep, Always, "a thread that finds nothing to do"),
+    (libc::SYS_nanosleep, Always, "the same, older libraries"),
+    (libc::SYS_getrandom, Always, "seeds of hash tables"),
+    // Threads of this process, and nothing but threads.
+    (libc::SYS_clone, Exactly(0, THREAD | NEVER, THREAD), "a thread"),
+    (libc::SYS_futex, Always, "locks, and the end of a thread"),
+    (libc::SYS_set_robust_list, Always, "a thread begins"),
+    (libc::SYS_rseq, Always, "a thread begins"),
+    (libc::SYS_sched_getaffinity, Always, "std looks up a thread's stack, and glibc asks for this meanwhile"),
+    (libc::SYS_sched_yield, Always, "a thread that finds nothing to do"),
+    (libc::SYS_prctl, Is(0, libc::PR_SET_NAME as u64), "a thread's name"),
+    (libc::SYS_gettid, Always, "a thread's number"),
+    (libc::SYS_getpid, Always, "this process's number"),
+    // The process itself.
+    (libc::SYS_rt_sigreturn, Always, "after a signal handler"),
+    (libc::SYS_rt_sigprocmask, Always, "a thread begins or ends"),
+    (libc::SYS_rt_sigaction, Always, "a crash restores the default handler and then dies of it"),
+    (libc::SYS_sigaltstack, Always, "the stack of that handler, in each thread"),
+    (libc::SYS_setitimer, Is(0, libc::ITIMER_PROF as u64), "the exact CPU limit; behind it stands RLIMIT_CPU, whose hard limit cannot be raised again"),
+    (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, whose hard ones can only go down"),
+    (libc::SYS_getrusage, Is(0, libc::RUSAGE_SELF as u64), "how much memory it took"),
+    (libc::SYS_landlock_create_ruleset, Always, "confinement to no folder at all, which can only get tighter"),
+    (libc::SYS_landlock_restrict_self, Always, "the same"),
+    (libc::SYS_exit_group, Always, "the end"),
+    (libc::SYS_exit, Always, "the end of a thread"),
+];
+
+/// Of an open descriptor, not of a name.
+const AT_EMPTY_PATH: u64 = libc::AT_EMPTY_PATH as u64;
+
+/// Calls that libraries try and can do without: they are told that the kernel has no such call.
+#[rustfmt::skip]
+const REFUSED: &[Listed] = &[
+    (libc::SYS_clone3, Always, "its flags lie in memory, where no filter sees them; glibc then takes clone"),
+    (libc::SYS_tgkill, Always, "abort; without it the process dies of the instruction that comes next"),
+    (libc::SYS_openat, Always, "std counts cores by the files of the control group, the engine memory by those of /proc"),
+    (libc::SYS_faccessat, Always, "the same"),
+    (libc::SYS_faccessat2, Always, "the same"),
+    (libc::SYS_readlinkat, Always, "the same"),
+    (libc::SYS_getcwd, Always, "words of a panic"),
+    (libc::SYS_uname, Always, "libraries that ask for the kernel's version"),
+    (libc::SYS_sysinfo, Always, "the engine asks how much memory there is"),
+    (libc::SYS_sched_setaffinity, Always, "threads go where the kernel puts them"),
+    (libc::SYS_membarrier, Always, "some lock libraries ask whether there is one"),
+    (libc::SYS_copy_file_range, Always, "std copies with it where it could read and write"),
+    (libc::SYS_sendfile, Always, "the same"),
+    (libc::SYS_splice, Always, "the same"),
+    (libc::SYS_fadvise64, Always, "a hint to the kernel"),
+    (libc::SYS_ioctl, Always, "whether standard error is a terminal"),
+];
+
+/// Calls that exist on x86_64 only, under their older names.
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+const ALLOWED_HERE: &[Listed] = &[
+    (libc::SYS_poll, Always, "wait until the gateway reads"),
+];
+#[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
+const REFUSED_HERE: &[Listed] = &[
+    (libc::SYS_open, Always, "as openat"),
+    (libc::SYS_access, Always, "as faccessat"),
+    (libc::SYS_readlink, Always, "as readlinkat"),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const ALLOWED_HERE: &[Listed] = &[];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[Listed] = &[];
+
+/// Both lists, compiled.
+pub struct AnalysisFilter {
+    refused: Filter,
+    allowed: Filter,
+}
+
+impl AnalysisFilter {
+    /// Compiles them, once, in the zygote.
+    pub fn compile() -> Result<Self, JailError> {
+        let refused = REFUSED.iter().chain(REFUSED_HERE);
+        let no_such_call = SeccompAction::Errno(libc::ENOSYS as u32);
+        // Of two filters the stricter answer counts: what one refuses, the other must let pass.
+        let allowed = ALLOWED.iter().chain(ALLOWED_HERE).chain(refused.clone());
+        Ok(Self {
+            refused: Filter::of(refused, SeccompAction::Allow, no_such_call)?,
+            allowed: Filter::of(allowed, SeccompAction::KillProcess, SeccompAction::Allow)?,
+        })
+    }
+
+    /// Binds this process and the threads that it will make.
+    pub fn apply(&self) -> Result<(), JailError> {
+        // The list goes last: it has no room for another filter.
+        self.refused.apply()?;
+        self.allowed.apply()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use gristmill_protocol::ChildKind;
+    use rustix::process::{WaitOptions, WaitStatus};
+
+    use super::*;
+    use crate::fork::{Forked, exit_now, fork};
+    use crate::jail::linux::settle_child;
+
+    /// Exit codes of an attempt.
+    const REFUSED_WITH_AN_ERROR: i32 = 0;
+    const WENT_THROUGH: i32 = 1;
+
+    /// How a child ends that tries this behind the filter.
+    fn behind_the_filter(attempt: impl FnOnce() -> i32) -> WaitStatus {
+        let filter = AnalysisFilter::compile().unwrap();
+        let (_ours, theirs) = UnixStream::pair().unwrap();
+        match fork().unwrap() {
+            Forked::Child => exit_now(match settle_child(theirs.into(), ChildKind::Analysis) {
+                Ok(_) if filter.apply().is_ok() => attempt(),
+                Ok(_) | Err(_) => 99,
+            }),
+            Forked::Parent(pid) => {
+                let ended = rustix::process::waitpid(Some(pid), WaitOptions::empty()).unwrap();
+                ended.expect("it was waited for").1
+            }
+        }
+    }
+
+    fn code_of<T>(outcome: std::io::Result<T>) -> i32 {
+        if outcome.is_ok() { WENT_THROUGH } else { REFUSED_WITH_AN_ERROR }
+    }
+
+    #[test]
+    fn a_child_that_analyzes_opens_no_file() {
+        let ended = behind_the_filter(|| code_of(std::fs::File::open("/etc/passwd")));
+        assert_eq!(ended.exit_status(), Some(REFUSED_WITH_AN_ERROR));
+    }
+
+    #[test]
+    fn a_child_that_analyzes_dies_of_a_socket_a_process_and_a_program() {
+        let socket = behind_the_filter(|| code_of(std::net::UdpSocket::bind("127.0.0.1:0")));
+        let pair = behind_the_filter(|| code_of(UnixStream::pair()));
+        let process = behind_the_filter(|| {
+            // SAFETY: a plain fork, which is to end this process of one thread.
+            unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+            WENT_THROUGH
+        });
+        let program = behind_the_filter(|| {
+            let (path, nothing) = (c"/bin/true", [std::ptr::null()]);
+            // SAFETY: a path and two empty lists, each ended by a null pointer.
+            unsafe { libc::execve(path.as_ptr(), nothing.as_ptr(), nothing.as_ptr()) };
+            WENT_THROUGH
+        });
+        let signal = behind_the_filter(|| {
+            // SAFETY: a signal 0 changes nothing.
+            unsafe { libc::kill(1, 0) };
+            WENT_THROUGH
+        });
+        for ended in [socket, pair, process, program, signal] {
+            assert_eq!(ended.terminating_signal(), Some(libc::SIGSYS), "{ended:?}");
+        }
+    }
+
+    #[test]
+    fn a_child_that_analyzes_has_threads_and_memory() {
+        let ended = behind_the_filter(|| {
+            let work = || (0..1_000_000u64).collect::<Vec<_>>().iter().sum::<u64>();
+            let threads: Vec<_> = (0..3).map(|_| std::thread::Builder::new().spawn(work)).collect();
+            let sums: Vec<_> =
+                threads.into_iter().map(|thread| thread.ok().and_then(|thread| thread.join().ok())).collect();
+            if sums == [Some(499_999_500_000); 3] { 42 } else { WENT_THROUGH }
+        });
+        assert_eq!(ended.exit_status(), Some(42), "{ended:?}");
+    }
+
+    #[test]
+    fn an_abort_behind_the_filter_is_a_crash_and_not_a_forbidden_call() {
+        let ended = behind_the_filter(|| -> i32 { std::process::abort() });
+        let signal = ended.terminating_signal();
+        assert!(signal.is_some() && signal != Some(libc::SIGSYS), "{ended:?}");
+    }
+}
