@@ -1,5 +1,6 @@
 //! Admit: is the request possible, and is there a place for it?
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gristmill_domain::{Code, LimitName, Limits};
@@ -23,6 +24,7 @@ pub(super) struct Admitted {
     pub variables: Variables,
     pub count_tokens: bool,
     pub changes_skills_as: Option<Owner>,
+    pub results_folder: Option<PathBuf>,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -63,8 +65,17 @@ pub(super) async fn admit(
         Purpose::Asked => core.take_place().await?,
         Purpose::Ours(_) => core.take_own_place().await?,
     };
-    let ExecuteRequest { code, workspace, asker, state, variables, count_tokens, changes_skills_as, .. } =
-        request;
+    let ExecuteRequest {
+        code,
+        workspace,
+        asker,
+        state,
+        variables,
+        count_tokens,
+        changes_skills_as,
+        results_folder,
+        ..
+    } = request;
     Ok(Admitted {
         code,
         context,
@@ -75,6 +86,7 @@ pub(super) async fn admit(
         variables,
         count_tokens,
         changes_skills_as,
+        results_folder,
         place,
     })
 }

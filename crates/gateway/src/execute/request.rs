@@ -34,6 +34,10 @@ pub struct ExecuteRequest {
     /// As whom it may save and delete skills; `None` if it may only read them. Skills are shared: the
     /// code of one runs in whoever imports it.
     pub changes_skills_as: Option<Owner>,
+    /// Whole values that it may read as `/results/<handle>.json` if it knows their handles: the folder of
+    /// its owner ([`crate::results::Results::folder_of`]). An interpreter that stays has that of its
+    /// first program.
+    pub results_folder: Option<PathBuf>,
 }
 
 /// What becomes of a program's variables.
@@ -123,6 +127,7 @@ impl ExecuteRequest {
             variables: Variables::Forget,
             count_tokens: false,
             changes_skills_as: Some(Owner::local()),
+            results_folder: None,
         }
     }
 }
