@@ -67,6 +67,8 @@ pub enum Command {
     Sessions(crate::commands::sessions::SessionsArguments),
     /// The files of a session: ls, cat, put, get
     Workspace(crate::commands::workspace::WorkspaceArguments),
+    /// Whole values behind answers that were too large: list, show, get, remove
+    Results(crate::commands::results::ResultsArguments),
     /// Skills, which programs import: list, show, add, edit, test, history, approve
     Skills(crate::commands::skills::SkillsArguments),
     /// Access tokens for clients that reach `gristmill serve --http`

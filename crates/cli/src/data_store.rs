@@ -7,12 +7,13 @@ use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::executions::{ExecutionId, Owner};
 use gristmill_gateway::history::{Beginning, History, HistorySettings};
+use gristmill_gateway::results::{ResultSettings, Results};
 use gristmill_gateway::store::{Store, StoreError};
 
 use crate::arguments::ConfigFile;
 use crate::commands::Failure;
-use crate::config::history_table;
 use crate::config::{self, Flags, Problem, Severity, Surroundings};
+use crate::config::{history_table, results_table};
 use crate::terminal::tell_beside;
 use crate::upstreams::Configured;
 
@@ -21,24 +22,33 @@ pub struct DataPlace {
     /// None without a home.
     folder: Option<PathBuf>,
     pub history: HistorySettings,
+    pub results: ResultSettings,
 }
 
 impl DataPlace {
     /// By the configuration. Where a command does not use it otherwise, only what it says about the
-    /// history must be right.
+    /// history and results must be right.
     pub fn of(configured: Option<&Configured>, file: &ConfigFile) -> Result<Self, Failure> {
         if let Some(configured) = configured {
             let config = &configured.config;
-            return Ok(Self { folder: config.data_folder.clone(), history: config.history.settings });
+            return Ok(Self {
+                folder: config.data_folder.clone(),
+                history: config.history.settings,
+                results: config.results.settings,
+            });
         }
         let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
         let flags = Flags { config: file.config.clone(), ..Flags::default() };
         let loaded = config::load(&surroundings, &flags);
-        if let Some(problem) = loaded.problems.iter().find(|problem| is_about_history(problem)) {
+        if let Some(problem) = loaded.problems.iter().find(|problem| is_about_data(problem)) {
             return Err(Failure::Configuration(anyhow!("{problem}")));
         }
         let config = loaded.config;
-        Ok(Self { folder: config.data_folder, history: config.history.settings })
+        Ok(Self {
+            folder: config.data_folder,
+            history: config.history.settings,
+            results: config.results.settings,
+        })
     }
 
     /// The data folder.
@@ -55,6 +65,18 @@ impl DataPlace {
     /// The history in it.
     pub async fn open_history(&self) -> Result<History, Failure> {
         History::open(self.open_store()?, self.history).await.map_err(failure)
+    }
+}
+
+/// Where whole values are kept; without it a command works all the same, and that is said.
+pub async fn open_results(store: Store, place: &DataPlace) -> Option<Results> {
+    let folder = store.folder()?.join("results");
+    match Results::open(store, folder, place.results).await {
+        Ok(results) => Some(results),
+        Err(error) => {
+            tell_beside(&format!("note: no results are kept: {error}"));
+            None
+        }
     }
 }
 
@@ -98,9 +120,10 @@ pub fn not_recorded(failure: Failure) {
     tell_beside(&format!("note: this is not recorded: {error:#}"));
 }
 
-fn is_about_history(problem: &Problem) -> bool {
+fn is_about_data(problem: &Problem) -> bool {
     let key = problem.place.key.as_deref().unwrap_or_default();
-    let is_in_table = key.split('.').next() == Some(history_table::TABLE);
+    let table = key.split('.').next().unwrap_or_default();
+    let is_in_table = [history_table::TABLE, results_table::TABLE].contains(&table);
     problem.severity == Severity::Error && is_in_table
 }
 

@@ -82,6 +82,7 @@ async fn carry_out(command: Command) -> commands::Outcome {
         Command::Logout(arguments) => commands::login::logout(arguments).await,
         Command::Tools(arguments) => commands::tools::tools(arguments).await,
         Command::Sessions(arguments) => commands::sessions::sessions(arguments).await,
+        Command::Results(arguments) => commands::results::results(arguments).await,
         Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
         Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),

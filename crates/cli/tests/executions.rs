@@ -67,7 +67,7 @@ fn world(limits: KeepLimits) -> (World, Holding, Executions) {
     let world = World::new(gristmill()).limits(patient).tools(holding.clone()).start();
     let (store, patient) = (Store::in_memory().unwrap(), world.gateway().limits().clone());
     let sessions = Sessions::open(store, Some(world.gateway()), patient, SessionSettings::default()).unwrap();
-    let executions = Executions::new(world.gateway().clone(), sessions, None, limits);
+    let executions = Executions::new(world.gateway().clone(), sessions, None, None, limits);
     (world, holding, executions)
 }
 
@@ -256,7 +256,7 @@ fn a_session_without_room_says_what_is_not_kept() {
     let limits = world.gateway().limits().clone();
     let one = SessionSettings { max: 1, ..SessionSettings::default() };
     let sessions = Sessions::open(Store::in_memory().unwrap(), Some(world.gateway()), limits, one).unwrap();
-    let executions = Executions::new(world.gateway().clone(), sessions, None, KeepLimits::default());
+    let executions = Executions::new(world.gateway().clone(), sessions, None, None, KeepLimits::default());
     let write = || {
         executions
             .start(start("a", "open('a', 'w').write('x')"))

@@ -11,6 +11,7 @@ mod limits;
 mod nearest;
 mod quantity;
 pub mod resource_uri;
+pub mod result_path;
 pub mod search;
 mod secret_text;
 mod server_settings;

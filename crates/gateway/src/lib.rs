@@ -32,6 +32,7 @@ mod pool;
 pub mod ports;
 pub mod private_file;
 mod questions;
+pub mod results;
 pub mod session;
 pub mod skills;
 pub mod state_values;

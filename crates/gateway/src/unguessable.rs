@@ -1,4 +1,5 @@
-//! Names that nobody finds by trying, short enough for a model to repeat: of executions and sessions.
+//! Names that nobody finds by trying, short enough for a model to repeat: of executions, sessions and
+//! results.
 
 /// 32 letters that are not mistaken for each other.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
@@ -10,7 +11,12 @@ const LENGTH: usize = 20;
 pub(crate) fn new() -> Result<String, getrandom::Error> {
     let mut random = [0_u8; LENGTH];
     getrandom::fill(&mut random)?;
-    Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+    Ok(of(&random))
+}
+
+/// The one that belongs to these bytes, whose first ones must be as good as random.
+pub(crate) fn of(bytes: &[u8]) -> String {
+    bytes.iter().take(LENGTH).map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
 }
 
 /// Whether a text could be one.

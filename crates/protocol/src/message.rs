@@ -235,7 +235,7 @@ pub struct Program {
 /// A folder that the program sees.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mount {
-    /// Its name under `/`: `workspace`, `tmp`, `servers`.
+    /// Its name under `/`: `workspace`, `tmp`, `servers`, `skills`, `results`.
     pub name: String,
     /// What may be done in it.
     pub access: MountAccess,
@@ -248,6 +248,8 @@ pub enum MountAccess {
     ReadOnly,
     /// Everything that a folder is for; counted against the workspace's limits.
     ReadWrite,
+    /// Read a file whose exact name is known, and nothing else: the folder cannot be listed.
+    ByName,
 }
 
 /// The limits that the worker itself keeps. The gateway keeps the others (wall time, output,

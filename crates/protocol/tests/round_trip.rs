@@ -169,7 +169,7 @@ fn mount() -> impl Strategy<Value = Mount> {
 }
 
 fn mount_access() -> impl Strategy<Value = MountAccess> {
-    select(vec![MountAccess::ReadOnly, MountAccess::ReadWrite])
+    select(vec![MountAccess::ReadOnly, MountAccess::ReadWrite, MountAccess::ByName])
 }
 
 fn completion() -> impl Strategy<Value = Completion> {

@@ -7,8 +7,8 @@
 use std::os::fd::OwnedFd;
 
 use gristmill_protocol::{
-    ChildKind, FromWorker, MountAccess, Outcome, PROTOCOL_VERSION, Program, ProgramLimits, ReceiveError,
-    RunStats, ToWorker, WorkerLimit,
+    ChildKind, FromWorker, Outcome, PROTOCOL_VERSION, Program, ProgramLimits, ReceiveError, RunStats,
+    ToWorker, WorkerLimit,
 };
 
 use crate::channel::{Channel, ChannelGone};
@@ -156,11 +156,7 @@ fn confine(
         .mounts
         .iter()
         .zip(descriptors)
-        .map(|(mount, fd)| MountedFolder {
-            name: mount.name.clone(),
-            fd,
-            writable: mount.access == MountAccess::ReadWrite,
-        })
+        .map(|(mount, fd)| MountedFolder { name: mount.name.clone(), fd, access: mount.access })
         .collect();
     prepared.confine_to(&mounts).map_err(|error| error.to_string())?;
     let limits = &program.limits;

@@ -134,7 +134,7 @@ def hint_for(error, kind):
         if suggestion:
             return suggestion
     if isinstance(error, OSError) and _is_outside(error.filename):
-        return "programs see only /workspace and /tmp (and /servers, read-only)"
+        return "programs see only /workspace and /tmp (and /servers, /skills and /results, read-only)"
     if isinstance(error, KeyError) and _raised_by_environ(error):
         return "there is no environment; pass values as context"
     if isinstance(error, RuntimeError) and "no running event loop" in message:

@@ -11,6 +11,7 @@ import io
 import os
 
 TREES = ("servers", "skills", "results")
+RESULTS = "/results"
 SUGGESTIONS_MAX = 5
 
 _listdir = os.listdir
@@ -22,6 +23,10 @@ def list_directory(path="."):
     target = resolve(path)
     try:
         names = _listdir(target)
+    except PermissionError:
+        if not _is_in_results(target):
+            raise
+        raise PermissionError(errno.EPERM, _BY_HANDLE, _given(path)) from None
     except FileNotFoundError:
         raise _not_found(path, target) from None
     except NotADirectoryError:
@@ -80,6 +85,16 @@ def resolve(path):
     return given
 
 
+_BY_HANDLE = (
+    "results are not listed: open one by the handle that an answer named, "
+    'such as json.load(open("/results/<handle>.json"))'
+)
+
+
+def _is_in_results(target):
+    return target.rstrip("/") == RESULTS or target.startswith(RESULTS + "/")
+
+
 def _given(path):
     text = os.fspath(path)
     if isinstance(text, bytes):
@@ -91,6 +106,12 @@ def _given(path):
 
 def _not_found(path, target):
     """FileNotFoundError that names what is there instead."""
+    if _is_in_results(target):
+        return FileNotFoundError(
+            errno.ENOENT,
+            "no such result: check the handle and the ending; results that nobody uses are removed in time",
+            _given(path),
+        )
     directory = os.path.dirname(target.rstrip("/")) or "."
     wanted = os.path.basename(target.rstrip("/"))
     try:

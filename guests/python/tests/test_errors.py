@@ -53,7 +53,7 @@ class Hints(unittest.TestCase):
             ("pd.DataFrame()", f"pandas is not in the sandbox: {missing.ADVICE['pandas']}"),
             ("datetime.now()", "write: from datetime import datetime (or: import datetime, for datetime.datetime)"),
             ("list_orders()", 'if it is a tool, write: await callMCPTool("list_orders", {...})'),
-            ("open('/etc/nowhere')", "programs see only /workspace and /tmp (and /servers, read-only)"),
+            ("open('/etc/nowhere')", "programs see only /workspace and /tmp (and /servers, /skills and /results, read-only)"),
             ("open('/workspace/nowhere')", None),
             ("open('nowhere')", None),
             ("import os\nos.environ['NO_SUCH_KEY']", "there is no environment; pass values as context"),

@@ -1,3 +1,4 @@
+import os
 import unittest
 
 from gristmill_guest import files, missing
@@ -34,6 +35,35 @@ class FileHelpers(InAWorkspace):
         self.assertEqual(files.resolve("./skills/x.py"), "/skills/x.py")
         files.write_file("servers/crm", "")
         self.assertEqual(files.resolve("servers/crm"), "servers/crm")
+
+
+class Results(InAWorkspace):
+    """`/results` lies in the workspace here, and is as the sandbox has it: not to be listed."""
+
+    def setUp(self):
+        super().setUp()
+
+        def listdir(path):
+            raise PermissionError(1, "Operation not permitted", path)
+
+        for name, value in (("RESULTS", self.root + "/results"), ("_listdir", listdir)):
+            self.addCleanup(setattr, files, name, getattr(files, name))
+            setattr(files, name, value)
+        os.mkdir("results")
+
+    def test_the_folder_is_not_listed_but_a_file_is_read(self):
+        with open("results/abc.json", "w") as file:
+            file.write("[1]")
+        self.assertEqual(files.read_file(self.root + "/results/abc.json"), "[1]")
+        for path in (self.root + "/results", self.root + "/results/"):
+            with self.assertRaisesRegex(PermissionError, "by the handle that an answer named"):
+                files.list_directory(path)
+        with self.assertRaisesRegex(PermissionError, "Operation not permitted"):
+            files.list_directory(self.root)
+
+    def test_a_result_that_is_gone_is_no_missing_folder(self):
+        with self.assertRaisesRegex(FileNotFoundError, "no such result: check the handle"):
+            files.read_file(self.root + "/results/gone.json")
 
 
 class MissingModules(unittest.TestCase):

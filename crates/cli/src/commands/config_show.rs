@@ -28,6 +28,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.history.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[results]\n");
+    for (key, value, origin) in config.results.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -59,7 +63,7 @@ pub fn as_json(config: &Config) -> Json {
         let entry = json!({"value": config.limits.get(name), "origin": origin.to_string()});
         (name.as_str().to_owned(), entry)
     });
-    let (sessions, history) = (&config.sessions, &config.history);
+    let (sessions, history, results) = (&config.sessions, &config.history, &config.results);
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
@@ -75,6 +79,10 @@ pub fn as_json(config: &Config) -> Json {
             "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),
             "max_size": entry(json!(history.settings.bytes_max), &history.size_origin),
             "content": entry(json!(history.settings.content), &history.content_origin),
+        },
+        "results": {
+            "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
+            "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
         },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),

@@ -13,13 +13,17 @@ use crate::terminal::tell;
 use super::doctor_servers::words;
 
 /// How the database is.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Database {
     file: Option<PathBuf>,
     /// `ok`, `none` before anything ran, or `wrong`.
     state: &'static str,
     version: Option<i64>,
     bytes: Option<u64>,
+    /// Results that are kept, whose files lie beside it.
+    results: Option<u64>,
+    /// Their bytes together.
+    results_bytes: Option<u64>,
     /// What is wrong, and what to do.
     problems: Vec<String>,
 }
@@ -39,9 +43,7 @@ impl Database {
         let file = folder.join(FILE_NAME);
         if !file.exists() {
             return match cannot_be_made(folder) {
-                None => {
-                    Self { file: Some(file), state: "none", version: None, bytes: None, problems: Vec::new() }
-                }
+                None => Self { file: Some(file), state: "none", ..Self::default() },
                 Some(why) => Self::wrong(Some(file), why),
             };
         }
@@ -58,17 +60,20 @@ impl Database {
             problems.push("stop every gristmill, keep the file, and put a backup in its place".to_owned());
         }
         problems.extend(store.check_writable().await.err().map(|error| error.to_string()));
+        let held = store.results_held().await.ok();
         Self {
             file: Some(file),
             state: if problems.is_empty() { "ok" } else { "wrong" },
             version: Some(health.version),
             bytes: Some(health.bytes),
+            results: held.map(|held| held.count),
+            results_bytes: held.map(|held| held.bytes),
             problems,
         }
     }
 
     fn wrong(file: Option<PathBuf>, problem: String) -> Self {
-        Self { file, state: "wrong", version: None, bytes: None, problems: vec![problem] }
+        Self { file, state: "wrong", problems: vec![problem], ..Self::default() }
     }
 
     /// In a few words, what to look at.
@@ -88,6 +93,10 @@ impl Database {
             (Some(_) | None, _) => String::new(),
         };
         println!("  {:<7} {file}{detail}", self.state);
+        if let (Some(count), Some(bytes)) = (self.results, self.results_bytes) {
+            let s = if count == 1 { "" } else { "s" };
+            println!("          {count} result{s} kept beside it ({})", format_bytes(bytes));
+        }
         self.problems.iter().for_each(|problem| tell(&format!("          {problem}")));
     }
 }

@@ -25,6 +25,7 @@ pub mod list;
 pub mod login;
 pub mod remove;
 pub mod rerun;
+pub mod results;
 pub mod run;
 pub mod serve;
 pub mod servers;

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::domain::Code;
+use gristmill_gateway::executions::Owner;
 use gristmill_gateway::history::Beginning;
 use gristmill_gateway::session::Patience;
 use gristmill_gateway::upstream::Refresh;
@@ -98,6 +99,11 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     // While the workers come up.
+    if let Some(store) = &store
+        && let Some(results) = data_store::open_results(store.clone(), &place).await
+    {
+        request.results_folder = results.folder_of(&Owner::local()).ok();
+    }
     let recorder = match store {
         Some(store) => Recorder::open(store, &place).await,
         None => None,

@@ -126,9 +126,15 @@ pub async fn serve(arguments: Serve) -> Outcome {
     builder = builder.skills(skills.clone());
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     let settings = own_sessions::settings(configured.as_ref());
+    // One in memory has no place for them.
+    let results = data_store::open_results(store.clone(), &place).await;
+    if let Some(results) = &results {
+        results.keep_tidy();
+    }
     let sessions = Sessions::open(store, Some(&gateway), limits, settings).map_err(own_sessions::failure)?;
     sessions.tidy_behind();
-    let executions = Executions::new(gateway.clone(), sessions, Some(history.clone()), KeepLimits::default());
+    let recorded_in = Some(history.clone());
+    let executions = Executions::new(gateway.clone(), sessions, recorded_in, results, KeepLimits::default());
     let parts = ServerParts {
         executions: executions.clone(),
         upstreams: connected,

@@ -150,7 +150,7 @@ fn title(info: &SessionInfo) -> String {
 
 /// An owner by its token's name: the digits of its identity say nothing to a person, and would make
 /// a list wider than any terminal.
-fn short_owner(owner: &Owner) -> String {
+pub fn short_owner(owner: &Owner) -> String {
     let is_identity =
         |text: &str| text.len() == IDENTITY_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     match owner.0.rsplit_once(':') {

@@ -11,14 +11,22 @@ use super::history_table::{self, HistoryTable};
 use super::problem::{Foreign, Problem, Problems, Severity, What};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
+use super::results_table::{self, ResultsTable};
 use super::server_entry::{self, Strictness};
 use super::sessions_table::{self, SessionsTable};
 use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-const KEYS: [&str; 6] =
-    ["servers", "mcpServers", "level", "limits", sessions_table::TABLE, history_table::TABLE];
+const KEYS: [&str; 7] = [
+    "servers",
+    "mcpServers",
+    "level",
+    "limits",
+    sessions_table::TABLE,
+    history_table::TABLE,
+    results_table::TABLE,
+];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
 
@@ -35,6 +43,8 @@ pub struct Document {
     pub sessions: SessionsTable,
     /// What it says about the history.
     pub history: HistoryTable,
+    /// What it says about results.
+    pub results: ResultsTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
     /// everything in the data folder is kept, whichever project it came from.
     pub user_tables: Vec<(&'static str, usize)>,
@@ -81,6 +91,10 @@ impl Document {
         if let Some(node) = fields.take(history_table::TABLE) {
             document.history = history_table::read(node, problems);
             document.user_tables.push((history_table::TABLE, fields.line(history_table::TABLE)));
+        }
+        if let Some(node) = fields.take(results_table::TABLE) {
+            document.results = results_table::read(node, problems);
+            document.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

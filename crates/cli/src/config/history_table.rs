@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::domain::{format_bytes, format_ms, parse_bytes, parse_ms};
+use gristmill_gateway::domain::{format_bytes, format_ms};
 use gristmill_gateway::history::HistorySettings;
 
 use super::fields::Fields;
-use super::problem::{Problems, What};
+use super::problem::Problems;
+use super::quantities::{self, Quantity};
 use super::resolved::Origin;
 use super::tree::Node;
 
@@ -15,9 +16,10 @@ pub const TABLE: &str = "history";
 const KEYS: [&str; 3] = ["keep", "max_size", "content"];
 
 // Less than an hour is no history, and in ten years nobody asks.
-const KEEP_MS: (u64, u64) = (3_600_000, 3_650 * 24 * 3_600_000);
+const KEEP: Quantity =
+    Quantity::time("a time, such as \"30d\"", "\"30d\"", (3_600_000, 3_650 * 24 * 3_600_000));
 // One execution with all it may keep is smaller than the least; sums are made over the most.
-const SIZE_BYTES: (u64, u64) = (1 << 20, 64 << 30);
+const SIZE: Quantity = Quantity::size("a size, such as \"256MB\"", "\"256MB\"", (1 << 20, 64 << 30));
 
 /// What one file says, with its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,58 +82,12 @@ impl HistoryConfig {
 /// Reads the table.
 pub fn read(node: &Node, problems: &mut Problems) -> HistoryTable {
     let Some(mut fields) = Fields::of(node, TABLE, problems) else { return HistoryTable::default() };
-    let keep = quantity(&mut fields, "keep", Quantity::TIME, problems);
+    let keep = quantities::read(&mut fields, "keep", &KEEP, problems);
     let table = HistoryTable {
         keep: keep.map(|(ms, line)| (Duration::from_millis(ms), line)),
-        bytes_max: quantity(&mut fields, "max_size", Quantity::SIZE, problems),
+        bytes_max: quantities::read(&mut fields, "max_size", &SIZE, problems),
         content: fields.flag("content", problems).map(|content| (content, fields.line("content"))),
     };
     fields.finish(&KEYS, problems);
     table
-}
-
-/// How a kind of quantity is read and told.
-struct Quantity {
-    expected: &'static str,
-    expected_with_example: &'static str,
-    example: &'static str,
-    range: (u64, u64),
-    parse: fn(&str) -> Option<u64>,
-    format: fn(u64) -> String,
-}
-
-impl Quantity {
-    const TIME: Quantity = Quantity {
-        expected: "a time",
-        expected_with_example: "a time, such as \"30d\"",
-        example: "\"30d\"",
-        range: KEEP_MS,
-        parse: |text| parse_ms(text).ok(),
-        format: format_ms,
-    };
-    const SIZE: Quantity = Quantity {
-        expected: "a size",
-        expected_with_example: "a size, such as \"256MB\"",
-        example: "\"256MB\"",
-        range: SIZE_BYTES,
-        parse: |text| parse_bytes(text).ok(),
-        format: format_bytes,
-    };
-}
-
-fn quantity(
-    fields: &mut Fields<'_>,
-    key: &str,
-    kind: Quantity,
-    problems: &mut Problems,
-) -> Option<(u64, usize)> {
-    let (text, line) = fields.quantity(key, kind.expected_with_example, problems)?;
-    let (min, max) = kind.range;
-    let what = match (kind.parse)(text) {
-        Some(value) if (min..=max).contains(&value) => return Some((value, line)),
-        Some(_) => What::QuantityOutOfRange { min: (kind.format)(min), max: (kind.format)(max) },
-        None => What::BadQuantity { expected: kind.expected, example: kind.example },
-    };
-    problems.error(&fields.path(key), line, what);
-    None
 }

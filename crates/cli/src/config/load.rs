@@ -16,6 +16,7 @@ use super::locations::{self, Location, Role};
 use super::problem::{Place, Problem, Problems, Severity, What};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, Origin, ReadFile};
+use super::results_table::{ResultsConfig, ResultsTable};
 use super::sessions_table::{SessionsConfig, SessionsTable};
 use super::surroundings::Surroundings;
 
@@ -52,9 +53,11 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
+    let mut results = ResultsConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
+        results.lay_over(&source.document.results, |line| source.origin(line));
     }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
@@ -66,6 +69,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         limit_origins,
         sessions,
         history,
+        results,
         data_folder,
         files,
         locations,
@@ -159,7 +163,7 @@ fn start_in(folder: Option<&Path>, document: &mut Document) {
     }
 }
 
-/// How long sessions and the history are kept is the user's to say, even after an approval: the data
+/// How long sessions, the history and results are kept is the user's to say, even after an approval: the data
 /// folder holds those of all projects.
 fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Vec<Problem>) {
     for (table, line) in document.user_tables.drain(..) {
@@ -168,6 +172,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     }
     document.sessions = SessionsTable::default();
     document.history = HistoryTable::default();
+    document.results = ResultsTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -11,6 +11,7 @@ use super::env_file::Variables;
 use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::problem::{Problem, Severity};
+use super::results_table::ResultsConfig;
 use super::sessions_table::SessionsConfig;
 
 /// Everything that is configured.
@@ -30,6 +31,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// How much is remembered of what programs did.
     pub history: HistoryConfig,
+    /// How much is kept of what answers left out.
+    pub results: ResultsConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

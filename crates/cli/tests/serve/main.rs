@@ -14,6 +14,7 @@ mod listing;
 mod programs;
 mod questions;
 mod recording;
+mod results;
 mod skills;
 mod tasks;
 mod workspace;
@@ -58,6 +59,7 @@ fn main() {
         recording::cases(),
         http::cases(),
         workspace::cases(),
+        results::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

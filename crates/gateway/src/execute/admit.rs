@@ -1,5 +1,6 @@
 //! Admit: is the request possible, and is there a place for it?
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use gristmill_domain::{Code, LimitName, Limits};
@@ -24,6 +25,7 @@ pub(super) struct Admitted {
     pub count_tokens: bool,
     pub changes_skills_as: Option<Owner>,
     pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
+    pub results_folder: Option<PathBuf>,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -73,6 +75,7 @@ pub(super) async fn admit(
         count_tokens,
         changes_skills_as,
         analysis_inputs,
+        results_folder,
         ..
     } = request;
     Ok(Admitted {
@@ -86,6 +89,7 @@ pub(super) async fn admit(
         count_tokens,
         changes_skills_as,
         analysis_inputs,
+        results_folder,
         place,
     })
 }

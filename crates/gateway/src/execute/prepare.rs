@@ -1,7 +1,7 @@
 //! Prepare: open the folders, measure the workspace, write the program's frame.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_domain::{Code, Limits};
@@ -90,7 +90,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         Some(kept) => (Home::Kept, Vec::new(), used_with(opened, &kept.belongings).await?),
         None => {
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
-            let (belongings, mounts) = belongings(core, opened, Arc::clone(&skills)).await?;
+            let (belongings, mounts) =
+                belongings(core, opened, Arc::clone(&skills), admitted.results_folder.as_deref()).await?;
             (Home::New(belongings), mounts, used)
         }
     };
@@ -174,6 +175,7 @@ async fn belongings(
     core: &Core,
     opened: Option<Opened>,
     skills: Arc<ProgramSkills>,
+    results: Option<&Path>,
 ) -> Result<(Belongings, Vec<Mount>), Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::new(
@@ -208,7 +210,24 @@ async fn belongings(
         mounts.push(mount("skills", MountAccess::ReadOnly));
         folders.push(opened);
     }
+    // In the same way: a program runs without the results of earlier ones.
+    if let Some(Ok(opened)) = results.map(open_unlisted) {
+        mounts.push(mount("results", MountAccess::ByName));
+        folders.push(opened);
+    }
     Ok((Belongings { tools, skills, folders, scratch }, mounts))
+}
+
+/// A folder as a starting point for names, which the descriptor itself cannot list.
+#[cfg(target_os = "linux")]
+fn open_unlisted(path: &Path) -> std::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_unlisted(path: &Path) -> std::io::Result<OwnedFd> {
+    crate::pool::open_folder(path)
 }
 
 async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {

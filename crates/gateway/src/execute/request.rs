@@ -36,6 +36,10 @@ pub struct ExecuteRequest {
     pub changes_skills_as: Option<Owner>,
     /// Stored results that it may name in an analysis; `None` if there are none.
     pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
+    /// Whole values that it may read as `/results/<handle>.json` if it knows their handles: the folder of
+    /// its owner ([`crate::results::Results::folder_of`]). An interpreter that stays has that of its
+    /// first program.
+    pub results_folder: Option<PathBuf>,
 }
 
 /// What becomes of a program's variables.
@@ -126,6 +130,7 @@ impl ExecuteRequest {
             count_tokens: false,
             changes_skills_as: Some(Owner::local()),
             analysis_inputs: None,
+            results_folder: None,
         }
     }
 }

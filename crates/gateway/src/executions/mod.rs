@@ -21,6 +21,7 @@ use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
 use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
+use crate::results::Results;
 use crate::session::{Patience, Place, SessionChoice, SessionId, Sessions};
 use entry::Entry;
 use questions::Questions;
@@ -105,13 +106,22 @@ struct Inner {
     gateway: Gateway,
     sessions: Sessions,
     history: Option<History>,
+    results: Option<Results>,
     shelf: Mutex<Shelf>,
 }
 
 impl Executions {
-    /// Of this gateway, with these sessions. Each is recorded in `history`, if there is one.
-    pub fn new(gateway: Gateway, sessions: Sessions, history: Option<History>, limits: KeepLimits) -> Self {
-        Self { inner: Arc::new(Inner { gateway, sessions, history, shelf: Mutex::new(Shelf::new(limits)) }) }
+    /// Of this gateway, with these sessions. Each is recorded in `history` and finds its owner's
+    /// `results`, if there are any.
+    pub fn new(
+        gateway: Gateway,
+        sessions: Sessions,
+        history: Option<History>,
+        results: Option<Results>,
+        limits: KeepLimits,
+    ) -> Self {
+        let shelf = Mutex::new(Shelf::new(limits));
+        Self { inner: Arc::new(Inner { gateway, sessions, history, results, shelf }) }
     }
 
     /// The gateway that runs them.
@@ -142,9 +152,12 @@ impl Executions {
         self.shelf().put(Arc::clone(&entry), asked);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
         let (gateway, sessions) = (self.inner.gateway.clone(), self.inner.sessions.clone());
-        let history = self.inner.history.clone();
+        let (history, results) = (self.inner.history.clone(), self.inner.results.clone());
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
+            let mut start = start;
+            // Without its folder it runs as well, and reads no results.
+            start.request.results_folder = results.and_then(|results| results.folder_of(&start.owner).ok());
             let report = carry_out(&watched, &gateway, &sessions, history.as_ref(), start, asked).await;
             drop((gateway, sessions, history));
             watched.end(report);
@@ -158,6 +171,11 @@ impl Executions {
     /// Where they are recorded.
     pub fn history(&self) -> Option<&History> {
         self.inner.history.as_ref()
+    }
+
+    /// Where whole values are kept.
+    pub fn results(&self) -> Option<&Results> {
+        self.inner.results.as_ref()
     }
 
     /// One of the owner's executions, running or ended a short while ago.

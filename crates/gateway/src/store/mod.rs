@@ -11,6 +11,7 @@ mod error;
 mod executions;
 mod executions_together;
 mod migrations;
+mod results;
 mod sessions;
 mod skills;
 mod upkeep;
@@ -23,6 +24,8 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 pub use error::StoreError;
+pub use results::ResultsHeld;
+pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
 pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};

@@ -7,7 +7,7 @@ use gristmill_gateway::domain::validate::ArgumentCheck;
 use serde_json::{Value, json};
 
 use super::profile::Profile;
-use super::stats_calls;
+use super::{result_calls, stats_calls};
 
 /// One of our tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ pub(super) enum OwnTool {
     WriteWorkspaceFile,
     ReadWorkspaceFile,
     ListWorkspaceFiles,
+    ReadResult,
     GetExecutionStats,
     SaveSkill,
     LoadSkill,
@@ -29,7 +30,7 @@ pub(super) enum OwnTool {
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 13] = [
+    pub const ALL: [OwnTool; 14] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,
@@ -37,6 +38,7 @@ impl OwnTool {
         OwnTool::WriteWorkspaceFile,
         OwnTool::ReadWorkspaceFile,
         OwnTool::ListWorkspaceFiles,
+        OwnTool::ReadResult,
         OwnTool::SaveSkill,
         OwnTool::LoadSkill,
         OwnTool::ListSkills,
@@ -55,6 +57,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => "write_workspace_file",
             OwnTool::ReadWorkspaceFile => "read_workspace_file",
             OwnTool::ListWorkspaceFiles => "list_workspace_files",
+            OwnTool::ReadResult => "read_result",
             OwnTool::GetExecutionStats => "get_execution_stats",
             OwnTool::SaveSkill => "save_skill",
             OwnTool::LoadSkill => "load_skill",
@@ -72,6 +75,7 @@ impl OwnTool {
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
             | OwnTool::SaveSkill
             | OwnTool::LoadSkill
             | OwnTool::ListSkills
@@ -90,6 +94,7 @@ impl OwnTool {
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
             | OwnTool::SaveSkill
             | OwnTool::DeleteSkill => true,
             OwnTool::SearchTools
@@ -110,6 +115,7 @@ impl OwnTool {
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
             | OwnTool::SearchTools
             | OwnTool::GetToolDefinition
             | OwnTool::LoadSkill
@@ -131,6 +137,7 @@ impl OwnTool {
             | OwnTool::WriteWorkspaceFile
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
             | OwnTool::LoadSkill
             | OwnTool::ListSkills
             | OwnTool::GetExecutionStats => false,
@@ -147,6 +154,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => "Write a file",
             OwnTool::ReadWorkspaceFile => "Read a file",
             OwnTool::ListWorkspaceFiles => "List files",
+            OwnTool::ReadResult => "Read a result",
             OwnTool::GetExecutionStats => "Show what programs took and saved",
             OwnTool::SaveSkill => "Save a skill",
             OwnTool::LoadSkill => "Read a skill",
@@ -165,6 +173,7 @@ impl OwnTool {
             OwnTool::WriteWorkspaceFile => include_str!("texts/write_workspace_file.md"),
             OwnTool::ReadWorkspaceFile => include_str!("texts/read_workspace_file.md"),
             OwnTool::ListWorkspaceFiles => include_str!("texts/list_workspace_files.md"),
+            OwnTool::ReadResult => include_str!("texts/read_result.md"),
             OwnTool::GetExecutionStats => include_str!("texts/get_execution_stats.md"),
             OwnTool::SaveSkill => include_str!("texts/save_skill.md"),
             OwnTool::LoadSkill => include_str!("texts/load_skill.md"),
@@ -214,6 +223,12 @@ impl OwnTool {
                 "pattern": text,
                 "session": text,
             }),
+            OwnTool::ReadResult => json!({
+                "handle": text,
+                "path": {"type": "string", "description": "rows[3].name"},
+                "offset": {"type": "integer"},
+                "limit": {"type": "integer"},
+            }),
             OwnTool::SaveSkill => json!({
                 "name": text,
                 "code": text,
@@ -235,6 +250,7 @@ impl OwnTool {
             OwnTool::ExecuteCode | OwnTool::ExecutePython => &["code"],
             OwnTool::WriteWorkspaceFile => &["path", "content"],
             OwnTool::ReadWorkspaceFile => &["path"],
+            OwnTool::ReadResult => &["handle"],
             OwnTool::SaveSkill => &["name", "code"],
             OwnTool::LoadSkill | OwnTool::DeleteSkill => &["name"],
             OwnTool::SearchTools
@@ -298,6 +314,7 @@ impl OwnTool {
             OwnTool::GetToolDefinition => {
                 (json!({"definitions": {"type": "object"}, "left_out": texts}), json!(["definitions"]))
             }
+            OwnTool::ReadResult => result_calls::output_schema(),
             OwnTool::GetExecutionStats => stats_calls::output_schema(),
             OwnTool::SaveSkill | OwnTool::DeleteSkill => (
                 json!({
@@ -334,6 +351,7 @@ impl OwnTool {
             | OwnTool::GetToolDefinition
             | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
             | OwnTool::LoadSkill
             | OwnTool::ListSkills
             | OwnTool::GetExecutionStats => (true, false, true, false),
@@ -458,6 +476,14 @@ mod tests {
     }
 
     #[test]
+    fn the_tool_for_results_keeps_its_own() {
+        let tool = OwnTool::ReadResult;
+        let sent = json!({"name": tool.name(), "description": tool.description().trim_end(), "input_schema": tool.shown_schema(Profile::Standard)});
+        let counted = tokens::count(&sent.to_string());
+        assert!(counted <= 130, "{counted}");
+    }
+
+    #[test]
     fn a_profile_shows_its_tools_in_a_fixed_order() {
         let names = |profile| Shown::new(profile).names().collect::<Vec<_>>();
         assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
@@ -471,6 +497,7 @@ mod tests {
                 "write_workspace_file",
                 "read_workspace_file",
                 "list_workspace_files",
+                "read_result",
                 "save_skill",
                 "load_skill",
                 "list_skills",
@@ -479,7 +506,7 @@ mod tests {
             ]
         );
         let full = names(Profile::Full);
-        assert_eq!((full.len(), full.last()), (13, Some(&"execute_python")));
+        assert_eq!((full.len(), full.last()), (14, Some(&"execute_python")));
     }
 
     #[test]

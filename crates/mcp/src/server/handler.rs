@@ -97,6 +97,7 @@ impl ServerHandler for GatewayServer {
             OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
             OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
             OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
+            OwnTool::ReadResult => Ok(of_tool(tool, self.read_result(arguments, &requester.owner).await)),
             OwnTool::GetExecutionStats => {
                 let sees_all = self.connection.is_admin(&context);
                 Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))

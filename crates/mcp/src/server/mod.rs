@@ -18,6 +18,7 @@ mod offers;
 mod profile;
 mod questions;
 mod request_state;
+mod result_calls;
 mod running;
 mod skill_calls;
 mod stats_calls;

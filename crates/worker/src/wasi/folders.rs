@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Weak};
 
+use gristmill_protocol::MountAccess;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -29,8 +30,20 @@ pub struct MountedFolder {
     pub name: String,
     /// The folder itself.
     pub fd: OwnedFd,
+    /// What may be done in it.
+    pub access: MountAccess,
+}
+
+impl MountedFolder {
     /// Whether anything in it may change.
-    pub writable: bool,
+    fn is_writable(&self) -> bool {
+        self.access == MountAccess::ReadWrite
+    }
+
+    /// Whether only whoever knows a file's name finds it.
+    fn is_by_name(&self) -> bool {
+        self.access == MountAccess::ByName
+    }
 }
 
 /// See the module.
@@ -138,9 +151,12 @@ impl Folders {
             || how.contains(OpenFlags::CREATE)
             || how.contains(OpenFlags::TRUNCATE);
         let (mount, depth) = (place.mount, place.depth);
-        let counted = self.mounts[mount].writable;
+        let (counted, by_name) = (self.mounts[mount].is_writable(), self.mounts[mount].is_by_name());
         if writes && !counted {
             return Err(ErrorCode::ReadOnly);
+        }
+        if by_name && (place.path == "." || how.contains(OpenFlags::DIRECTORY)) {
+            return Err(ErrorCode::NotPermitted);
         }
         let mut flags =
             match (access.contains(DescriptorFlags::READ), access.contains(DescriptorFlags::WRITE)) {
@@ -150,7 +166,8 @@ impl Folders {
             };
         // NONBLOCK: a fifo that someone left in the folder must not hang us.
         flags |= OFlags::NOCTTY | OFlags::NONBLOCK;
-        if !follow {
+        // Nobody makes links where files are found by name; one that is there is not ours.
+        if !follow || by_name {
             flags |= OFlags::NOFOLLOW;
         }
         if how.contains(OpenFlags::DIRECTORY) {
@@ -162,6 +179,7 @@ impl Folders {
         let stat = rustix::fs::fstat(&fd)?;
         let inode = inode_of(&stat);
         match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory if by_name => Err(ErrorCode::NotPermitted),
             FileType::Directory => {
                 self.quota_mut()?.opened(inode);
                 Ok(Descriptor::Folder(OpenFolder { fd, inode, mount, depth }))
@@ -316,6 +334,9 @@ impl Folders {
 
     /// A folder's entries, from the first on.
     pub fn list(&mut self, folder: &OpenFolder) -> Outcome<OpenListing> {
+        if self.mounts[folder.mount].is_by_name() {
+            return Err(ErrorCode::NotPermitted);
+        }
         let quota = self.quota_mut()?;
         quota.admit_open()?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -342,7 +363,7 @@ impl Folders {
     pub fn may_change(&self, at: &Descriptor) -> bool {
         match at {
             Descriptor::Root => false,
-            Descriptor::Folder(folder) => self.mounts[folder.mount].writable,
+            Descriptor::Folder(folder) => self.mounts[folder.mount].is_writable(),
             Descriptor::File(file) => file.counted,
         }
     }
@@ -412,7 +433,7 @@ impl Folders {
             Err(ErrorCode::NoEntry) => return Err(ErrorCode::ReadOnly),
             Err(error) => return Err(error),
         };
-        match self.mounts[place.mount].writable {
+        match self.mounts[place.mount].is_writable() {
             true => Ok(place),
             false => Err(ErrorCode::ReadOnly),
         }

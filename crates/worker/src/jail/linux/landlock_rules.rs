@@ -5,6 +5,8 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
+use gristmill_protocol::MountAccess;
+
 use crate::jail::JailError;
 use crate::wasi::MountedFolder;
 
@@ -37,7 +39,7 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
         // Set once, in the zygote; the list of system calls has no room for setting it again.
         .no_new_privs(false);
     for mount in mounts {
-        rules = rules.add_rule(PathBeneath::new(&mount.fd, access_for(mount.writable))).map_err(failed)?;
+        rules = rules.add_rule(PathBeneath::new(&mount.fd, access_for(mount.access))).map_err(failed)?;
     }
     let status = rules.restrict_self().map_err(failed)?;
     match status.ruleset {
@@ -48,11 +50,12 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
 
 /// What may be done in a folder: files and folders, nothing executable, no device, socket, pipe
 /// or link.
-fn access_for(writable: bool) -> BitFlags<AccessFs> {
+fn access_for(access: MountAccess) -> BitFlags<AccessFs> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
-    match writable {
-        false => look,
-        true => {
+    match access {
+        MountAccess::ByName => AccessFs::ReadFile.into(),
+        MountAccess::ReadOnly => look,
+        MountAccess::ReadWrite => {
             look | AccessFs::WriteFile
                 | AccessFs::Truncate
                 | AccessFs::MakeReg

@@ -1,0 +1,114 @@
+//! Why a result cannot be kept or found, and what still works.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gristmill_domain::result_path::PathError;
+use gristmill_domain::{Code, format_bytes, format_ms};
+
+use crate::store::StoreError;
+
+/// A result that is not kept, or cannot be looked at. What was kept before is still there, and no
+/// execution fails for it.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// Nothing was kept.
+    #[error("a result of {} is too large to be kept; at most {} are; give back less of it, or write it into a file in /workspace", size(.bytes), size(.bytes_max))]
+    TooLarge {
+        /// How large it is.
+        bytes: u64,
+        /// The most.
+        bytes_max: u64,
+    },
+    /// Nothing was kept.
+    #[error("no result can be kept in {}: {why}; free some disk space, or set GRISTMILL_DATA_DIR to a folder that can be written", .folder.display())]
+    Folder {
+        /// Where.
+        folder: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// Nothing was changed: another gateway is busy with the results for longer than anyone should be.
+    #[error("another process holds the results; try again in a moment")]
+    Busy,
+    /// What is known of results cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A result, or a part of it, that cannot be shown. It stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// There is none of this handle for whoever asks.
+    #[error("there is no result `{handle}`")]
+    Missing {
+        /// As it was written, shortened.
+        handle: String,
+        /// How long results are kept.
+        keep: Duration,
+    },
+    /// No text.
+    #[error("the result is {} of {}, which is not shown as text", size(.bytes), .media_type.as_deref().unwrap_or("bytes"))]
+    Binary {
+        /// Its size.
+        bytes: u64,
+        /// What it is.
+        media_type: Option<String>,
+        /// Where a program finds it.
+        path_in_program: String,
+    },
+    /// A path into a text.
+    #[error("the result is a text, which has no `{path}`; leave `path` out")]
+    PathInText {
+        /// As it was written, shortened.
+        path: String,
+    },
+    /// There is nothing under the path, or not so much.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The results themselves.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+}
+
+impl From<StoreError> for ReadError {
+    fn from(error: StoreError) -> Self {
+        ReadError::Results(error.into())
+    }
+}
+
+impl ReadError {
+    /// What to do next, for a caller.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ReadError::Missing { keep, .. } => {
+                let keep = format_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
+                Some(format!(
+                    "results are kept for {keep} after their last use; run the program again to get it again, under the same handle if it is the same"
+                ))
+            }
+            ReadError::Binary { path_in_program, .. } => {
+                Some(format!("a program reads it: open({path_in_program:?}, \"rb\")"))
+            }
+            ReadError::Path(PathError::Read(_)) | ReadError::Results(_) => {
+                Some("`gristmill doctor` looks at the data folder".to_owned())
+            }
+            ReadError::PathInText { .. } | ReadError::Path(_) => None,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            ReadError::Missing { .. }
+            | ReadError::Binary { .. }
+            | ReadError::PathInText { .. }
+            | ReadError::Path(_) => Code::BadRequest,
+            ReadError::Results(_) => Code::Workspace,
+        }
+    }
+}
+
+fn size(bytes: &u64) -> String {
+    format_bytes(*bytes)
+}

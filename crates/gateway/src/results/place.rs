@@ -1,0 +1,248 @@
+//! Where results lie on the disk: a folder for each owner, and one for files on their way in.
+//!
+//! Walls: names are made here and nowhere else: of hashes and handles, never of what anybody said.
+
+use std::collections::HashSet;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+
+use super::ResultsError;
+use crate::executions::Owner;
+use crate::store::StoredFile;
+use crate::unguessable;
+
+/// Files that are not whole yet. No owner's folder has such a name.
+const INCOMING: &str = "incoming";
+
+/// Held while files and rows change together.
+const LOCK_NAME: &str = "lock";
+
+/// Hexadecimal digits of an owner's folder: 128 bits.
+const FOLDER_DIGITS: usize = 32;
+
+/// How long another process may hold the lock. Each of us needs it for milliseconds.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// How often the lock is tried.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// A file on its way in may not be locked yet; after so long it is not going to be.
+const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(600);
+
+/// See the module.
+pub(super) struct Place {
+    folder: PathBuf,
+}
+
+/// Nobody else changes files and rows meanwhile; let go of when it is dropped.
+pub(super) struct ResultsLock {
+    _file: File,
+}
+
+/// A file that somebody fills, to become a result. It is removed if it does not.
+pub struct NewResult {
+    file: File,
+    /// `None` when it has its place.
+    path: Option<PathBuf>,
+    owner: Owner,
+}
+
+impl NewResult {
+    /// The file, empty at first, to be written from its beginning. Whoever writes it must be done before
+    /// it is kept.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(super) fn fill(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.file).write_all(bytes)
+    }
+
+    fn move_to(mut self, target: &Path) -> io::Result<()> {
+        if let Some(path) = &self.path {
+            fs::rename(path, target)?;
+            self.path = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for NewResult {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            // What cannot be removed now is removed by a sweep.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Place {
+    pub fn open(folder: PathBuf) -> Result<Self, ResultsError> {
+        let place = Self { folder };
+        let made = make_private(&place.folder).and_then(|()| make_private(&place.folder.join(INCOMING)));
+        made.map_err(|error| place.failed(&error))?;
+        Ok(place)
+    }
+
+    pub fn failed(&self, error: &io::Error) -> ResultsError {
+        ResultsError::Folder { folder: self.folder.clone(), why: error.to_string() }
+    }
+
+    /// Of an owner, there or not.
+    fn folder_of(&self, owner: &str) -> PathBuf {
+        let hash = blake3::hash(owner.as_bytes()).to_hex();
+        self.folder.join(hash.as_str().chars().take(FOLDER_DIGITS).collect::<String>())
+    }
+
+    /// The same, made if it is not there.
+    pub fn made_folder_of(&self, owner: &Owner) -> io::Result<PathBuf> {
+        let folder = self.folder_of(&owner.0);
+        make_private(&folder)?;
+        Ok(folder)
+    }
+
+    fn path_of(&self, owner: &str, file_name: &str) -> PathBuf {
+        self.folder_of(owner).join(file_name)
+    }
+
+    /// Waits until nobody else changes results; blocks.
+    pub fn lock(&self) -> Result<ResultsLock, ResultsError> {
+        let path = self.folder.join(LOCK_NAME);
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let file = options.open(path).map_err(|error| self.failed(&error))?;
+        let until = Instant::now() + LOCK_WAIT;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(ResultsLock { _file: file }),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(ResultsError::Busy),
+                Err(error) => return Err(self.failed(&error.into())),
+            }
+        }
+    }
+
+    /// An empty file that is locked as long as anybody has it open.
+    pub fn new_file(&self, owner: &Owner) -> Result<NewResult, ResultsError> {
+        let failed = |error: io::Error| self.failed(&error);
+        let name = unguessable::new().map_err(|error| failed(io::Error::other(error.to_string())))?;
+        let path = self.folder.join(INCOMING).join(name);
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+        let new = NewResult { file, path: Some(path), owner: owner.clone() };
+        flock(&new.file, FlockOperation::NonBlockingLockExclusive).map_err(|error| failed(error.into()))?;
+        Ok(new)
+    }
+
+    /// Gives a whole file its name.
+    pub fn take_in(&self, new: NewResult, file_name: &str) -> io::Result<()> {
+        let folder = self.made_folder_of(&new.owner)?;
+        new.move_to(&folder.join(file_name))
+    }
+
+    /// The file of a result; `None` if it is gone, or is not what was kept.
+    pub fn open_file(&self, owner: &str, file_name: &str, bytes: u64) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        options.read(true).custom_flags(flags.bits() as i32);
+        match options.open(self.path_of(owner, file_name)) {
+            Ok(file) => {
+                let found = file.metadata()?;
+                Ok((found.is_file() && found.len() == bytes).then_some(file))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a result's file is there as it was kept.
+    fn is_whole(&self, file: &StoredFile) -> bool {
+        let found = fs::symlink_metadata(self.path_of(&file.owner, &file.file_name));
+        let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        match found {
+            Ok(found) => found.is_file() && i64::try_from(found.len()) == Ok(file.bytes),
+            // What cannot be looked at now may be there.
+            Err(error) => !is_gone(&error),
+        }
+    }
+
+    /// Those of the results whose files are gone or damaged.
+    pub fn lost(&self, files: Vec<StoredFile>) -> Vec<StoredFile> {
+        files.into_iter().filter(|file| !self.is_whole(file)).collect()
+    }
+
+    /// When the files were read last, as far as the file system notes it: owner, handle, milliseconds.
+    pub fn reads(&self, files: &[StoredFile]) -> Vec<(String, String, i64)> {
+        let read_ms = |file: &StoredFile| {
+            let found = fs::symlink_metadata(self.path_of(&file.owner, &file.file_name)).ok()?;
+            let ms = found.atime().checked_mul(1_000)?.checked_add(found.atime_nsec() / 1_000_000)?;
+            Some((file.owner.clone(), file.handle.clone(), ms))
+        };
+        files.iter().filter_map(read_ms).collect()
+    }
+
+    /// Removes files whose results are forgotten.
+    pub fn remove(&self, files: &[StoredFile]) {
+        for file in files {
+            // What cannot be removed now is removed by a later sweep.
+            let _ = fs::remove_file(self.path_of(&file.owner, &file.file_name));
+        }
+    }
+
+    /// Removes files that belong to no result, and what was never finished; gives how many.
+    pub fn remove_strays(&self, known: &[StoredFile]) -> usize {
+        let known: HashSet<PathBuf> =
+            known.iter().map(|file| self.path_of(&file.owner, &file.file_name)).collect();
+        let mut removed = 0;
+        for folder in entries(&self.folder).into_iter().filter(|path| is_owners(path)) {
+            let strays = entries(&folder).into_iter().filter(|path| !known.contains(path));
+            removed += strays.filter(|path| fs::remove_file(path).is_ok()).count();
+        }
+        let incoming = entries(&self.folder.join(INCOMING));
+        removed + incoming.iter().filter(|path| is_left_behind(path) && fs::remove_file(path).is_ok()).count()
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Whether a folder is one that we made for an owner.
+fn is_owners(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_hash = name.len() == FOLDER_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
+}
+
+/// Whether nobody fills a file any more.
+fn is_left_behind(path: &Path) -> bool {
+    let age = fs::symlink_metadata(path).and_then(|found| found.modified());
+    let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT_BEHIND_AFTER));
+    is_old
+        && File::open(path).is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok())
+}
+
+/// A folder for us alone; one that is there must be a folder.
+fn make_private(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            match fs::symlink_metadata(path)?.is_dir() {
+                true => Ok(()),
+                false => Err(io::Error::other("something else is in the place of its folder")),
+            }
+        }
+        outcome => outcome,
+    }
+}

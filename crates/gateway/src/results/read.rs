@@ -1,0 +1,110 @@
+//! A part of a result, shaped for whoever reads it.
+
+use gristmill_domain::one_line;
+use gristmill_domain::result_path::{PartKind, ResultPath, Slice, TakenPart, take_part, take_text};
+use gristmill_domain::shape::{Shaped, Strategy, shape_json, shape_text};
+
+use super::{ReadError, ResultKind, Results, ResultsError, StoredResult};
+use crate::executions::Owner;
+use crate::store::StoreError;
+use crate::tokens;
+
+/// What is looked at of a result at once: far more than any answer shows. The rest is counted.
+const PART_BYTES_MAX: usize = 8 << 20;
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct ReadPart {
+    /// The result it is from.
+    pub stored: StoredResult,
+    /// The part, within its budget.
+    pub shaped: Shaped,
+    /// What is counted in it.
+    pub kind: PartKind,
+    /// How many items, members or characters there are under the path.
+    pub total: u64,
+    /// The first of them that was looked at.
+    pub offset: u64,
+    /// How many of them were looked at.
+    pub taken: u64,
+}
+
+impl ReadPart {
+    /// Where to go on, if there is more behind.
+    pub fn next_offset(&self) -> Option<u64> {
+        let next = self.offset.saturating_add(self.taken);
+        (self.kind != PartKind::Scalar && next < self.total).then_some(next)
+    }
+
+    /// Which part it is, in words; nothing if it is everything under the path.
+    pub fn range_text(&self) -> Option<String> {
+        if self.kind == PartKind::Scalar || self.taken >= self.total {
+            return None;
+        }
+        let (unit, total) = (self.kind.unit(), grouped(self.total));
+        let last = self.offset.saturating_add(self.taken).saturating_sub(1);
+        let range = format!("{unit}s {} to {} of {total}", grouped(self.offset), grouped(last));
+        Some(match self.next_offset() {
+            Some(next) => format!("{range}; go on with offset {next}"),
+            None => range,
+        })
+    }
+}
+
+impl Results {
+    /// Reads what is under a path of a result, or a slice of it, into at most so many tokens. That counts
+    /// as a use. However large the result is, little of it is held.
+    pub async fn read(
+        &self,
+        owner: &Owner,
+        handle: &str,
+        path: &str,
+        slice: Slice,
+        (strategy, tokens_max): (Strategy, usize),
+    ) -> Result<ReadPart, ReadError> {
+        let Some((stored, file)) = self.open_file(owner, handle).await? else {
+            return Err(ReadError::Missing { handle: one_line(handle, 64), keep: self.settings().keep });
+        };
+        let path = path.trim().to_owned();
+        let kind = stored.kind;
+        match kind {
+            ResultKind::Json => {}
+            ResultKind::Text if path.is_empty() => {}
+            ResultKind::Text => return Err(ReadError::PathInText { path: one_line(&path, 80) }),
+            ResultKind::Binary => {
+                let path_in_program = stored.path_in_program();
+                let (bytes, media_type) = (stored.bytes, stored.media_type);
+                return Err(ReadError::Binary { bytes, media_type, path_in_program });
+            }
+        }
+        let shaped = tokio::task::spawn_blocking(move || {
+            let part = match kind {
+                ResultKind::Json => take_part(file, &ResultPath::read(&path)?, slice, PART_BYTES_MAX)?,
+                ResultKind::Text | ResultKind::Binary => take_text(file, slice, PART_BYTES_MAX)?,
+            };
+            let shaped = match part.kind {
+                PartKind::Text => shape_text(&part.content, strategy, tokens_max, &tokens::count),
+                PartKind::Array | PartKind::Object | PartKind::Scalar => {
+                    shape_json(&part.content, strategy, tokens_max, &tokens::count)
+                }
+            };
+            Ok::<_, ReadError>((part, shaped))
+        });
+        let ended = |error: tokio::task::JoinError| ResultsError::from(StoreError::Other(error.to_string()));
+        let (TakenPart { kind, total, offset, taken, .. }, shaped) = shaped.await.map_err(ended)??;
+        Ok(ReadPart { stored, shaped, kind, total, offset, taken })
+    }
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
