@@ -42,7 +42,7 @@ pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
-    ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
+    CallTokens, ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
     SessionReport, ToolCalled, Variables, VariablesReport, WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};

@@ -31,6 +31,9 @@ pub struct ExecuteRequest {
     /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
     /// waits for it.
     pub count_tokens: bool,
+    /// What the definition of the tool comes to that it is asked for with; 0 where no model has one
+    /// before it.
+    pub own_definition_tokens: u64,
     /// As whom it may save and delete skills; `None` if it may only read them. Skills are shared: the
     /// code of one runs in whoever imports it.
     pub changes_skills_as: Option<Owner>,
@@ -122,6 +125,7 @@ impl ExecuteRequest {
             state: Arc::new(StateInMemory::default()),
             variables: Variables::Forget,
             count_tokens: false,
+            own_definition_tokens: 0,
             changes_skills_as: Some(Owner::local()),
         }
     }

@@ -57,6 +57,17 @@ enum Wanted {
     Skill(Box<SkillCall>),
 }
 
+/// Whom a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reaches {
+    /// A tool, which a model could call as well, if it had its definition.
+    Tool,
+    /// A resource of a server.
+    Resource,
+    /// Nobody but us.
+    Us,
+}
+
 /// A call that ended: what goes back, and what is remembered.
 pub(super) struct Answered {
     pub completion: Completion,
@@ -76,6 +87,15 @@ impl Answered {
 }
 
 impl Call {
+    /// Whom it is for.
+    pub fn reaches(&self) -> Reaches {
+        match &self.wanted {
+            Wanted::Tool(_) => Reaches::Tool,
+            Wanted::Resource(_) => Reaches::Resource,
+            Wanted::Skill(_) => Reaches::Us,
+        }
+    }
+
     /// What a model would have written in the program's place.
     pub fn arguments_text(&self) -> &str {
         match &self.wanted {
