@@ -341,9 +341,8 @@ impl<'a> Drive<'a> {
             let place = self.tools_called.len();
             let (arguments, reaches) = (call.arguments_text(), call.reaches());
             self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
-            match reaches {
-                Reaches::Tool => self.tokens.calls_tool(place),
-                Reaches::Resource | Reaches::Us => {}
+            if reaches == Reaches::Tool {
+                self.tokens.calls_tool(place);
             }
             self.tokens.count(Of::Arguments(place), arguments);
             self.begun.insert(call.id, Begun { abort, place, reaches, weight_bytes, at: Instant::now() });
