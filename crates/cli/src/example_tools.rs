@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use gristmill_gateway::domain::ToolAnswer;
-use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
+use gristmill_gateway::ports::{BoxFuture, DefinitionTokens, ToolCall, ToolFailure, Tools};
 use serde_json::{Map, Value, json};
 
 use gristmill_gateway::tokens;
@@ -15,7 +15,7 @@ const ORDERS: u64 = 1200;
 const CUSTOMERS: u64 = 97;
 
 /// Server, tool, description, input schema.
-pub const DEFINITIONS: [(&str, &str, &str, &str); 5] = [
+pub static DEFINITIONS: [(&str, &str, &str, &str); 5] = [
     (
         "shop",
         "list_orders",
@@ -100,17 +100,27 @@ impl Tools for ExampleTools {
         })
     }
 
+    fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        let &(server, tool, description, schema) = definition_of(name)?;
+        let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+        let (tokens, estimated) = tokens::count_definition(tool, Some(description), &schema);
+        Some(DefinitionTokens { tool: format!("{server}.{tool}"), tokens, estimated })
+    }
+
     fn tree(&self) -> Option<&Path> {
         Some(&self.tree)
     }
 }
 
+/// With its server's name or without.
+fn definition_of(name: &str) -> Option<&'static (&'static str, &'static str, &'static str, &'static str)> {
+    DEFINITIONS.iter().find(|(server, tool, ..)| {
+        name == *tool || name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
+    })
+}
+
 async fn answer(call: &ToolCall) -> Result<Value, ToolFailure> {
-    let known = DEFINITIONS.iter().find(|(server, tool, ..)| {
-        call.name == *tool
-            || call.name.strip_prefix(server).and_then(|rest| rest.strip_prefix('.')) == Some(tool)
-    });
-    let Some((_, tool, _, schema)) = known else {
+    let Some((_, tool, _, schema)) = definition_of(&call.name) else {
         let nearest = DEFINITIONS.map(|(server, tool, ..)| format!("{server}.{tool}")).to_vec();
         return Err(ToolFailure::Unknown { name: call.name.clone(), nearest });
     };

@@ -37,8 +37,9 @@ fn what_ran_is_listed_shown_and_run_again() {
     assert_eq!((&ok["outcome"], &ok["calls"], &ok["owner"]), (&json!("ok"), &json!(1), &json!("local")));
     let tokens = &ok["tokens"];
     let figure = |name: &str| tokens[name].as_i64().expect("a figure");
-    assert_eq!(figure("saved"), figure("inside") - figure("program") - figure("returned"), "{tokens}");
-    assert!(figure("inside") > 100, "{tokens}");
+    let through_us = figure("program") + figure("returned") + figure("own_definition");
+    assert_eq!(figure("saved"), figure("inside") + figure("definitions") - through_us, "{tokens}");
+    assert!(figure("inside") > 100 && figure("definitions") > 20, "{tokens}");
     assert_eq!(Value::from(listed(&home, &["--failed"])), json!([failed]));
     assert_eq!(listed(&home, &["--limit", "1"]).len(), 1);
     assert_eq!(listed(&home, &["--since", "1h"]).len(), 2);
@@ -75,6 +76,55 @@ fn what_ran_is_listed_shown_and_run_again() {
     let nothing = home.run(&["stats", "--session", "none"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
     assert!(nothing.stderr.contains("nothing that ran fits this"), "{}", nothing.stderr);
+}
+
+/// Long for what it does.
+const WORDY: &str = "# Asks the server for the greeting that it was given.
+greeting_as_it_came_back_from_the_server = await callMCPTool('echo', {'value': 'hello'})
+the_greeting_itself_without_what_surrounds_it = greeting_as_it_came_back_from_the_server['value']
+print('the greeting that came back is:', the_greeting_itself_without_what_surrounds_it)
+print('and it has this many letters:', len(the_greeting_itself_without_what_surrounds_it))";
+
+#[test]
+fn what_a_program_saved_is_told_and_so_is_that_it_saved_nothing() {
+    let home = home("history-tokens");
+    let run = |code: &str| -> Value {
+        let told = home.ok(&["run", "--example-tools", "--json", "-c", code]);
+        serde_json::from_str::<Value>(&told).expect("a report")["tokens"].take()
+    };
+    let large = "len((await callMCPTool('shop.list_orders', {'page_size': 200}))['orders'])";
+    let saved = run(large);
+    assert!(saved["saved"].as_i64().is_some_and(|tokens| tokens > 10_000), "{saved}");
+    assert_eq!(saved["verdict"], json!(format!("saved {}", saved["saved"])));
+    // The same tool under both of its names is one definition.
+    let twice = run("[await callMCPTool(name, {'value': 1}) for name in ('echo', 'test.echo')]");
+    let once = run("await callMCPTool('echo', {'value': 1})");
+    assert!(once["definitions"].as_u64().is_some_and(|tokens| tokens > 20), "{once}");
+    assert_eq!((&twice["definitions"], &twice["own_definition"]), (&once["definitions"], &json!(0)));
+
+    let lost = run(WORDY);
+    let less = lost["saved"].as_i64().expect("a figure");
+    assert!(less < 0, "{lost}");
+    let words = format!(
+        "saved nothing: the same calls, made directly, would have taken {} tokens less",
+        less.unsigned_abs()
+    );
+    assert_eq!(lost["verdict"], json!(words));
+    let nothing = run("6 * 7");
+    assert_eq!(nothing["verdict"], "no call reached a tool: nothing to save");
+    assert_eq!(run("try:\n    await callMCPTool('no_such_tool')\nexcept ToolError:\n    pass")["inside"], 0);
+
+    let latest = listed(&home, &["--limit", "3"]);
+    assert_eq!(latest[2]["tokens"], lost, "the history has what was reported");
+    assert!(home.ok(&["show", &id_of(&latest[2])]).contains(&words));
+    let stats = || serde_json::from_str::<Value>(&home.ok(&["stats", "--json"])).expect("figures");
+    let before = stats();
+    assert_eq!((&before["direct"]["compared"], &before["direct"]["cheaper"]), (&json!(4), &json!(1)));
+    assert_eq!((&before["direct"]["without_calls"], &before["hint"]), (&json!(2), &Value::Null));
+    (0..4).for_each(|_| drop(run(WORDY)));
+    let hint = stats()["hint"].as_str().expect("a hint").to_owned();
+    assert!(hint.starts_with("5 of 8 programs with calls took more than the calls alone, by "), "{hint}");
+    assert!(home.ok(&["stats"]).contains(&format!("\nhint: {hint}")), "{hint}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub mod upstream;
 pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
 pub use builder::{BuildError, Gateway, GatewayBuilder};
 pub use execute::{
-    ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
+    CallTokens, ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
     SessionReport, ToolCalled, Variables, VariablesReport, WorkspaceChoice,
 };
 pub use folders::{FolderError, Folders};

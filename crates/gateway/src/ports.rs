@@ -46,6 +46,13 @@ pub trait Tools: Send + Sync + 'static {
         Ok(crate::upstream::found(&answer, &nothing_else.rendered(&answer)))
     }
 
+    /// What the definition of the tool comes to that is called by this name, where that is known.
+    /// Counted once, and not before somebody asks.
+    fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        let _ = name;
+        None
+    }
+
     /// Every tool by name, where that is known.
     fn lookup(&self) -> Option<&Lookup> {
         None
@@ -61,6 +68,18 @@ pub trait Tools: Send + Sync + 'static {
     fn tree(&self) -> Option<&Path> {
         None
     }
+}
+
+/// What a model that calls a tool directly has before it all the time: see
+/// [`count_definition`](crate::tokens::count_definition).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionTokens {
+    /// The tool, the same however it was called.
+    pub tool: String,
+    /// Its definition.
+    pub tokens: usize,
+    /// Whether that was too long to be counted whole.
+    pub estimated: bool,
 }
 
 /// Tools that never change are their own source.

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use gristmill_gateway::domain::{parse_ms, unix_of_date, utc_text};
-use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome};
-use serde_json::{Value, json};
+use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome, Verdict};
+use serde_json::Value;
 
 use super::Outcome;
 use crate::arguments::ConfigFile;
@@ -150,10 +150,15 @@ fn cells(summary: &ExecutionSummary) -> [String; 7] {
 }
 
 fn tokens_saved(summary: &ExecutionSummary) -> String {
-    let about = if summary.tokens.estimated { "~" } else { "" };
-    match summary.outcome.is_known() {
-        true => format!("{about}{}", summary.tokens.saved()),
-        false => String::new(),
+    if !summary.outcome.is_known() {
+        return String::new();
+    }
+    let about = if summary.tokens.is_about() { "~" } else { "" };
+    match summary.tokens.verdict() {
+        Verdict::Saved(_) | Verdict::Nothing { .. } | Verdict::NoCall => {
+            format!("{about}{}", summary.tokens.saved())
+        }
+        Verdict::NotKnown => "?".to_owned(),
     }
 }
 
@@ -181,21 +186,21 @@ pub fn time(ms: f64) -> String {
 
 /// The same for a machine.
 pub fn as_value(summary: &ExecutionSummary) -> Value {
-    with_reckoned(serde_json::to_value(summary).unwrap_or_default(), summary)
+    as_far_as_known(serde_json::to_value(summary).unwrap_or_default(), summary)
 }
 
-/// With what follows from the figures, and without those that nobody knows.
-pub fn with_reckoned(mut value: Value, summary: &ExecutionSummary) -> Value {
-    value["tokens"]["saved"] = json!(summary.tokens.saved());
+/// Without the figures that nobody knows.
+pub fn as_far_as_known(mut value: Value, summary: &ExecutionSummary) -> Value {
     if !summary.outcome.is_known() {
         value["duration_ms"] = Value::Null;
+        value["tokens"] = Value::Null;
     }
     value
 }
 
 #[cfg(test)]
 mod tests {
-    use gristmill_gateway::history::RecordedTokens;
+    use gristmill_gateway::history::TokenAccount;
 
     use super::*;
 
@@ -211,7 +216,15 @@ mod tests {
             limits_hit: Vec::new(),
             calls: 3,
             calls_failed: 0,
-            tokens: RecordedTokens { program: 100, returned: 20, inside: 5_000, estimated: false },
+            tokens: TokenAccount {
+                program: 100,
+                returned: 20,
+                own_definition: Some(0),
+                inside: 4_700,
+                definitions: Some(300),
+                looked_up: Some(0),
+                estimated: false,
+            },
             cpu_time_ms: 1.0,
             memory_peak_bytes: 0,
             code: Some("# why\n\nprint('\u{1b}[2J')\n".to_owned()),
@@ -224,7 +237,7 @@ mod tests {
             outcome: RecordedOutcome::Failed,
             error_code: Some("GM-1102".to_owned()),
             duration_ms: 61_000.0,
-            tokens: RecordedTokens { inside: 0, ..summary().tokens },
+            tokens: TokenAccount { inside: 0, definitions: Some(0), ..summary().tokens },
             code: None,
             ..summary()
         };
@@ -238,6 +251,13 @@ mod tests {
         );
         let lost = ExecutionSummary { outcome: RecordedOutcome::Lost, duration_ms: 0.0, ..summary() };
         assert_eq!((cells(&lost)[3].as_str(), &as_value(&lost)["duration_ms"]), ("", &Value::Null));
+        assert_eq!((cells(&lost)[5].as_str(), &as_value(&lost)["tokens"]), ("", &Value::Null));
+        // From before definitions were counted.
+        let saved = |inside: u64| {
+            let tokens = TokenAccount { inside, definitions: None, ..summary().tokens };
+            cells(&ExecutionSummary { tokens, ..summary() })[5].clone()
+        };
+        assert_eq!((saved(4_700), saved(50)), ("~4580".to_owned(), "?".to_owned()));
         assert_eq!(as_value(&lost)["session"], Value::Null);
         let long = ExecutionSummary { code: Some("x".repeat(500)), ..summary() };
         assert_eq!(cells(&long)[6].chars().count(), PROGRAM_CHARS);

@@ -102,7 +102,7 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     if let Some(store) = &store
         && let Some(results) = data_store::open_results(store.clone(), &place).await
     {
-        request.results_folder = results.folder_of(&Owner::local()).ok();
+        request.offer_results(results, &Owner::local());
     }
     let recorder = match store {
         Some(store) => Recorder::open(store, &place).await,

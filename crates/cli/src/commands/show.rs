@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_gateway::domain::format_bytes;
-use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall};
+use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall, TokenAccount};
 
-use super::history::{moment, time, with_reckoned};
+use super::history::{as_far_as_known, moment, time};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
@@ -32,7 +32,7 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
     let record = find(&history, &arguments.execution).await?;
     if arguments.json {
         let value = serde_json::to_value(&record).map_err(|error| Failure::Ours(error.into()))?;
-        println!("{:#}", with_reckoned(value, &record.summary));
+        println!("{:#}", as_far_as_known(value, &record.summary));
         return Ok(ExitCode::SUCCESS);
     }
     let text = as_text(&record);
@@ -87,18 +87,9 @@ fn as_text(record: &ExecutionRecord) -> String {
         line("session", summary.session.clone());
     }
     line("level", format!("{}, {}", record.level, record.language));
-    let tokens = summary.tokens;
-    let about = if tokens.estimated { "about " } else { "" };
-    line(
-        "tokens",
-        format!(
-            "{} of the program, {} returned, {about}{} of its calls: {about}{} saved",
-            tokens.program,
-            tokens.returned,
-            tokens.inside,
-            tokens.saved()
-        ),
-    );
+    if summary.outcome.is_known() {
+        line("tokens", tokens(&summary.tokens));
+    }
     if !summary.limits_hit.is_empty() {
         line("limits", summary.limits_hit.join(", "));
     }
@@ -128,6 +119,19 @@ fn as_text(record: &ExecutionRecord) -> String {
         section(&mut text, "notes", &record.notes.join("\n"));
     }
     text
+}
+
+fn tokens(account: &TokenAccount) -> String {
+    let TokenAccount { program, returned, own_definition, inside, definitions, looked_up, estimated } =
+        *account;
+    let about = if estimated { "about " } else { "" };
+    let mut parts = vec![format!("{program} of the program"), format!("{returned} returned")];
+    let own = own_definition.filter(|tokens| *tokens > 0);
+    parts.extend(own.map(|tokens| format!("{tokens} of our tool's definition")));
+    parts.push(format!("{about}{inside} of its calls"));
+    parts.extend(definitions.map(|tokens| format!("{about}{tokens} of the definitions of its tools")));
+    parts.extend(looked_up.filter(|tokens| *tokens > 0).map(|tokens| format!("{about}{tokens} looked up")));
+    format!("{}: {}", parts.join(", "), account.words())
 }
 
 /// A heading, and what stands below it, set in.

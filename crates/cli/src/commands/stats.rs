@@ -40,7 +40,7 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
     if arguments.json {
         let mut value = serde_json::to_value(&stats).map_err(|error| Failure::Ours(error.into()))?;
         value["success_rate"] = json!(stats.success_rate());
-        value["tokens"]["saved"] = json!(stats.tokens.saved());
+        value["hint"] = json!(stats.hint());
         println!("{value:#}");
     } else {
         if stats.since_ms.is_none() && filter != HistoryFilter::default() {

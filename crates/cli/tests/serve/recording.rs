@@ -84,7 +84,12 @@ fn figures_are_told_to_whoever_asks() {
         nothing["content"][0]["text"].as_str().is_some_and(|text| text.starts_with("nothing has run yet"))
     );
     let code = "await asyncio.gather(*(callMCPTool('evaluate', expression='6*7') for _ in range(3)))";
-    served.call("execute_code", json!({"code": code, "session": "sums"}));
+    let ran = served.call("execute_code", json!({"code": code, "session": "sums"}));
+    let tokens = &ran["_meta"]["gristmill/tokens"];
+    for figure in ["program", "returned", "own_definition", "inside", "definitions"] {
+        assert!(tokens[figure].as_u64().is_some_and(|tokens| tokens > 0), "{figure} in {ran}");
+    }
+    assert!(tokens["verdict"].as_str().is_some_and(|words| words.starts_with("saved ")), "{ran}");
     served.call("execute_code", json!({"code": "1 / 0"}));
     let figures = served.structured("get_execution_stats", json!({}));
     assert_eq!(
@@ -93,6 +98,8 @@ fn figures_are_told_to_whoever_asks() {
     );
     assert_eq!((&figures["tools"][0]["name"], &figures["success_rate"]), (&json!("evaluate"), &json!(0.5)));
     assert!(figures["tokens"]["inside"].as_u64().is_some_and(|inside| inside > 30), "{figures}");
+    assert_eq!((&figures["direct"]["compared"], &figures["direct"]["without_calls"]), (&json!(1), &json!(1)));
+    assert_eq!(figures["hint"], Value::Null);
     let of_session = served.structured("get_execution_stats", json!({"session": "sums", "all": true}));
     assert_eq!((&of_session["executions"], &of_session["ok"]), (&json!(1), &json!(1)));
     let refused = served.call("get_execution_stats", json!({"session": "no-such"}));

@@ -20,10 +20,10 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
-use super::report::ToolCalled;
+use super::report::{CallTokens, ToolCalled};
 use super::state_call::{self, Flood, StateCalls};
-use super::token_meter::{Side, TokenMeter};
-use super::tool_call::{Answered, Asked, Call, Reached, answer, failure, search, understand};
+use super::token_meter::{Of, TokenMeter};
+use super::tool_call::{Answered, Asked, Call, Reachable, Reaches, answer, failure, search, understand};
 use super::variables::{Left, ended_by};
 use super::{Event, Ready};
 use crate::analysis::ProgramAnalyses;
@@ -68,7 +68,7 @@ pub(super) struct Finished {
     pub stderr: Vec<u8>,
     pub stats: RunStats,
     pub tools_called: Vec<ToolCalled>,
-    pub tokens_estimated: bool,
+    pub call_tokens: CallTokens,
     pub ran_for: Duration,
     pub took: Duration,
 }
@@ -80,6 +80,7 @@ struct Begun {
     abort: AbortHandle,
     /// Its place in the list of calls.
     place: usize,
+    reaches: Reaches,
     weight_bytes: usize,
     at: Instant,
 }
@@ -177,6 +178,7 @@ pub(super) async fn drive(
         ending => ending,
     };
     let Drive { stdout, stderr, stats, mut tools_called, tokens, .. } = drive.give_up();
+    let tools = Arc::clone(&belongings.tools);
     let limits = prepared.limits;
     let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
     let interpreter = match may_stay {
@@ -191,9 +193,9 @@ pub(super) async fn drive(
     let left = prepared.lease.map(|lease| Left { lease, interpreter, found, ended_by });
     let took = asked.elapsed();
     // Last: the next program has this one's place by now.
-    let tokens_estimated = tokens.settle(&mut tools_called).await;
+    let call_tokens = tokens.settle(&mut tools_called, tools).await;
     let finished =
-        Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took };
+        Finished { ending, limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took };
     (finished, left)
 }
 
@@ -313,6 +315,7 @@ impl<'a> Drive<'a> {
         match understand(id, kind, payload) {
             Ok(Asked::Search(asked)) => {
                 let found = search(self.tools.as_ref(), id, &asked, &self.skills.offer());
+                self.tokens.count(Of::LookedUp, &found.payload);
                 self.send_back(found);
             }
             Ok(Asked::Call(call)) => {
@@ -353,12 +356,15 @@ impl<'a> Drive<'a> {
             self.tell(Event::ToolStarted { name: call.name.clone() });
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
-            let arguments = call.arguments_text();
+            let (arguments, reaches) = (call.arguments_text(), call.reaches());
             self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
-            self.tokens.count(place, Side::Arguments, arguments);
-            self.begun.insert(call.id, Begun { abort, place, weight_bytes, at: Instant::now() });
+            if reaches == Reaches::Tool {
+                self.tokens.calls_tool(place);
+            }
+            self.tokens.count(Of::Arguments(place), arguments);
+            self.begun.insert(call.id, Begun { abort, place, reaches, weight_bytes, at: Instant::now() });
             let progress = self.progress_of(&call.name);
-            let given = Reached {
+            let given = Reachable {
                 tools: Arc::clone(self.tools),
                 skills: Arc::clone(self.skills),
                 analyses: Arc::clone(self.analyses),
@@ -383,7 +389,11 @@ impl<'a> Drive<'a> {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
         self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
-        self.tokens.count(begun.place, Side::Answer, answered.answer_text());
+        let of = match begun.reaches {
+            Reaches::Tool | Reaches::Resource => Of::Answer(begun.place),
+            Reaches::Us => Of::LookedUp,
+        };
+        self.tokens.count(of, answered.answer_text());
         self.tools_called[begun.place] = answered.called;
         self.send_back(answered.completion);
     }

@@ -24,7 +24,7 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
+pub use report::{CallTokens, ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
 pub use request::{ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 
 pub(crate) use prepare::measure;

@@ -6,6 +6,8 @@ use gristmill_domain::{Code, LimitName, Limits};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::history::TokenAccount;
+
 /// How one program ended. As JSON, this is what `gristmill run --json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -39,9 +41,13 @@ pub struct Report {
     /// The session that it worked in, or that was made of what it left behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionReport>,
-    /// Whether the tokens of its calls were too many to count one by one.
+    /// What it took of a model's context, and what it saved; only where that is counted,
+    /// which it is for the history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenAccount>,
+    /// What its calls come to in tokens, beside their arguments and answers.
     #[serde(skip)]
-    pub tokens_estimated: bool,
+    pub call_tokens: CallTokens,
     /// Whether it is in the history.
     #[serde(skip)]
     pub is_recorded: bool,
@@ -124,6 +130,18 @@ pub struct ToolCalled {
     pub answer_tokens: Option<u64>,
 }
 
+/// What the calls of an execution come to in tokens, beside their arguments and answers; all 0 where
+/// nobody asked for them to be counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallTokens {
+    /// Definitions of the tools that were called, each once, as far as they are known.
+    pub definitions: u64,
+    /// Answers of `search_tools` and about skills.
+    pub looked_up: u64,
+    /// Whether there was too much to count it one by one.
+    pub estimated: bool,
+}
+
 /// One limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitHit {
@@ -186,7 +204,8 @@ impl Report {
             cpu_time_ms: 0.0,
             variables: None,
             session: None,
-            tokens_estimated: false,
+            tokens: None,
+            call_tokens: CallTokens::default(),
             is_recorded: false,
         }
     }

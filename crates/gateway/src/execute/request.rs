@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::executions::Owner;
 use crate::pool::Scratch;
 use crate::ports::{AnalysisInputs, Asker, StateValues};
+use crate::results::{Results, ResultsOf};
 use crate::state_values::StateInMemory;
 
 /// One program to run.
@@ -31,6 +32,9 @@ pub struct ExecuteRequest {
     /// Whether the tokens of its calls are counted, for a record; beside the program, but the report
     /// waits for it.
     pub count_tokens: bool,
+    /// What the definition of the tool comes to that it is asked for with; 0 where no model has one
+    /// before it.
+    pub own_definition_tokens: u64,
     /// As whom it may save and delete skills; `None` if it may only read them. Skills are shared: the
     /// code of one runs in whoever imports it.
     pub changes_skills_as: Option<Owner>,
@@ -128,9 +132,17 @@ impl ExecuteRequest {
             state: Arc::new(StateInMemory::default()),
             variables: Variables::Forget,
             count_tokens: false,
+            own_definition_tokens: 0,
             changes_skills_as: Some(Owner::local()),
             analysis_inputs: None,
             results_folder: None,
         }
+    }
+
+    /// Lets it read the stored results of this owner, as files and in analyses.
+    pub fn offer_results(&mut self, results: Results, owner: &Owner) {
+        // Without their folder it runs as well, and opens none.
+        self.results_folder = results.folder_of(owner).ok();
+        self.analysis_inputs = Some(Arc::new(ResultsOf::new(results, owner.clone())));
     }
 }

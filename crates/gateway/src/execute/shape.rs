@@ -81,7 +81,7 @@ pub(super) struct Shaped {
 }
 
 pub(super) fn shape(finished: Finished) -> Shaped {
-    let Finished { ending, limits, stdout, stderr, stats, tools_called, tokens_estimated, ran_for, took } =
+    let Finished { ending, limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took } =
         finished;
     let verdict = match ending {
         Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
@@ -137,7 +137,8 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,
         session: None,
-        tokens_estimated,
+        tokens: None,
+        call_tokens,
         is_recorded: false,
     };
     Shaped { report, damaged }

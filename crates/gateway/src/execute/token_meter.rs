@@ -1,9 +1,14 @@
 //! Counts the tokens of what a program's calls send and get, beside the program: exactly, up to a
-//! bound, and in proportion beyond it.
+//! bound, and in proportion beyond it. At the end it asks what the definitions of the tools come to
+//! that were really called.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::report::ToolCalled;
+use super::report::{CallTokens, ToolCalled};
+use crate::ports::Tools;
 use crate::tokens;
 
 /// What is counted exactly in one execution. Each text is copied until it is counted, and a count
@@ -13,11 +18,13 @@ const COUNTED_BYTES_MAX: usize = 16 << 20;
 /// Below this a count takes less time than handing it to another thread.
 const AT_ONCE_BYTES_MAX: usize = 512;
 
-/// Of a call.
+/// What a text is. Calls go by their place in the list of calls.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
-    Arguments,
-    Answer,
+pub(super) enum Of {
+    Arguments(usize),
+    Answer(usize),
+    /// What a program reads of us and no server, such as the answer to a search.
+    LookedUp,
 }
 
 /// See the module.
@@ -26,12 +33,12 @@ pub(super) struct TokenMeter {
     is_on: bool,
     counted_bytes: usize,
     counts: Vec<Count>,
+    /// Calls of tools, by their place in the list of calls.
+    to_tools: Vec<usize>,
 }
 
 struct Count {
-    /// Which call, by its place in the list of calls.
-    place: usize,
-    side: Side,
+    of: Of,
     bytes: usize,
     /// How many of them are counted.
     counted_bytes: usize,
@@ -48,8 +55,15 @@ impl TokenMeter {
         Self { is_on, ..Self::default() }
     }
 
-    /// Takes note of one side of a call. Needs a tokio runtime.
-    pub fn count(&mut self, place: usize, side: Side, text: &str) {
+    /// Takes note of a call that goes to a tool, whose definition it is that counts.
+    pub fn calls_tool(&mut self, place: usize) {
+        if self.is_on {
+            self.to_tools.push(place);
+        }
+    }
+
+    /// Takes note of a text. Needs a tokio runtime.
+    pub fn count(&mut self, of: Of, text: &str) {
         if !self.is_on {
             return;
         }
@@ -62,11 +76,13 @@ impl TokenMeter {
             let copy = counted.to_owned();
             Counting::UnderWay(tokio::task::spawn_blocking(move || tokens::count(&copy)))
         };
-        self.counts.push(Count { place, side, bytes: text.len(), counted_bytes: counted.len(), tokens });
+        self.counts.push(Count { of, bytes: text.len(), counted_bytes: counted.len(), tokens });
     }
 
-    /// Waits for every count and writes them into the list. Gives whether any is an estimate.
-    pub async fn settle(self, called: &mut [ToolCalled]) -> bool {
+    /// Waits for every count, writes those of calls into the list, and gives the rest.
+    pub async fn settle(self, called: &mut [ToolCalled], tools: Arc<dyn Tools>) -> CallTokens {
+        let (definitions, estimated) = definitions(called_names(&self.to_tools, called), tools).await;
+        let mut settled = CallTokens { definitions, estimated, ..CallTokens::default() };
         let mut counts = Vec::with_capacity(self.counts.len());
         let mut known = (0, 0);
         for count in self.counts {
@@ -75,24 +91,54 @@ impl TokenMeter {
                 Counting::UnderWay(task) => task.await.unwrap_or_default(),
             };
             known = (known.0 + tokens, known.1 + count.counted_bytes);
-            counts.push((count.place, count.side, count.bytes, count.counted_bytes, tokens));
+            counts.push((count.of, count.bytes, count.counted_bytes, tokens));
         }
-        let mut is_estimate = false;
-        for (place, side, bytes, counted_bytes, tokens) in counts {
+        for (of, bytes, counted_bytes, tokens) in counts {
             let tokens = match (counted_bytes == bytes, counted_bytes) {
                 (true, _) => tokens,
                 (false, 0) => in_proportion(known.0, bytes, known.1),
                 (false, counted) => in_proportion(tokens, bytes, counted),
             };
-            is_estimate |= counted_bytes != bytes;
-            let Some(call) = called.get_mut(place) else { continue };
-            match side {
-                Side::Arguments => call.argument_tokens = Some(tokens as u64),
-                Side::Answer => call.answer_tokens = Some(tokens as u64),
+            settled.estimated |= counted_bytes != bytes;
+            let tokens = tokens as u64;
+            match of {
+                Of::Arguments(place) => note(called, place, |call| call.argument_tokens = Some(tokens)),
+                Of::Answer(place) => note(called, place, |call| call.answer_tokens = Some(tokens)),
+                Of::LookedUp => settled.looked_up += tokens,
             }
         }
-        is_estimate
+        settled
     }
+}
+
+fn note(called: &mut [ToolCalled], place: usize, write: impl FnOnce(&mut ToolCalled)) {
+    if let Some(call) = called.get_mut(place) {
+        write(call);
+    }
+}
+
+/// As the program named the tools that it reached.
+fn called_names(to_tools: &[usize], called: &[ToolCalled]) -> BTreeSet<String> {
+    let calls = to_tools.iter().filter_map(|place| called.get(*place));
+    calls.filter(|call| call.sent).map(|call| call.name.clone()).collect()
+}
+
+/// Tokens of the definitions of these tools, each once however it was named, and whether they are an
+/// estimate.
+async fn definitions(names: BTreeSet<String>, tools: Arc<dyn Tools>) -> (u64, bool) {
+    if names.is_empty() {
+        return (0, false);
+    }
+    // The first call of a tool counts its definition, which can be long.
+    let counting = tokio::task::spawn_blocking(move || {
+        let known = names.iter().filter_map(|name| tools.definition_tokens(name));
+        let by_tool: BTreeMap<_, _> =
+            known.map(|one| (one.tool, (one.tokens as u64, one.estimated))).collect();
+        by_tool
+            .into_values()
+            .fold((0, false), |(sum, any), (tokens, estimated)| (sum + tokens, any | estimated))
+    });
+    counting.await.unwrap_or_default()
 }
 
 fn in_proportion(tokens: usize, bytes: usize, counted_bytes: usize) -> usize {
@@ -102,22 +148,64 @@ fn in_proportion(tokens: usize, bytes: usize, counted_bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ports::{BoxFuture, DefinitionTokens, NoTools, ToolCall, ToolFailure};
+    use gristmill_domain::ToolAnswer;
 
     fn call() -> ToolCalled {
         ToolCalled::unanswered("a.b", None, 0)
+    }
+
+    fn no_tools() -> Arc<dyn Tools> {
+        Arc::new(NoTools)
+    }
+
+    /// Tools whose definitions take as many tokens as their names have letters.
+    struct Defined;
+
+    impl Tools for Defined {
+        fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
+            Box::pin(async move { Err(ToolFailure::Unknown { name: call.name, nearest: Vec::new() }) })
+        }
+
+        fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+            let tool = name.strip_prefix("server.").unwrap_or(name);
+            let (tool, tokens, estimated) = (tool.to_owned(), tool.len(), false);
+            (tool != "unknown").then_some(DefinitionTokens { tool, tokens, estimated })
+        }
     }
 
     #[tokio::test]
     async fn both_sides_of_each_call_are_counted() {
         let mut meter = TokenMeter::new(true);
         let long = "every word is one token here ".repeat(100);
-        meter.count(0, Side::Arguments, r#"{"x":1}"#);
-        meter.count(1, Side::Answer, &long);
+        meter.count(Of::Arguments(0), r#"{"x":1}"#);
+        meter.count(Of::Answer(1), &long);
+        meter.count(Of::LookedUp, &long);
         let mut called = [call(), call()];
-        assert!(!meter.settle(&mut called).await);
-        let counted = called.map(|call| (call.argument_tokens, call.answer_tokens));
         let expected = tokens::count(&long) as u64;
+        let settled = meter.settle(&mut called, no_tools()).await;
+        assert_eq!(settled, CallTokens { looked_up: expected, ..CallTokens::default() });
+        let counted = called.map(|call| (call.argument_tokens, call.answer_tokens));
         assert_eq!(counted, [(Some(tokens::count(r#"{"x":1}"#) as u64), None), (None, Some(expected))]);
+    }
+
+    #[tokio::test]
+    async fn the_definition_of_a_tool_that_was_reached_counts_once() {
+        let mut meter = TokenMeter::new(true);
+        let named = |name: &str| ToolCalled { name: name.to_owned(), ..call() };
+        let mut called = [
+            named("four"),
+            named("server.four"),
+            named("unknown"),
+            ToolCalled { sent: false, ..named("refused") },
+            named("not a call of a tool"),
+            named("seventeen"),
+        ];
+        for place in [0, 1, 2, 3, 5] {
+            meter.calls_tool(place);
+        }
+        let settled = meter.settle(&mut called, Arc::new(Defined)).await;
+        assert_eq!(settled, CallTokens { definitions: 4 + 9, ..CallTokens::default() });
     }
 
     #[tokio::test]
@@ -126,10 +214,10 @@ mod tests {
         // All but a little of the bound is used up.
         meter.counted_bytes = COUNTED_BYTES_MAX - 600;
         let words = "word ".repeat(400);
-        meter.count(0, Side::Answer, &words);
-        meter.count(0, Side::Arguments, &words);
+        meter.count(Of::Answer(0), &words);
+        meter.count(Of::Arguments(0), &words);
         let mut called = [call()];
-        assert!(meter.settle(&mut called).await);
+        assert!(meter.settle(&mut called, no_tools()).await.estimated);
         let exact = tokens::count(&words) as f64;
         for tokens in [called[0].answer_tokens, called[0].argument_tokens] {
             let off = (tokens.unwrap() as f64 - exact).abs() / exact;
@@ -140,9 +228,10 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_counted_for_those_who_do_not_ask() {
         let mut meter = TokenMeter::new(false);
-        meter.count(0, Side::Answer, "words");
+        meter.calls_tool(0);
+        meter.count(Of::Answer(0), "words");
         let mut called = [call()];
-        assert!(!meter.settle(&mut called).await);
+        assert_eq!(meter.settle(&mut called, Arc::new(Defined)).await, CallTokens::default());
         assert_eq!(called[0], call());
     }
 }

@@ -61,7 +61,7 @@ enum Wanted {
 }
 
 /// What a call can reach.
-pub(super) struct Reached {
+pub(super) struct Reachable {
     pub tools: Arc<dyn Tools>,
     pub skills: Arc<ProgramSkills>,
     pub analyses: Arc<ProgramAnalyses>,
@@ -71,6 +71,17 @@ pub(super) struct Reached {
 enum CallFailure {
     Tool(ToolFailure),
     Analysis(AnalysisFailure),
+}
+
+/// Whom a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reaches {
+    /// A tool, which a model could call as well, if it had its definition.
+    Tool,
+    /// A resource of a server.
+    Resource,
+    /// Nobody but us.
+    Us,
 }
 
 /// A call that ended: what goes back, and what is remembered.
@@ -92,6 +103,15 @@ impl Answered {
 }
 
 impl Call {
+    /// Whom it is for.
+    pub fn reaches(&self) -> Reaches {
+        match &self.wanted {
+            Wanted::Tool(_) => Reaches::Tool,
+            Wanted::Resource(_) => Reaches::Resource,
+            Wanted::Skill(_) | Wanted::Analysis(_) => Reaches::Us,
+        }
+    }
+
     /// What a model would have written in the program's place.
     pub fn arguments_text(&self) -> &str {
         match &self.wanted {
@@ -209,7 +229,7 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &S
 }
 
 /// Sends it, waits, and words the answer.
-pub(super) async fn answer(reached: Reached, call: Call, progress: ProgressSink, asker: Asker) -> Answered {
+pub(super) async fn answer(reached: Reachable, call: Call, progress: ProgressSink, asker: Asker) -> Answered {
     let argument_bytes = call.arguments_text().len() as u64;
     let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
@@ -254,13 +274,13 @@ pub(super) async fn answer(reached: Reached, call: Call, progress: ProgressSink,
 }
 
 async fn ask(
-    reached: &Reached,
+    reached: &Reachable,
     name: &str,
     wanted: Wanted,
     progress: ProgressSink,
     asker: Asker,
 ) -> Result<ToolAnswer, CallFailure> {
-    let Reached { tools, skills, analyses } = reached;
+    let Reachable { tools, skills, analyses } = reached;
     let outcome = match wanted {
         Wanted::Analysis(call) => return analyses.answer(*call).await.map_err(CallFailure::Analysis),
         Wanted::Resource(uri) => tools.read_resource(&uri).await,

@@ -156,8 +156,9 @@ impl Executions {
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
             let mut start = start;
-            // Without its folder it runs as well, and reads no results.
-            start.request.results_folder = results.and_then(|results| results.folder_of(&start.owner).ok());
+            if let Some(results) = results {
+                start.request.offer_results(results, &start.owner);
+            }
             let report = carry_out(&watched, &gateway, &sessions, history.as_ref(), start, asked).await;
             drop((gateway, sessions, history));
             watched.end(report);

@@ -7,6 +7,7 @@
 //! Walls: everything that is kept of an execution is bounded, and so is everything together, in age
 //! and size. What cannot be recorded ends no program: its report says so.
 
+mod account;
 mod alive;
 mod record;
 mod recording;
@@ -24,12 +25,11 @@ use crate::store::{Store, StoreError};
 use crate::tokens;
 use alive::Alive;
 
-pub use record::{
-    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedTokens,
-};
+pub use account::{TokenAccount, Verdict};
+pub use record::{ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome};
 pub use recording::{Beginning, Recording};
 pub(crate) use recording::{BegunRow, EndedRow};
-pub use stats::{Stats, ToolStats};
+pub use stats::{DirectCalls, Stats, ToolStats};
 
 pub(crate) use recording::unix_ms;
 

@@ -2,6 +2,8 @@
 
 use serde::{Serialize, Serializer};
 
+use super::account::TokenAccount;
+
 /// One execution, as it was recorded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExecutionRecord {
@@ -57,7 +59,7 @@ pub struct ExecutionSummary {
     /// How many of these calls failed.
     pub calls_failed: u64,
     /// What went through a model, and what did not have to.
-    pub tokens: RecordedTokens,
+    pub tokens: TokenAccount,
     /// What it computed.
     pub cpu_time_ms: f64,
     /// The most memory that the interpreter had.
@@ -80,19 +82,6 @@ pub enum RecordedOutcome {
     Cancelled,
     /// Its gateway was gone before it ended.
     Lost,
-}
-
-/// The tokens of one execution, or of several together (o200k).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RecordedTokens {
-    /// The program and its context.
-    pub program: u64,
-    /// What came back: result, output and error, as far as the answer had room.
-    pub returned: u64,
-    /// Arguments and answers of its calls, which no model had to read.
-    pub inside: u64,
-    /// Whether some of this was too much to count one by one.
-    pub estimated: bool,
 }
 
 /// Why an execution failed.
@@ -183,15 +172,6 @@ impl RecordedOutcome {
     /// As it was written. What nobody wrote counts as lost.
     pub(crate) fn read(text: &str) -> Self {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == text).unwrap_or(RecordedOutcome::Lost)
-    }
-}
-
-impl RecordedTokens {
-    /// What a model that calls the tools itself would have read and written beyond what went
-    /// through it here. Negative where a program cost more than its calls.
-    pub fn saved(&self) -> i64 {
-        let whole = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        whole(self.inside).saturating_sub(whole(self.program)).saturating_sub(whole(self.returned))
     }
 }
 

@@ -8,7 +8,8 @@ use gristmill_protocol::CODE_BYTES_MAX;
 use serde_json::Value;
 
 use super::History;
-use super::record::{KeptText, RecordedCall, RecordedError, RecordedOutcome, RecordedTokens};
+use super::account::{CountedOutside, TokenAccount};
+use super::record::{KeptText, RecordedCall, RecordedError, RecordedOutcome};
 use crate::execute::{ErrorReport, ExecuteRequest, Report, ToolCalled};
 use crate::executions::{ExecutionId, Owner};
 use crate::tokens;
@@ -39,6 +40,7 @@ pub struct Beginning {
     context: String,
     at: SystemTime,
     session: String,
+    own_definition_tokens: u64,
     answer_tokens_max: Option<usize>,
 }
 
@@ -48,6 +50,7 @@ pub struct Recording {
     begun: Arc<BegunRow>,
     /// Of the program and its context.
     program: Counting,
+    own_definition_tokens: u64,
     answer_tokens_max: Option<usize>,
 }
 
@@ -80,7 +83,7 @@ pub(crate) struct EndedRow {
     pub memory_peak_bytes: u64,
     pub calls: u64,
     pub calls_failed: u64,
-    pub tokens: RecordedTokens,
+    pub tokens: TokenAccount,
     pub weight: usize,
     pub limits_hit: String,
     pub error: Option<RecordedError>,
@@ -114,6 +117,7 @@ impl Beginning {
             context,
             at: SystemTime::now(),
             session: String::new(),
+            own_definition_tokens: request.own_definition_tokens,
             answer_tokens_max: None,
         }
     }
@@ -132,7 +136,18 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, session, answer_tokens_max } = self;
+        let Self {
+            history,
+            id,
+            owner,
+            level,
+            code,
+            context,
+            at,
+            session,
+            own_definition_tokens,
+            answer_tokens_max,
+        } = self;
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
         let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
@@ -157,7 +172,7 @@ impl Beginning {
         });
         history.note(Arc::clone(&begun));
         let program = Counting::of(vec![code, context]);
-        Recording { history, begun, program, answer_tokens_max }
+        Recording { history, begun, program, own_definition_tokens, answer_tokens_max }
     }
 }
 
@@ -165,15 +180,19 @@ impl Recording {
     /// Completes it, in `session` if it worked in one. Afterwards it is on the disk; if that cannot
     /// be, the report says so, and what it reports is as good as ever.
     pub async fn end(self, report: &mut Report, session: &str) {
-        let Self { history, begun, program, answer_tokens_max } = self;
+        let Self { history, begun, program, own_definition_tokens, answer_tokens_max } = self;
         let mut weight = begun.weight;
         let keeps = history.settings().content;
         let result = report.result.as_ref().map(Value::to_string);
-        let returned = Counting::of(returned_texts(report, result.as_deref()));
-        let (program, is_estimate) = program.counted().await;
-        let (returned, _) = returned.counted().await;
-        let returned = answer_tokens_max.map_or(returned, |max| returned.min(max));
-        let inside = report.tools_called.iter().map(call_tokens).sum();
+        let (program, estimated) = program.counted().await;
+        let outside = CountedOutside {
+            program: program as u64,
+            returned: returned_tokens(report, result.as_deref(), answer_tokens_max).await,
+            own_definition: own_definition_tokens,
+            estimated,
+        };
+        let account = TokenAccount::of(report, &outside);
+        report.tokens = Some(account);
         let kept =
             |text: &str| KeptText { text: keeps.then(|| middle_left_out(text)), bytes: text.len() as u64 };
         let result = result
@@ -198,12 +217,7 @@ impl Recording {
             memory_peak_bytes: report.memory_peak_bytes,
             calls: report.tools_called.len() as u64,
             calls_failed: report.tools_called.iter().filter(|call| !call.ok).count() as u64,
-            tokens: RecordedTokens {
-                program: program as u64,
-                returned: returned as u64,
-                inside,
-                estimated: is_estimate || report.tokens_estimated,
-            },
+            tokens: account,
             weight,
             limits_hit: report.limits_hit.iter().map(|hit| hit.name).collect::<Vec<_>>().join(" "),
             error,
@@ -228,15 +242,13 @@ fn outcome_of(report: &Report) -> RecordedOutcome {
     }
 }
 
-/// What a caller reads about it.
-fn returned_texts(report: &Report, result: Option<&str>) -> Vec<String> {
+/// What a caller reads about it, as far as an answer has room.
+async fn returned_tokens(report: &Report, result: Option<&str>, answer_tokens_max: Option<usize>) -> u64 {
     let error = report.error.as_ref().map(|error| error.traceback.as_deref().unwrap_or(&error.message));
     let texts = [result, Some(report.stdout.as_str()), Some(report.stderr.as_str()), error];
-    texts.into_iter().flatten().filter(|text| !text.is_empty()).map(str::to_owned).collect()
-}
-
-fn call_tokens(call: &ToolCalled) -> u64 {
-    call.argument_tokens.unwrap_or_default() + call.answer_tokens.unwrap_or_default()
+    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty()).map(str::to_owned);
+    let (tokens, _) = Counting::of(texts.collect()).counted().await;
+    answer_tokens_max.map_or(tokens, |max| tokens.min(max)) as u64
 }
 
 fn recorded_call(call: &ToolCalled, keeps: bool) -> RecordedCall {

@@ -5,10 +5,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use gristmill_domain::{one_line, utc_text};
 use serde::Serialize;
 
-use super::record::RecordedTokens;
+use super::account::TokenAccount;
 
 /// A program can name a tool as it likes.
 const TOOL_NAME_CHARS_MAX: usize = 80;
+
+/// Fewer executions with calls are no habit that a hint could change.
+const HINT_EXECUTIONS_MIN: u64 = 5;
 
 /// Figures of the executions that were asked for, as far back as they are kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -38,12 +41,32 @@ pub struct Stats {
     /// Those that failed.
     pub calls_failed: u64,
     /// Together.
-    pub tokens: RecordedTokens,
+    pub tokens: TokenAccount,
+    /// Against the same calls made directly, one by one.
+    pub direct: DirectCalls,
     /// The most called, the most often called first. Of an execution with very many calls the first
     /// thousand count.
     pub tools: Vec<ToolStats>,
     /// Limits that refused something, and how often.
     pub limits_hit: Vec<(String, u64)>,
+}
+
+/// How executions compare with the same calls made directly. Those that have not ended are not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DirectCalls {
+    /// Executions with a call that reached a tool, unless they were recorded before definitions were
+    /// counted.
+    pub compared: u64,
+    /// Those of them for which calling directly would have been cheaper.
+    pub cheaper: u64,
+    /// By so many tokens, together.
+    pub tokens_less: u64,
+    /// What all that are compared saved together.
+    pub saved: i64,
+    /// Executions that reached no tool: nothing to compare.
+    pub without_calls: u64,
+    /// What these took, which counts against what is saved.
+    pub without_calls_tokens: u64,
 }
 
 /// Figures of one tool.
@@ -87,12 +110,7 @@ impl Stats {
             "time: {:.1} ms on average, 95 of 100 within {:.1} ms",
             self.average_ms, self.p95_ms
         ));
-        let RecordedTokens { program, returned, inside, estimated } = self.tokens;
-        let about = if estimated { "about " } else { "" };
-        lines.push(format!(
-            "tokens: {program} of programs, {returned} returned, {about}{inside} of tool calls that no model read: {about}{} saved",
-            self.tokens.saved()
-        ));
+        lines.extend(self.token_lines());
         lines.push(format!("tool calls: {}, {} failed", self.calls, self.calls_failed));
         for tool in &self.tools {
             let name = one_line(&tool.name, TOOL_NAME_CHARS_MAX);
@@ -106,12 +124,113 @@ impl Stats {
         if !hit.is_empty() {
             lines.push(format!("limits hit: {}", hit.join(", ")));
         }
+        lines.extend(self.hint().map(|hint| format!("hint: {hint}")));
         lines
+    }
+
+    fn token_lines(&self) -> Vec<String> {
+        let TokenAccount { program, returned, own_definition, inside, definitions, estimated, .. } =
+            self.tokens;
+        let about = if estimated { "about " } else { "" };
+        let own = own_definition.filter(|tokens| *tokens > 0);
+        let own = own.map(|tokens| format!(", {tokens} of our tool's definition")).unwrap_or_default();
+        let definitions =
+            definitions.map(|tokens| format!(" and {about}{tokens} of definitions")).unwrap_or_default();
+        let mut lines = vec![format!(
+            "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read: {}",
+            self.tokens.words()
+        )];
+        let DirectCalls { compared, cheaper, tokens_less, without_calls, without_calls_tokens, .. } =
+            self.direct;
+        if compared > 0 {
+            let by = if cheaper > 0 { format!(", by {tokens_less} tokens together") } else { String::new() };
+            lines.push(format!(
+                "direct calls would have been cheaper for {cheaper} of {compared} programs with calls{by}"
+            ));
+        }
+        if without_calls > 0 && compared > 0 {
+            lines.push(format!(
+                "programs that reached no tool: {without_calls}; their {without_calls_tokens} tokens count against what was saved"
+            ));
+        }
+        lines
+    }
+
+    /// What to do differently, if calling tools directly would have been cheaper more often than not,
+    /// or over all that can be compared.
+    pub fn hint(&self) -> Option<String> {
+        let DirectCalls { compared, cheaper, tokens_less, saved, .. } = self.direct;
+        let is_most = cheaper > compared / 2;
+        (compared >= HINT_EXECUTIONS_MIN && (is_most || saved < 0)).then(|| {
+            format!(
+                "{cheaper} of {compared} programs with calls took more than the calls alone, by {tokens_less} tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md"
+            )
+        })
     }
 
     /// The part of those that have ended that ran to their end; `None` if none has ended.
     pub fn success_rate(&self) -> Option<f64> {
         let ended = self.ok + self.failed + self.cancelled + self.lost;
         (ended > 0).then(|| self.ok as f64 / ended as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(direct: DirectCalls) -> Stats {
+        let tokens = TokenAccount {
+            program: 900,
+            returned: 60,
+            own_definition: Some(40),
+            inside: 700,
+            definitions: Some(200),
+            looked_up: Some(0),
+            estimated: false,
+        };
+        Stats { since_ms: Some(0), executions: 10, ok: 10, tokens, direct, ..Stats::default() }
+    }
+
+    #[test]
+    fn a_hint_comes_when_direct_calls_would_have_been_cheaper_for_most_or_in_all() {
+        let check = |compared: u64, cheaper: u64, saved: i64, expected: bool| {
+            let direct = DirectCalls { compared, cheaper, saved, tokens_less: 7, ..DirectCalls::default() };
+            assert_eq!(stats(direct).hint().is_some(), expected, "{direct:?}");
+        };
+        check(0, 0, 0, false);
+        // Too few to tell.
+        check(4, 4, -400, false);
+        check(5, 5, -500, true);
+        // Most of them, although a large one saved more than all others lost.
+        check(5, 3, 90_000, true);
+        check(6, 3, 90_000, false);
+        // The few that lost, lost more than all others saved.
+        check(6, 1, -1, true);
+        check(6, 0, 60, false);
+    }
+
+    #[test]
+    fn losses_are_told_in_words() {
+        let direct = DirectCalls {
+            compared: 8,
+            cheaper: 6,
+            tokens_less: 300,
+            saved: -40,
+            without_calls: 2,
+            without_calls_tokens: 60,
+        };
+        assert_eq!(
+            stats(direct).lines(),
+            [
+                "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
+                "time: 0.0 ms on average, 95 of 100 within 0.0 ms",
+                "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read: saved nothing: the same calls, made directly, would have taken 100 tokens less",
+                "direct calls would have been cheaper for 6 of 8 programs with calls, by 300 tokens together",
+                "programs that reached no tool: 2; their 60 tokens count against what was saved",
+                "tool calls: 0, 0 failed",
+                "hint: 6 of 8 programs with calls took more than the calls alone, by 300 tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md",
+            ]
+        );
     }
 }

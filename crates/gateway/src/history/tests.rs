@@ -5,7 +5,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
-use crate::execute::{LimitHit, Report, ToolCalled};
+use crate::execute::{CallTokens, LimitHit, Report, ToolCalled};
 
 fn settings() -> HistorySettings {
     HistorySettings::default()
@@ -62,6 +62,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
     let history = in_memory(settings()).await;
     let mut request = ExecuteRequest::python("print('hi')\nsum(rows)");
     request.context = json!({"rows": [1, 2]}).as_object().unwrap().clone();
+    request.own_definition_tokens = 30;
     let (id, recording) = begin(&history, "a", &mut request);
     assert!(request.count_tokens);
     let mut limits = Limits::of(Level::Production);
@@ -76,6 +77,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
             answer_bytes: 9_000,
             ..ToolCalled::unanswered("crm.search", Some(2), 12)
         }],
+        call_tokens: CallTokens { definitions: 60, looked_up: 9, estimated: false },
         memory_peak_bytes: 77,
         cpu_time_ms: 1.5,
         ..ok(json!(3))
@@ -95,10 +97,13 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
             limits_hit: vec!["tool_calls".to_owned()],
             calls: 1,
             calls_failed: 1,
-            tokens: RecordedTokens {
+            tokens: TokenAccount {
                 program: (tokens::count(&request.code) + tokens::count(r#"{"rows":[1,2]}"#)) as u64,
                 returned: (tokens::count("3") + tokens::count("hi\n")) as u64,
+                own_definition: Some(30),
                 inside: 1_004,
+                definitions: Some(60),
+                looked_up: Some(9),
                 estimated: false,
             },
             cpu_time_ms: 1.5,
@@ -130,7 +135,8 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
     };
     assert_eq!(record, expected);
     let tokens = record.summary.tokens;
-    assert_eq!(tokens.saved(), 1_004 - tokens.program as i64 - tokens.returned as i64);
+    assert_eq!(tokens.saved(), 1_034 - tokens.program as i64 - tokens.returned as i64);
+    assert_eq!(report.tokens, Some(tokens), "the report tells the same");
 }
 
 #[tokio::test]
@@ -237,6 +243,49 @@ async fn figures_add_up() {
     assert_eq!(of_a.tokens.program, 20 * tokens::count("1") as u64);
     let nothing = HistoryFilter { session: Some("none".to_owned()), ..HistoryFilter::default() };
     assert_eq!(history.stats(&nothing).await.unwrap(), Stats::default());
+}
+
+/// One call with this answer, of a tool with this definition.
+fn called(answer_tokens: u64, definitions: u64) -> Report {
+    let call = ToolCalled { ok: true, ..ToolCalled::unanswered("crm.search", None, 2) };
+    Report {
+        tools_called: vec![ToolCalled { answer_tokens: Some(answer_tokens), ..call }],
+        call_tokens: CallTokens { definitions, ..CallTokens::default() },
+        ..ok(json!(1))
+    }
+}
+
+#[tokio::test]
+async fn programs_that_cost_more_than_their_calls_are_counted_and_hinted_at() {
+    let history = in_memory(settings()).await;
+    let code = "one two three four five six";
+    let took = (tokens::count(code) + tokens::count("1")) as u64;
+    for _ in 0..4 {
+        record(&history, "a", "", code, called(1, 2)).await;
+    }
+    record(&history, "a", "", code, called(1_000, 0)).await;
+    // Without a call, and without an end: there is nothing to compare.
+    record(&history, "a", "", code, ok(json!(1))).await;
+    begin(&history, "a", &mut ExecuteRequest::python(code));
+    let stats = history.stats(&HistoryFilter::default()).await.unwrap();
+    let expected = DirectCalls {
+        compared: 5,
+        cheaper: 4,
+        tokens_less: 4 * (took - 3),
+        saved: 4 * 3 + 1_000 - 5 * took as i64,
+        without_calls: 1,
+        without_calls_tokens: took,
+    };
+    assert_eq!(stats.direct, expected);
+    assert_eq!((stats.tokens.definitions, stats.tokens.saved()), (Some(8), expected.saved - took as i64));
+    assert!(stats.hint().is_some_and(|hint| hint.starts_with("4 of 5 programs with calls")), "{stats:?}");
+    // What goes takes its account with it.
+    let all_gone = history.inner.store.remove_executions(i64::MAX, 0, 100).await.unwrap();
+    let left = history.inner.store.run(|connection| {
+        let count = "SELECT count(*) FROM execution_tokens";
+        Ok(connection.query_row(count, (), |row| row.get::<_, i64>(0))?)
+    });
+    assert_eq!((all_gone, left.await.unwrap()), (6, 0));
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@
 //! Walls: an owner never finds what is another's. Everything kept is bounded in size, number and age.
 //! What cannot be kept fails no execution.
 
+mod analysis_inputs;
 mod error;
 mod handle;
 mod kind;
@@ -29,6 +30,7 @@ use crate::executions::Owner;
 use crate::history::unix_ms;
 use crate::store::{ResultRecord, ResultRoom, ResultsHeld, Room, Store, StoreError, StoredFile};
 
+pub use analysis_inputs::ResultsOf;
 pub use error::{ReadError, ResultsError};
 pub use kind::{ResultKind, StoredResult};
 pub use place::NewResult;

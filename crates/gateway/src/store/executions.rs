@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 use super::{Store, StoreError};
 use crate::history::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
-    RecordedError, RecordedOutcome, RecordedTokens,
+    RecordedError, RecordedOutcome, TokenAccount,
 };
 
 /// Names that are told where several begin alike.
@@ -24,7 +24,10 @@ pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
 
 const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
      e.error_code, e.limits_hit, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
-     e.tokens_estimated, e.cpu_ms, e.memory_peak_bytes";
+     e.tokens_estimated, t.own_definition, t.definitions, t.looked_up, e.cpu_ms, e.memory_peak_bytes";
+
+/// Executions with what their calls come to, where that was counted.
+pub(super) const WITH_TOKENS: &str = "executions e LEFT JOIN execution_tokens t ON t.execution = e.number";
 
 /// What a filter says, as SQL takes it.
 pub(super) struct FilterValues {
@@ -75,6 +78,7 @@ impl Store {
                 write_beginning(transaction, &row.begun)?;
                 write_end(transaction, &row)?;
             }
+            write_tokens(transaction, &row)?;
             write_calls(transaction, &row)
         })
         .await
@@ -139,7 +143,7 @@ impl Store {
         let values = FilterValues::from(filter);
         self.run(move |connection| {
             let mut query = connection.prepare(&format!(
-                "SELECT {SUMMARY_COLUMNS}, substr(p.code, 1, {LISTED_CODE_CHARS}) AS code FROM executions e \
+                "SELECT {SUMMARY_COLUMNS}, substr(p.code, 1, {LISTED_CODE_CHARS}) AS code FROM {WITH_TOKENS} \
                  LEFT JOIN programs p ON p.hash = e.program WHERE {FILTER} \
                  ORDER BY e.started_ms DESC, e.number DESC LIMIT {limit}"
             ))?;
@@ -220,6 +224,17 @@ fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError
     Ok(changed > 0)
 }
 
+fn write_tokens(connection: &Connection, row: &EndedRow) -> Result<(), StoreError> {
+    let TokenAccount { own_definition, definitions, looked_up, .. } = row.tokens;
+    let mut insert = connection.prepare(
+        "INSERT INTO execution_tokens (execution, own_definition, definitions, looked_up) \
+         SELECT number, ?2, ?3, ?4 FROM executions WHERE id = ?1",
+    )?;
+    let counted = [own_definition, definitions, looked_up].map(|tokens| whole(tokens.unwrap_or_default()));
+    insert.execute(params![row.begun.id, counted[0], counted[1], counted[2]])?;
+    Ok(())
+}
+
 fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError> {
     if row.tools_called.is_empty() {
         return Ok(());
@@ -256,7 +271,7 @@ fn read_record(connection: &Connection, id: &str) -> Result<Option<ExecutionReco
         "SELECT {SUMMARY_COLUMNS}, p.code AS code, e.language, e.level, e.program, e.context, e.context_bytes, \
          e.error_line, e.error_message, e.error_hint, e.error_traceback, e.notes, e.stdout, e.stdout_bytes, \
          e.stderr, e.stderr_bytes, e.result, e.result_bytes \
-         FROM executions e LEFT JOIN programs p ON p.hash = e.program WHERE e.id = ?1"
+         FROM {WITH_TOKENS} LEFT JOIN programs p ON p.hash = e.program WHERE e.id = ?1"
     ))?;
     let read = query.query_row([id], |row| Ok((row.get::<_, i64>("number")?, record(row)?))).optional()?;
     let Some((number, mut record)) = read else { return Ok(None) };
@@ -315,10 +330,13 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
         limits_hit: limits_hit.split_whitespace().map(str::to_owned).collect(),
         calls: natural(row.get("calls")?),
         calls_failed: natural(row.get("calls_failed")?),
-        tokens: RecordedTokens {
+        tokens: TokenAccount {
             program: natural(row.get("tokens_in")?),
             returned: natural(row.get("tokens_out")?),
             inside: natural(row.get("tokens_inside")?),
+            own_definition: row.get::<_, Option<i64>>("own_definition")?.map(natural),
+            definitions: row.get::<_, Option<i64>>("definitions")?.map(natural),
+            looked_up: row.get::<_, Option<i64>>("looked_up")?.map(natural),
             estimated: row.get("tokens_estimated")?,
         },
         cpu_time_ms: row.get("cpu_ms")?,

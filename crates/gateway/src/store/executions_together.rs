@@ -4,15 +4,22 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::executions::{FILTER, FilterValues, natural, whole};
+use super::executions::{FILTER, FilterValues, WITH_TOKENS, natural, whole};
 use super::{Store, StoreError};
-use crate::history::{HistoryFilter, RecordedTokens, Stats, ToolStats};
+use crate::history::{DirectCalls, HistoryFilter, Stats, TokenAccount, ToolStats};
 
 /// Tools that are named.
 const TOOLS_MAX: usize = 10;
 
 /// Those that have an end, and so a time.
 const ENDED: &str = "e.outcome IN ('ok', 'failed', 'cancelled')";
+
+/// Of those that have an end: whether a call reached a tool whose definition was looked for. Without
+/// that there is nothing to compare.
+const COMPARED: &str = "e.tokens_inside > 0 AND t.definitions IS NOT NULL";
+
+/// What one saved, as [`TokenAccount::saved`] has it.
+const SAVED: &str = "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_out - t.own_definition)";
 
 impl Store {
     /// Everything about the executions that were asked for.
@@ -22,6 +29,7 @@ impl Store {
             // One moment for all of it: other gateways write meanwhile.
             let transaction = connection.transaction()?;
             let (mut stats, ended) = totals(&transaction, &values)?;
+            stats.direct = direct_calls(&transaction, &values)?;
             stats.p95_ms = p95(&transaction, &values, ended)?;
             stats.tools = tools(&transaction, &values)?;
             stats.limits_hit = limits(&transaction, &values)?;
@@ -83,7 +91,8 @@ fn totals(connection: &Connection, values: &FilterValues) -> Result<(Stats, u64)
          coalesce(avg(duration_ms) FILTER (WHERE {ENDED}), 0.0), coalesce(sum(cpu_ms), 0.0), \
          coalesce(sum(calls), 0), coalesce(sum(calls_failed), 0), coalesce(sum(tokens_in), 0), \
          coalesce(sum(tokens_out), 0), coalesce(sum(tokens_inside), 0), coalesce(max(tokens_estimated), 0), \
-         count(*) FILTER (WHERE {ENDED}) FROM executions e WHERE {FILTER}"
+         count(*) FILTER (WHERE {ENDED}), sum(t.own_definition), sum(t.definitions), sum(t.looked_up) \
+         FROM {WITH_TOKENS} WHERE {FILTER}"
     ))?;
     Ok(query.query_row(values.named().as_slice(), |row| {
         let natural_at = |column: usize| row.get(column).map(natural);
@@ -99,15 +108,40 @@ fn totals(connection: &Connection, values: &FilterValues) -> Result<(Stats, u64)
             cpu_time_ms: row.get(8)?,
             calls: natural_at(9)?,
             calls_failed: natural_at(10)?,
-            tokens: RecordedTokens {
+            tokens: TokenAccount {
                 program: natural_at(11)?,
                 returned: natural_at(12)?,
                 inside: natural_at(13)?,
+                own_definition: row.get::<_, Option<i64>>(16)?.map(natural),
+                definitions: row.get::<_, Option<i64>>(17)?.map(natural),
+                looked_up: row.get::<_, Option<i64>>(18)?.map(natural),
                 estimated: row.get(14)?,
             },
             ..Stats::default()
         };
         Ok((stats, natural_at(15)?))
+    })?)
+}
+
+/// How they compare with the same calls made directly.
+fn direct_calls(connection: &Connection, values: &FilterValues) -> Result<DirectCalls, StoreError> {
+    let mut query = connection.prepare(&format!(
+        "SELECT count(*) FILTER (WHERE {COMPARED}), count(*) FILTER (WHERE {COMPARED} AND {SAVED} < 0), \
+         coalesce(sum(-{SAVED}) FILTER (WHERE {COMPARED} AND {SAVED} < 0), 0), \
+         coalesce(sum({SAVED}) FILTER (WHERE {COMPARED}), 0), count(*) FILTER (WHERE e.tokens_inside = 0), \
+         coalesce(sum(e.tokens_in + e.tokens_out + coalesce(t.own_definition, 0)) \
+         FILTER (WHERE e.tokens_inside = 0), 0) \
+         FROM {WITH_TOKENS} WHERE {FILTER} AND {ENDED}"
+    ))?;
+    Ok(query.query_row(values.named().as_slice(), |row| {
+        Ok(DirectCalls {
+            compared: natural(row.get(0)?),
+            cheaper: natural(row.get(1)?),
+            tokens_less: natural(row.get(2)?),
+            saved: row.get(3)?,
+            without_calls: natural(row.get(4)?),
+            without_calls_tokens: natural(row.get(5)?),
+        })
     })?)
 }
 

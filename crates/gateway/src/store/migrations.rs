@@ -13,6 +13,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/2_executions.sql"),
     include_str!("migrations/3_skills.sql"),
     include_str!("migrations/4_results.sql"),
+    include_str!("migrations/5_token_accounts.sql"),
 ];
 
 /// The version that this gristmill writes.
@@ -46,4 +47,48 @@ pub(super) fn bring_up_to_date(connection: &mut Connection, file: &Path) -> Resu
 
 fn version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.query_row("PRAGMA user_version", (), |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use gristmill_testkit::TestFolder;
+
+    use super::super::{FILE_NAME, Store};
+    use super::*;
+    use crate::history::{DirectCalls, HistoryFilter, TokenAccount};
+
+    /// A database as it was after so many steps.
+    fn at_version(folder: &Path, version: usize) -> Connection {
+        let connection = Connection::open(folder.join(FILE_NAME)).unwrap();
+        for step in STEPS.iter().take(version) {
+            connection.execute_batch(step).unwrap();
+        }
+        connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", version as i64).unwrap();
+        connection
+    }
+
+    #[tokio::test]
+    async fn executions_from_before_definitions_were_counted_stay_and_are_no_losses() {
+        let folder = TestFolder::new("migrations");
+        let old = at_version(folder.path(), 3);
+        for number in 0..6 {
+            old.execute(
+                "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, \
+                 outcome, calls, tokens_in, tokens_out, tokens_inside, weight, context_bytes) \
+                 VALUES (?1, 'g', 'a', '', 'python', 'production', 'hash', 1, 'ok', 1, 50, 5, 20, 600, 0)",
+                [format!("old{number}")],
+            )
+            .unwrap();
+        }
+        drop(old);
+        let store = Store::open(folder.path()).unwrap();
+        let listed = store.list_executions(HistoryFilter::default(), 10).await.unwrap();
+        let account = TokenAccount { program: 50, returned: 5, inside: 20, ..TokenAccount::default() };
+        let accounts: Vec<TokenAccount> = listed.iter().map(|summary| summary.tokens).collect();
+        assert_eq!(accounts, [account; 6]);
+        let stats = store.execution_stats(HistoryFilter::default()).await.unwrap();
+        assert_eq!((stats.executions, stats.tokens.definitions, stats.tokens.inside), (6, None, 120));
+        assert_eq!((stats.direct, stats.hint()), (DirectCalls::default(), None));
+    }
 }

@@ -14,7 +14,7 @@ use super::server::Server;
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
 use super::{Inner, ResourceFailure, Upstreams};
-use crate::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::ports::{BoxFuture, DefinitionTokens, ToolCall, ToolFailure, ToolSearch, Tools};
 use crate::skills::SkillOffer;
 
 /// See the module.
@@ -116,6 +116,12 @@ impl Tools for FrozenTools {
             })?;
             Ok(ToolAnswer { json: result.to_string(), files: Vec::new() })
         })
+    }
+
+    fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        // A server that was first heard of while the program ran is in the newer one only.
+        let newer = || self.inner.snapshot().definition_tokens(name);
+        self.snapshot.definition_tokens(name).or_else(newer)
     }
 
     fn lookup(&self) -> Option<&Lookup> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gristmill_domain::catalogue::{
-    Catalogue, Lookup, Server as CatalogueServer, Tool, ToolDefinition, ToolHash,
+    Catalogue, Lookup, Resolved, Server as CatalogueServer, Tool, ToolDefinition, ToolHash,
 };
 use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render};
 use gristmill_domain::stubs::{self, Language};
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
-use crate::ports::ToolSearch;
+use crate::ports::{DefinitionTokens, ToolSearch};
 use crate::skills::SkillOffer;
 use crate::tokens;
 
@@ -32,6 +32,8 @@ pub struct Snapshot {
     /// The same with skills in it, for their latest version.
     with_skills: Mutex<Option<(String, Arc<Index>)>>,
     checks: Mutex<HashMap<ToolHash, Arc<ArgumentCheck>>>,
+    /// Tokens of definitions that somebody asked for.
+    definition_tokens: Mutex<HashMap<ToolHash, (usize, bool)>>,
     trees: Option<Arc<TreeStore>>,
     tree: OnceCell<Option<Arc<TreeLease>>>,
     tree_problem: OnceLock<String>,
@@ -66,6 +68,7 @@ impl Snapshot {
             index: OnceLock::new(),
             with_skills: Mutex::default(),
             checks: Mutex::default(),
+            definition_tokens: Mutex::default(),
             trees,
             tree: OnceCell::new(),
             tree_problem: OnceLock::new(),
@@ -144,6 +147,18 @@ impl Snapshot {
         let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         let made = checks.entry(tool.hash);
         Arc::clone(made.or_insert_with(|| Arc::new(ArgumentCheck::new(full_name, &tool.input_schema))))
+    }
+
+    /// What the definition of the tool comes to that this name means. Counted when it is first asked for.
+    pub(super) fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        let Resolved::One(server, tool) = self.lookup.resolve(name) else { return None };
+        let definition = &tool.definition;
+        let mut counted = self.definition_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tokens, estimated) = *counted.entry(definition.hash).or_insert_with(|| {
+            let description = definition.description.as_deref();
+            tokens::count_definition(&definition.name, description, &definition.input_schema)
+        });
+        Some(DefinitionTokens { tool: format!("{}.{}", server.folder, tool.stem), tokens, estimated })
     }
 
     /// Why the tree could not be written, if it could not.

@@ -3,7 +3,10 @@
 //! What stands here is in the model's context all the time, so every word is counted: see the tests.
 //! It is the same for every caller and does not change while the gateway runs.
 
+use std::sync::OnceLock;
+
 use gristmill_gateway::domain::validate::ArgumentCheck;
+use gristmill_gateway::tokens;
 use serde_json::{Value, json};
 
 use super::profile::Profile;
@@ -415,6 +418,8 @@ pub(super) struct Shown {
     pub profile: Profile,
     pub definitions: Vec<Value>,
     checks: Vec<(OwnTool, ArgumentCheck)>,
+    /// Of the definitions, in their order.
+    tokens: OnceLock<Vec<u64>>,
 }
 
 impl Shown {
@@ -425,7 +430,22 @@ impl Shown {
             profile,
             definitions: tools.iter().map(|tool| tool.definition(profile)).collect(),
             checks: tools.iter().map(check).collect(),
+            tokens: OnceLock::new(),
         }
+    }
+
+    /// What the definition of one of them comes to in a model's context. Counted at the first question:
+    /// the tables take longer than a start may.
+    pub fn definition_tokens(&self, tool: OwnTool) -> u64 {
+        let count = |definition: &Value| {
+            let [name, description] = ["name", "description"].map(|key| definition[key].as_str());
+            let (tokens, _) =
+                tokens::count_definition(name.unwrap_or_default(), description, &definition["inputSchema"]);
+            tokens as u64
+        };
+        let counted = self.tokens.get_or_init(|| self.definitions.iter().map(count).collect());
+        let place = self.checks.iter().position(|(shown, _)| *shown == tool);
+        place.and_then(|place| counted.get(place)).copied().unwrap_or_default()
     }
 
     /// A tool by its name, and the check of its arguments.
@@ -445,7 +465,6 @@ impl Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gristmill_gateway::tokens;
 
     /// What a model is sent of a tool: its name, its description and its input schema.
     fn model_tokens(profile: Profile) -> usize {
@@ -463,6 +482,17 @@ mod tests {
         // Analysis and privacy are still to come, within 1,400.
         assert!(counted[1] <= 1_050, "standard: {counted:?}");
         assert!(counted[2] <= 1_250, "full: {counted:?}");
+    }
+
+    #[test]
+    fn each_tool_is_counted_as_a_model_is_shown_it() {
+        let shown = Shown::new(Profile::Minimal);
+        let [code, search] =
+            [OwnTool::ExecuteCode, OwnTool::SearchTools].map(|tool| shown.definition_tokens(tool));
+        // Together they are a list, with brackets and a comma.
+        assert!((code + search).abs_diff(model_tokens(Profile::Minimal) as u64) <= 6, "{code} and {search}");
+        assert!(code > search && search > 20, "{code} and {search}");
+        assert_eq!(shown.definition_tokens(OwnTool::ExecutePython), 0, "it is not shown");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use gristmill_gateway::Report;
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Follower, Start};
 use gristmill_gateway::ports::QuestionAnswer;
@@ -24,8 +25,9 @@ use super::{GatewayServer, questions, tasks};
 /// How long `get_execution` waits if nothing else is said: less than any client does.
 const WAIT_DEFAULT: Duration = Duration::from_secs(45);
 const WAIT_MAX: Duration = Duration::from_secs(600);
-/// The key in a result's `_meta`.
+/// The keys in a result's `_meta`.
 const EXECUTION_META: &str = "gristmill/execution";
+const TOKENS_META: &str = "gristmill/tokens";
 
 /// Executions in a list.
 const LISTED_MAX: usize = 20;
@@ -109,6 +111,7 @@ impl GatewayServer {
 
     fn start(&self, wanted: Wanted, call: &Call<'_>) -> Result<Follower, Answer> {
         let mut request = wanted.request;
+        request.own_definition_tokens = self.shown.definition_tokens(call.tool);
         request.changes_skills_as = call.requester.may_change_skills.then(|| call.requester.owner.clone());
         let start = Start {
             owner: call.requester.owner.clone(),
@@ -160,11 +163,7 @@ impl GatewayServer {
                         self.parts.executions.forget(follower.id());
                     }
                     let mut result = answer::of_report(&report, budget, None).into_result();
-                    // Under which it is in the history: for programs, at no cost to a model.
-                    if report.is_recorded {
-                        let named = (EXECUTION_META.to_owned(), json!(follower.id().as_str()));
-                        result.meta = Some(MetaObject(Map::from_iter([named])));
-                    }
+                    result.meta = meta_of(&report, follower.id());
                     return result.into();
                 }
                 Attended::Running(progress) => {
@@ -221,6 +220,14 @@ impl GatewayServer {
         };
         Answer { text, structured: json!({"status": "listed", "executions": lines}), is_error: false }
     }
+}
+
+/// Under which name it is in the history, and what it saved: for programs, at no cost to a model.
+fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
+    let named = report.is_recorded.then(|| (EXECUTION_META.to_owned(), json!(id.as_str())));
+    let tokens = report.tokens.map(|account| (TOKENS_META.to_owned(), json!(account)));
+    let members: Map<String, Value> = named.into_iter().chain(tokens).collect();
+    (!members.is_empty()).then_some(MetaObject(members))
 }
 
 /// Gives answers to the questions that they belong to. What is not asked any more is passed over.
