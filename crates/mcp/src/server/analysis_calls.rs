@@ -306,7 +306,11 @@ fn no_results(error: &ResultsError) -> Answer {
 }
 
 fn failed(failure: &AnalysisFailure) -> Answer {
-    let mut answer = Answer::refused(failure.code, &failure.message, failure.hint.as_deref());
+    let message = match failure.step {
+        Some(step) if !failure.message.starts_with("step ") => format!("step {step}: {}", failure.message),
+        Some(_) | None => failure.message.clone(),
+    };
+    let mut answer = Answer::refused(failure.code, &message, failure.hint.as_deref());
     if let Some(step) = failure.step {
         answer.structured["error"]["step"] = json!(step);
     }
