@@ -38,7 +38,6 @@ pub mod store;
 pub mod time_limit;
 pub mod tokens;
 mod unguessable;
-mod unlinked_file;
 pub mod upstream;
 
 pub use builder::{BuildError, Gateway, GatewayBuilder};
@@ -50,4 +49,3 @@ pub use folders::{FolderError, Folders};
 pub use gristmill_domain as domain;
 pub use gristmill_protocol::{JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key};
 pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
-pub use unlinked_file::unlinked_file;

@@ -7,8 +7,8 @@ from gristmill_guest import encoding, tools
 
 SOURCES = ("data", "file", "handle")
 RESULTS = "/results/"
-# As many as a join could sensibly have; the host has its own bound.
-INPUTS_MAX = 16
+# As many as the host takes beside the data.
+INPUTS_MAX = 3
 
 
 class AnalysisError(tools.ToolError):

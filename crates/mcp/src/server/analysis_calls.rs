@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use gristmill_gateway::analysis::{
-    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest,
+    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
+    unlinked_file,
 };
 use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::results::{NewResult, Origin, ResultKind, ResultsError};
-use gristmill_gateway::unlinked_file;
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -25,8 +25,8 @@ use super::workspace_calls;
 /// The data itself, among the inputs.
 const DATA: &str = "data";
 
-/// Further inputs of one analysis; each may be an open file.
-const INPUTS_MAX: usize = 16;
+/// Further inputs of one analysis, as many as a worker takes beside the data; each may be an open file.
+const INPUTS_MAX: usize = 3;
 
 /// Where programs find what is stored; a path there names a handle.
 const RESULTS: &str = "/results/";
@@ -151,7 +151,7 @@ impl GatewayServer {
                 Ok(AnalysisInput { name, format, data: AnalysisData::File(file) })
             }
             (None, None, Some(path)) => {
-                let format = format.or_else(|| format_of(&path));
+                let format = format.or_else(|| format_of_path(&path).map(str::to_owned));
                 let file = self.workspace_file(path, session.cloned(), requester).await?;
                 Ok(AnalysisInput { name, format, data: AnalysisData::File(file) })
             }
@@ -162,17 +162,15 @@ impl GatewayServer {
 
     /// What is stored under a handle of this owner.
     async fn stored(&self, handle: &str, requester: &Requester) -> Result<File, Answer> {
-        let name = handle.strip_prefix(RESULTS).unwrap_or(handle);
-        let name = name.split_once('.').map_or(name, |(name, _)| name);
         let results = self.parts.executions.results();
         let found = match results {
             Some(results) => {
-                results.open_file(&requester.owner, name).await.map_err(|error| no_results(&error))?
+                results.open_file(&requester.owner, handle).await.map_err(|error| no_results(&error))?
             }
             None => None,
         };
         found.map(|(_, file)| file).ok_or_else(|| {
-            let message = format!("there is no stored result `{}`", one_line(name, 60));
+            let message = format!("there is no stored result `{}`", one_line(handle, 60));
             let hint =
                 "a handle is in the answer that left something out; results are kept for a limited time";
             Answer::refused(Code::BadRequest, &message, Some(hint))
@@ -202,7 +200,7 @@ impl GatewayServer {
                 let output = new.file().try_clone().map_err(unusable)?;
                 Ok((Place::Stored(new), output))
             }
-            None => Ok((Place::Nowhere, unlinked_file().map_err(unusable)?)),
+            None => Ok((Place::Nowhere, unlinked_file(&std::env::temp_dir()).map_err(unusable)?)),
         }
     }
 
@@ -275,13 +273,6 @@ fn source_of(name: &str, given: Value) -> Result<Source, Answer> {
         }),
         data => Ok(Source { data: Some(data), ..Source::default() }),
     }
-}
-
-/// What a file's name says about it.
-fn format_of(path: &str) -> Option<String> {
-    let (_, ending) = path.rsplit_once('.')?;
-    let ending = ending.to_ascii_lowercase();
-    matches!(ending.as_str(), "json" | "jsonl" | "ndjson" | "csv" | "tsv" | "parquet").then_some(ending)
 }
 
 fn whole_text(mut output: File) -> std::io::Result<String> {
