@@ -1,0 +1,123 @@
+"""What is compared: steps for gristmill, and the same work in pandas beside them.
+
+Differences on purpose, each where it is met:
+
+- A missing value is `null` in rows and in CSV an empty field. Text such as "NA" or "None" is text; pandas
+  takes it for missing unless it is told otherwise.
+- Conditions have two values, as in plain pandas columns: a missing value equals nothing, so `!=` and
+  `not in` hold for it. pandas' nullable columns give a third value, which is filled in here.
+- Groups whose key is missing are kept (`dropna=False`).
+- Percentiles are linear between neighbours, and standard deviation and variance are those of a sample:
+  pandas' own defaults.
+"""
+
+import dataclasses
+import typing
+
+import pandas
+import tables
+
+ORDERS, DAYS, CITIES, NESTED = tables.orders(), tables.days(), tables.cities(), tables.nested()
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    steps: list
+    # From the frame of the rows to what is expected.
+    work: typing.Callable
+    rows: typing.Any = dataclasses.field(default_factory=lambda: ORDERS)
+    # Whether the order of rows is promised.
+    is_ordered: bool = True
+    inputs: dict | None = None
+    # Other arguments of the call, in place of the rows.
+    arguments: dict | None = None
+    # What of our answer is compared.
+    read: typing.Callable = lambda result: result
+
+    def request(self):
+        source = {"data": self.rows} if self.arguments is None else self.arguments
+        inputs = {"inputs": self.inputs} if self.inputs else {}
+        return {**source, **inputs, "steps": self.steps}
+
+    def pandas(self):
+        return self.work(tables.frame(self.rows))
+
+
+def condition(field, operator, *value):
+    return {"field": field, "operator": operator, **({"value": value[0]} if value else {})}
+
+
+def filtered(name, body, mask):
+    """Rows for which a condition holds; a missing third value is no."""
+
+    def work(frame):
+        return frame[mask(frame).fillna(False).astype(bool)]
+
+    return Case(f"filter {name}", [{"filter": body}], work)
+
+
+def _not_equal(column, value):
+    return (column != value).fillna(True)
+
+
+FILTERS = [
+    filtered("== number", condition("count", "==", 7), lambda f: f["count"] == 7),
+    filtered("!= number keeps what is missing", condition("count", "!=", 7), lambda f: _not_equal(f["count"], 7)),
+    filtered("> number", condition("count", ">", 20), lambda f: f["count"] > 20),
+    filtered(">= fraction", condition("weight", ">=", 40.5), lambda f: f["weight"] >= 40.5),
+    filtered("< negative", condition("count", "<", -1), lambda f: f["count"] < -1),
+    filtered("<= between kinds of numbers", condition("count", "<=", 3.5), lambda f: f["count"] <= 3.5),
+    filtered("== big integer, exactly", condition("big", "==", ORDERS[5]["big"]), lambda f: f["big"] == ORDERS[5]["big"]),
+    filtered("> big integer", condition("big", ">", tables.BIG + 500), lambda f: f["big"] > tables.BIG + 500),
+    filtered("== text", condition("city", "==", "Łódź"), lambda f: f["city"] == "Łódź"),
+    filtered("== empty text", condition("city", "==", ""), lambda f: f["city"] == ""),
+    filtered("!= text", condition("city", "!=", "Oslo"), lambda f: _not_equal(f["city"], "Oslo")),
+    filtered("> text", condition("city", ">", "Oslo"), lambda f: f["city"] > "Oslo"),
+    filtered("== truth", condition("open", "==", True), lambda f: f["open"]),
+    filtered("!= truth", condition("open", "!=", True), lambda f: _not_equal(f["open"], True)),
+    filtered("in numbers", condition("count", "in", [1, 2, 30]), lambda f: f["count"].isin([1, 2, 30])),
+    filtered("in texts", condition("city", "in", ["Oslo", "Rome", "?"]), lambda f: f["city"].isin(["Oslo", "Rome", "?"])),
+    filtered("not in", condition("city", "not in", ["Oslo", "Rome"]), lambda f: ~f["city"].isin(["Oslo", "Rome"])),
+    filtered("contains", condition("city", "contains", "o"), lambda f: f["city"].str.contains("o", regex=False)),
+    filtered("starts", condition("city", "starts", "São"), lambda f: f["city"].str.startswith("São")),
+    filtered("ends", condition("city", "ends", "e"), lambda f: f["city"].str.endswith("e")),
+    filtered("matches", condition("city", "matches", "^[A-Z].*[mo]$"), lambda f: f["city"].str.contains("^[A-Z].*[mo]$")),
+    filtered("between numbers", condition("weight", "between", [10, 20.5]), lambda f: f["weight"].between(10, 20.5)),
+    filtered(
+        "between dates",
+        condition("day", "between", ["2026-02-01", "2026-02-10"]),
+        lambda f: (f["day"] >= "2026-02-01") & (f["day"] <= "2026-02-10"),
+    ),
+    filtered("is null", condition("weight", "is null"), lambda f: f["weight"].isna()),
+    filtered("is not null", condition("city", "is not null"), lambda f: f["city"].notna()),
+    filtered(
+        "and",
+        {"and": [condition("count", ">", 5), condition("open", "==", True)]},
+        lambda f: (f["count"] > 5).fillna(False) & f["open"].fillna(False),
+    ),
+    filtered(
+        "or",
+        {"or": [condition("count", ">", 30), condition("city", "==", "Rome")]},
+        lambda f: (f["count"] > 30).fillna(False) | (f["city"] == "Rome").fillna(False),
+    ),
+    filtered("not", {"not": condition("count", ">", 5)}, lambda f: ~(f["count"] > 5).fillna(False)),
+    filtered(
+        "nested",
+        {"or": [{"and": [condition("kind", "==", "a"), {"not": condition("open", "==", True)}]}, condition("weight", ">", 80)]},
+        lambda f: ((f["kind"] == "a") & ~f["open"].fillna(False)) | (f["weight"] > 80).fillna(False),
+    ),
+    filtered(
+        "conditions and logic",
+        {"conditions": [condition("count", ">", 30), condition("weight", "<", 3)], "logic": "OR"},
+        lambda f: (f["count"] > 30).fillna(False) | (f["weight"] < 3).fillna(False),
+    ),
+    filtered("nothing left", condition("count", ">", 10_000), lambda f: f["count"] > 10_000),
+    Case(
+        "filter a dotted field",
+        [{"filter": condition("customer.address.zip", ">", 1002)}, {"select": ["id"]}],
+        lambda f: f[f["customer"].map(lambda customer: customer["address"]["zip"]) > 1002][["id"]],
+        rows=NESTED,
+    ),
+]
+CASES = FILTERS
