@@ -10,8 +10,10 @@ use gristmill_gateway::analysis::{
     AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
     unlinked_file,
 };
+use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::results::{NewResult, Origin, ResultKind, ResultsError};
+use gristmill_gateway::tokens;
 use rmcp::service::{RequestContext, RoleServer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -112,15 +114,15 @@ impl GatewayServer {
                 arguments.inputs.len()
             )));
         }
-        let mut inputs = vec![self.input(DATA.to_owned(), first, session.as_ref(), requester).await?];
+        let mut inputs = vec![self.input(DATA.to_owned(), first, session.as_deref(), requester).await?];
         for (name, given) in arguments.inputs {
             let source = source_of(&name, given)?;
-            inputs.push(self.input(name, source, session.as_ref(), requester).await?);
+            inputs.push(self.input(name, source, session.as_deref(), requester).await?);
         }
         let (place, output) = self.place(requester)?;
         let request = AnalysisRequest { request, inputs, limits: None, output };
         let outcome = self.parts.executions.gateway().analyze(request).await;
-        let outcome = outcome.map_err(|failure| failed(&failure))?;
+        let outcome = outcome.map_err(|failure| failed(&failure, budget))?;
         self.told(outcome, place, Origin { session, execution: None }, budget).await
     }
 
@@ -129,7 +131,7 @@ impl GatewayServer {
         &self,
         name: String,
         source: Source,
-        session: Option<&String>,
+        session: Option<&str>,
         requester: &Requester,
     ) -> Result<AnalysisInput, Answer> {
         let Source { data, handle, file, format } = source;
@@ -152,7 +154,7 @@ impl GatewayServer {
             }
             (None, None, Some(path)) => {
                 let format = format.or_else(|| format_of_path(&path).map(str::to_owned));
-                let file = self.workspace_file(path, session.cloned(), requester).await?;
+                let file = self.workspace_file(path, session.map(str::to_owned), requester).await?;
                 Ok(AnalysisInput { name, format, data: AnalysisData::File(file) })
             }
             (None, None, None) => Err(not_one(&name, "is not given")),
@@ -266,7 +268,7 @@ fn request_of(
 /// A further input: rows as they are, or where they are.
 fn source_of(name: &str, given: Value) -> Result<Source, Answer> {
     match given {
-        Value::Object(members) => serde_json::from_value(Value::Object(members)).map_err(|error| {
+        given @ Value::Object(_) => serde_json::from_value(given).map_err(|error| {
             let message = format!("the input `{}`: {error}", one_line(name, 40));
             let hint = "an input is a list of rows, or an object with one of data, handle and file";
             Answer::refused(Code::BadRequest, &message, Some(hint))
@@ -296,12 +298,15 @@ fn no_results(error: &ResultsError) -> Answer {
     Answer::refused(Code::Workspace, &error.to_string(), None)
 }
 
-fn failed(failure: &AnalysisFailure) -> Answer {
+/// Words of the engine may be long, and the answer has a budget in this case, too.
+fn failed(failure: &AnalysisFailure, budget: usize) -> Answer {
+    let within = |text: &str, most: usize| shape_text(text, Strategy::Truncate, most, &tokens::count).text;
     let message = match failure.step {
         Some(step) if !failure.message.starts_with("step ") => format!("step {step}: {}", failure.message),
         Some(_) | None => failure.message.clone(),
     };
-    let mut answer = Answer::refused(failure.code, &message, failure.hint.as_deref());
+    let hint = failure.hint.as_deref().map(|hint| within(hint, budget / 5));
+    let mut answer = Answer::refused(failure.code, &within(&message, budget * 2 / 5), hint.as_deref());
     if let Some(step) = failure.step {
         answer.structured["error"]["step"] = json!(step);
     }
