@@ -120,4 +120,117 @@ FILTERS = [
         rows=NESTED,
     ),
 ]
-CASES = FILTERS
+
+
+def grouped(name, keys, aggregations, figures):
+    """One row for each group; `figures` are columns of a group's frame."""
+
+    def work(frame):
+        rows = []
+        for key, group in frame.groupby(keys, sort=False, dropna=False) if keys else [((), frame)]:
+            key = key if isinstance(key, tuple) else (key,)
+            rows.append({**dict(zip(keys, key)), **{column: figure(group) for column, figure in figures.items()}})
+        return rows
+
+    body = {"group_by": keys, "aggregations": aggregations} if keys else {"aggregations": aggregations}
+    return Case(f"aggregate {name}", [{"aggregate": body}], work, is_ordered=False)
+
+
+def figure(field, function):
+    """One figure of one column, missing values left out."""
+
+    def of(group):
+        there = group[field].dropna()
+        if function == "count":
+            return len(there)
+        if function == "missing":
+            return int(group[field].isna().sum())
+        if function == "distinct":
+            return there.nunique()
+        if function == "sum":
+            return there.sum()
+        if not len(there):
+            return None
+        if function in ("first", "last"):
+            return there.iloc[0 if function == "first" else -1]
+        if isinstance(function, float):
+            return there.astype(float).quantile(function)
+        return getattr(there, function)()
+
+    return of
+
+
+NUMERIC = ["count", "missing", "sum", "mean", "median", "min", "max", "std", "var", "first", "last", "distinct"]
+
+AGGREGATES = [
+    *(
+        grouped(f"{function} of fractions", ["city"], {"weight": function}, {f"weight_{function}": figure("weight", function)})
+        for function in NUMERIC
+    ),
+    grouped(
+        "many of whole numbers",
+        ["kind"],
+        {"count": ["sum", "mean", "median", "min", "max", "std"]},
+        {f"count_{name}": figure("count", name) for name in ("sum", "mean", "median", "min", "max", "std")},
+    ),
+    grouped(
+        "money to the cent",
+        ["kind"],
+        {"price": ["sum", "mean"]},
+        {"price_sum": figure("price", "sum"), "price_mean": figure("price", "mean")},
+    ),
+    grouped(
+        "big integers, exactly",
+        ["kind"],
+        {"big": ["sum", "min", "max"]},
+        {f"big_{name}": lambda group, name=name: int(getattr(group["big"], name)()) for name in ("sum", "min", "max")},
+    ),
+    grouped(
+        "truth values",
+        ["kind"],
+        {"open": ["sum", "count", "first"]},
+        {"open_sum": lambda group: int(group["open"].sum()), "open_count": figure("open", "count"), "open_first": figure("open", "first")},
+    ),
+    grouped(
+        "text",
+        ["kind"],
+        {"city": ["min", "max", "first", "last", "distinct", "missing"]},
+        {f"city_{name}": figure("city", name) for name in ("min", "max", "first", "last", "distinct", "missing")},
+    ),
+    grouped(
+        "percentiles and quartiles",
+        ["kind"],
+        {"weight": ["p90", "quartiles"]},
+        {
+            "weight_p90": figure("weight", 0.9),
+            "weight_q1": figure("weight", 0.25),
+            "weight_q2": figure("weight", 0.5),
+            "weight_q3": figure("weight", 0.75),
+        },
+    ),
+    grouped(
+        "by two keys, one with gaps",
+        ["city", "open"],
+        {"price": "sum"},
+        {"price_sum": figure("price", "sum")},
+    ),
+    grouped("without a key", [], {"weight": ["mean", "std"]}, {"weight_mean": figure("weight", "mean"), "weight_std": figure("weight", "std")}),
+    grouped("counts of rows", ["city"], ["count"], {"count": len}),
+    Case(
+        "aggregate keeps groups in the order of their first rows",
+        [{"aggregate": {"group_by": "kind", "aggregations": {"id": "first"}}}],
+        lambda frame: frame.groupby("kind", sort=False).agg(id_first=("id", "first")).reset_index(),
+    ),
+    Case(
+        "aggregate nothing by a key gives no rows",
+        [{"filter": condition("count", ">", 10_000)}, {"aggregate": {"group_by": "kind", "aggregations": {"weight": "sum"}}}],
+        lambda frame: [],
+    ),
+    Case(
+        "aggregate what one row cannot have",
+        [{"filter": condition("id", "==", 9)}, {"aggregate": {"aggregations": {"price": ["std", "var", "median"]}}}],
+        lambda frame: [{"price_std": None, "price_var": None, "price_median": frame[frame["id"] == 9]["price"].iloc[0]}],
+    ),
+]
+
+CASES = [*FILTERS, *AGGREGATES]
