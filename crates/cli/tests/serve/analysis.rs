@@ -73,7 +73,8 @@ fn both_styles_of_call_give_the_same_rows() {
 
 fn a_file_of_the_workspace_is_analysed_where_it_lies() {
     let served = serve("analysis-file");
-    let steps = json!([{"aggregate": {"group_by": "city", "aggregations": {"total": "sum"}}}, {"transform": {"sort": "city"}}]);
+    let steps =
+        json!([{"aggregate": {"group_by": "city", "aggregations": {"total": "sum"}}}, {"sort": "city"}]);
     let missing = served.call("execute_analysis", json!({"file": "sales.csv", "steps": steps}));
     let expected = "error[GM-2002]: there is no file `sales.csv` in the workspace\nhint: list_workspace_files shows what there is";
     assert_eq!((missing["isError"].as_bool(), text_of(&missing)), (Some(true), expected));
@@ -117,8 +118,7 @@ fn what_does_not_fit_is_kept_under_a_handle_for_programs_and_for_the_next_analys
         json!([3_000, 8_997])
     );
     let count = json!([{"filter": {"field": "city", "operator": "==", "value": "Rome"}}]);
-    for source in [json!({"handle": handle}), json!({"file": format!("/results/{handle}.json")})] {
-        let mut again = source;
+    for mut again in [json!({"handle": handle}), json!({"file": format!("/results/{handle}.json")})] {
         again["steps"] = count.clone();
         assert_eq!(analyze(&served, again)["rows"], 1_500);
     }
@@ -130,7 +130,8 @@ fn what_does_not_fit_is_kept_under_a_handle_for_programs_and_for_the_next_analys
 fn two_tables_are_joined() {
     let served = serve("analysis-join");
     let cities = json!([{"city": "Oslo", "country": "NO"}, {"city": "Riga", "country": "LV"}]);
-    let join = json!([{"transform": {"join": {"with": "cities", "on": "city", "how": "inner"}}}, {"transform": {"select": ["country", "total"]}}]);
+    let join =
+        json!([{"join": {"with": "cities", "on": "city", "how": "inner"}}, {"select": ["country", "total"]}]);
     let expected = json!([{"country": "NO", "total": 30}, {"country": "NO", "total": 12}]);
     for inputs in [json!({"cities": cities}), json!({"cities": {"data": cities}})] {
         let told = analyze(&served, json!({"data": orders(), "inputs": inputs, "steps": join}));

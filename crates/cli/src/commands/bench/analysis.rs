@@ -148,16 +148,14 @@ impl Times {
             lines.push(Row::plain("plain Python against gristmill analyze", format!("{:.1}x", plain / ours)));
         }
         if let Some((served, pandas)) = served.zip(pandas) {
-            lines
-                .push(Row::plain("a gateway that is up, of pandas' time", format!("{:.2}", served / pandas)));
+            lines.push(Row::plain(
+                "a gateway that is up, of pandas' time",
+                format!("{:.1} %", 100.0 * served / pandas),
+            ));
         }
         if let Some((ours, pandas)) = ours.zip(pandas) {
-            lines.push(Row::at_most(
-                "gristmill analyze, start included",
-                ours / pandas,
-                1.0,
-                "of pandas' time",
-            ));
+            let share = 100.0 * ours / pandas;
+            lines.push(Row::at_most("gristmill analyze, start included", share, 100.0, "% of pandas' time"));
         }
         lines
     }
