@@ -233,4 +233,99 @@ AGGREGATES = [
     ),
 ]
 
-CASES = [*FILTERS, *AGGREGATES]
+
+def changed(name, steps, work, **more):
+    return Case(f"transform {name}", steps, work, **more)
+
+
+def joined(how, **more):
+    def work(frame):
+        return frame[["id", "city"]].merge(tables.frame(CITIES), on="city", how=how)
+
+    ours = {"outer": "full"}.get(how, how)
+    steps = [{"select": ["id", "city"]}, {"join": {"with": "cities", "on": "city", "how": ours}}]
+    return changed(f"join {ours}", steps, work, inputs={"cities": CITIES}, is_ordered=False, **more)
+
+
+def partnered(how, wanted):
+    def work(frame):
+        return frame[frame["city"].isin([row["city"] for row in CITIES]) == wanted][["id", "city"]]
+
+    steps = [{"select": ["id", "city"]}, {"join": {"with": "cities", "on": "city", "how": how}}]
+    return changed(f"join {how}", steps, work, inputs={"cities": CITIES})
+
+
+# An empty field is missing; words that pandas takes for missing are text, and NaN is a number.
+ODD_CSV = "name,score,note\nA,1.5,NA\nB,,None\nC,NaN,x\nD,-2.25,\nE,1e3,null\n"
+
+
+def odd_frame():
+    notes = pandas.read_csv(tables.text_file(ODD_CSV), keep_default_na=False, na_values=[""])["note"]
+    return pandas.read_csv(tables.text_file(ODD_CSV)).assign(note=notes)
+
+
+TRANSFORMS = [
+    changed("select in another order", [{"select": ["price", "id"]}], lambda f: f[["price", "id"]]),
+    changed("drop", [{"drop": ["city", "big", "open"]}], lambda f: f.drop(columns=["city", "big", "open"])),
+    changed("rename", [{"rename": {"count": "pieces"}}], lambda f: f.rename(columns={"count": "pieces"})),
+    changed(
+        "sort, missing last, equal ones as they were",
+        [{"sort": ["city", "-count"]}, {"select": ["id"]}],
+        lambda f: f.sort_values(["city", "count"], ascending=[True, False], na_position="last", kind="stable")[["id"]],
+    ),
+    changed(
+        "sort downwards, missing last",
+        [{"sort": {"field": "weight", "descending": True}}, {"select": ["id", "weight"]}],
+        lambda f: f.sort_values("weight", ascending=False, na_position="last", kind="stable")[["id", "weight"]],
+    ),
+    changed("limit with an offset", [{"limit": {"count": 7, "offset": 5}}], lambda f: f.iloc[5:12]),
+    changed("limit beyond the end", [{"limit": 100_000}, {"select": ["id"]}], lambda f: f[["id"]]),
+    changed(
+        "compute, missing stays missing",
+        [{"compute": {"total": "price * count", "half": "weight / 2 + 1"}}, {"select": ["id", "total", "half"]}],
+        lambda f: f.assign(total=f["price"] * f["count"], half=f["weight"] / 2 + 1)[["id", "total", "half"]],
+    ),
+    changed(
+        "compute with whole numbers, exactly",
+        [{"compute": {"next": "big + 1"}}, {"select": ["next"]}],
+        lambda f: pandas.DataFrame({"next": f["big"] + 1}),
+    ),
+    changed(
+        "cast to text and back",
+        [{"cast": {"id": "text"}}, {"cast": {"id": "integer"}}, {"select": ["id"]}],
+        lambda f: f[["id"]],
+    ),
+    changed("distinct rows", [{"distinct": {}}], lambda f: f.drop_duplicates()),
+    changed("distinct by a field", [{"distinct": ["kind", "open"]}, {"select": ["id"]}], lambda f: f.drop_duplicates(["kind", "open"])[["id"]]),
+    changed(
+        "several in one step",
+        [{"transform": {"compute": {"total": "price * 2"}, "sort": "-total", "limit": 5, "select": ["id", "total"]}}],
+        lambda f: f.assign(total=f["price"] * 2).sort_values("total", ascending=False, kind="stable").head(5)[["id", "total"]],
+    ),
+    joined("inner"),
+    joined("left"),
+    joined("outer"),
+    partnered("semi", True),
+    partnered("anti", False),
+    changed(
+        "unnest a list",
+        [{"unnest": "tags"}],
+        lambda f: f.explode("tags").dropna(subset=["tags"]),
+        rows=[{"id": number, "tags": [f"t{step}" for step in range(number % 4)]} for number in range(12)],
+    ),
+    Case(
+        "csv keeps words that pandas takes for missing",
+        [{"select": ["name", "note"]}],
+        lambda _: odd_frame()[["name", "note"]],
+        arguments={"data": ODD_CSV, "format": "csv"},
+    ),
+    Case(
+        "csv leaves NaN out of figures",
+        [{"aggregate": {"aggregations": {"score": ["sum", "mean", "min", "max"]}}}],
+        lambda _: [{f"score_{name}": getattr(odd_frame()["score"], name)() for name in ("sum", "mean", "min", "max")}],
+        arguments={"data": ODD_CSV, "format": "csv"},
+    ),
+    Case("nothing at all", [{"filter": condition("a", "is null")}], lambda _: [], rows=[], arguments={"data": "a,b\n", "format": "csv"}),
+]
+
+CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS]

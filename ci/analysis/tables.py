@@ -1,6 +1,7 @@
 """The tables that are compared: made of a fixed seed, with everything odd that real data has."""
 
 import datetime
+import io
 import random
 
 import pandas
@@ -74,3 +75,7 @@ def nested():
 def frame(rows):
     """The same rows for pandas, each column with a type that knows missing values."""
     return pandas.DataFrame(rows).convert_dtypes()
+
+
+def text_file(text):
+    return io.StringIO(text)
