@@ -9,6 +9,7 @@ TOOLS = [
     "search_tools",
     "get_tool_definition",
     "get_execution",
+    "execute_analysis",
     "write_workspace_file",
     "read_workspace_file",
     "list_workspace_files",

@@ -35,6 +35,8 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// Run a Python program in the sandbox
     Run(Run),
+    /// Filter, group, join and test a table: JSON, JSON Lines, CSV or Parquet
+    Analyze(crate::commands::analyze::AnalyzeArguments),
     /// Show what ran, the newest first
     History(crate::commands::history::HistoryArguments),
     /// Show one execution: its program, calls, output and error
@@ -523,7 +525,7 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "analysis"])]
     pub what: String,
 
     /// A folder with catalogues: JSON files of {"server", "version", "tools"}
@@ -557,6 +559,14 @@ pub struct Bench {
     /// sessions: how many of them keep their interpreter
     #[arg(long, default_value_t = 50)]
     pub kept: usize,
+
+    /// analysis: rows of the table
+    #[arg(long, default_value_t = 1_000_000)]
+    pub rows: usize,
+
+    /// analysis: the Python to compare with, for pandas [default: python3]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
 }
 
 impl LimitArguments {

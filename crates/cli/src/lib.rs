@@ -60,6 +60,7 @@ pub fn main() -> ExitCode {
 async fn carry_out(command: Command) -> commands::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
+        Command::Analyze(arguments) => commands::analyze::analyze(arguments).await,
         Command::History(arguments) => commands::history::history(arguments).await,
         Command::Show(arguments) => commands::show::show(arguments).await,
         Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,

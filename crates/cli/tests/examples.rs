@@ -126,6 +126,11 @@ fn a_session_goes_on_by_its_name_and_a_stranger_sees_only_the_skill() {
 }
 
 #[test]
+fn a_table_is_analysed_in_a_program_and_at_a_terminal() {
+    check("09-analysis");
+}
+
+#[test]
 fn every_example_is_listed_and_tested() {
     let examples = repository().join("examples");
     let listed = std::fs::read_to_string(examples.join("README.md")).expect("a README");
@@ -139,5 +144,5 @@ fn every_example_is_listed_and_tested() {
             count += 1;
         }
     }
-    assert_eq!(count, 8);
+    assert_eq!(count, 9);
 }

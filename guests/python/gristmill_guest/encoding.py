@@ -35,7 +35,12 @@ def plain_text(value):
         text = "".join(_encode_c(value, 0))
     except ValueError:
         return None
-    return text if text.isascii() else _surrogate.sub("\ufffd", text)
+    return text if text.isascii() else without_surrogates(text)
+
+
+def without_surrogates(text):
+    """The text with U+FFFD in place of lone surrogates, which UTF-8 cannot carry."""
+    return _surrogate.sub("\ufffd", text)
 
 
 def to_json(value):

@@ -8,7 +8,7 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import describe, files, read_resource, search, skills, state_values, tools
+from gristmill_guest import analyze, describe, files, read_resource, search, skills, state_values, tools
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
@@ -17,6 +17,7 @@ HELPERS = {
     "search_tools": search.search_tools,
     "describe_tool": describe.describe_tool,
     "read_resource": read_resource.read_resource,
+    "analyze": analyze.analyze,
     "load_skill": skills.load_skill,
     "list_skills": skills.list_skills,
     "save_skill": skills.save_skill,
@@ -34,6 +35,7 @@ TYPES = {
     "ToolHit": search.ToolHit,
     "ToolHits": search.ToolHits,
     "ToolStub": describe.ToolStub,
+    "AnalysisError": analyze.AnalysisError,
     "StateError": state_values.StateError,
 }
 MODULES = {"asyncio": asyncio, "json": json}

@@ -51,6 +51,8 @@ class ToolCall(collections.abc.Coroutine):
     _kind = "tool"
     _helper = "callMCPTool"
     _gap = ", ..."
+    # What is said of one that is too large.
+    _size = "the arguments are {:,} characters of JSON; at most {:,} can be sent"
 
     # The function that the program called instead of the helper.
     _function = None
@@ -84,8 +86,11 @@ class ToolCall(collections.abc.Coroutine):
             )
         ok, payload = yield from self._future
         if not ok:
-            raise self._located(error_from(payload, self.tool))
+            raise self._located(self._failed(payload))
         return self._value(payload)
+
+    def _failed(self, payload):
+        return error_from(payload, self.tool)
 
     def _value(self, payload):
         if not payload.startswith(tool_files.MARK):
@@ -110,7 +115,7 @@ class ToolCall(collections.abc.Coroutine):
         payload, self._payload = self._payload, None
         if len(payload) > PAYLOAD_CHARS_MAX:
             raise ToolError(
-                f"the arguments are {len(payload):,} characters of JSON; at most {PAYLOAD_CHARS_MAX:,} can be sent",
+                self._size.format(len(payload), PAYLOAD_CHARS_MAX),
                 tool=self.tool,
                 code="GM-1208",
                 kind="limit",

@@ -31,15 +31,16 @@ class FakeHost:
     """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them.
 
     `search` answers searches after `search_delay_ms`, `resource` the reading of resources, `skill` what
-    is asked of skills. `values` are what programs find as `state`.
+    is asked of skills, `analysis` what is analysed. `values` are what programs find as `state`.
     """
 
-    def __init__(self, search=None, search_delay_ms=0, resource=None, skill=None, **tools):
+    def __init__(self, search=None, search_delay_ms=0, resource=None, skill=None, analysis=None, **tools):
         self.values = {}
         self._tools = tools
         self._search = search
         self._resource = resource
         self._skill = skill
+        self._analysis = analysis
         self._search_delay_ms = search_delay_ms
         self._ids = itertools.count(1)
         self._due = []
@@ -68,6 +69,8 @@ class FakeHost:
             return self._resource(request)
         if kind == "skill":
             return self._skill(request)
+        if kind == "analyze":
+            return self._analysis(request)
         return self._search(request) if kind == "search" else self._tools[request["name"]](request["arguments"])
 
     def _state(self, do, key=None, value=None):
@@ -84,7 +87,7 @@ class FakeHost:
         return None
 
     def _delay_ms(self, kind, request):
-        if kind in ("resource", "state", "skill"):
+        if kind in ("resource", "state", "skill", "analyze"):
             return 0
         return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 

@@ -2,6 +2,7 @@
 
 pub mod add;
 pub mod add_json;
+pub mod analyze;
 pub mod bench;
 pub mod config;
 pub mod config_approve;
@@ -35,6 +36,7 @@ pub mod setup;
 pub mod show;
 pub mod skills;
 pub mod stats;
+pub mod table_text;
 pub mod token;
 pub mod tools;
 pub mod workspace;

@@ -4,6 +4,7 @@
 //! Every structured answer of every case is held against the schema that the tool promises.
 #![cfg(target_os = "linux")]
 
+mod analysis;
 mod client;
 mod ending;
 mod finding;
@@ -60,6 +61,7 @@ fn main() {
         http::cases(),
         workspace::cases(),
         results::cases(),
+        analysis::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

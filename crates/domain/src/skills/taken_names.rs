@@ -46,6 +46,7 @@ pub(super) const BUILT_INS: &str = "\
 
 /// What every program finds, or may find, under its own name. Folded.
 pub(super) const HELPERS: &str = "\
-    callmcptool componentizepyruntime context deleteskill describetool gristmill gristmillguest \
-    listdirectory listskills loadskill main program readfile readresource reset result saveskill searchtools \
-    servers skills state stateerror toolerror toolhit toolhits toolstub witworld workspace writefile";
+    analysiserror analyze callmcptool componentizepyruntime context deleteskill describetool gristmill \
+    gristmillguest listdirectory listskills loadskill main program readfile readresource reset result \
+    saveskill searchtools servers skills state stateerror toolerror toolhit toolhits toolstub witworld \
+    workspace writefile";

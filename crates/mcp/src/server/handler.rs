@@ -94,6 +94,9 @@ impl ServerHandler for GatewayServer {
             OwnTool::GetExecution => {
                 self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
             }
+            OwnTool::ExecuteAnalysis => {
+                Ok(of_tool(tool, self.analyze(arguments, &requester, &context).await))
+            }
             OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
             OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
             OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),

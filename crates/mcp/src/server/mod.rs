@@ -5,6 +5,8 @@
 //! a model can act on: a stable code, the cause, the program's line, what had been called, what to
 //! change. What a caller is shown never changes while the gateway runs.
 
+mod analysis_answer;
+mod analysis_calls;
 mod answer;
 mod attend;
 mod caller;

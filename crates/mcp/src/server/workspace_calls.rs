@@ -104,7 +104,7 @@ impl GatewayServer {
             let limit = number("limit", limit.as_ref(), 1, READ_MAX)?.unwrap_or(READ_DEFAULT);
             let encoding = Encoding::from(encoding);
             let Some(files) = self.files_to_read(session, requester).await? else {
-                return Err(refused(&FileError::Missing { path: one_line(&path, 120) }));
+                return Err(no_file(&path));
             };
             let (path, part) =
                 with_files(files, path, move |files, path| files.read(path, offset, limit, encoding)).await?;
@@ -183,7 +183,7 @@ impl GatewayServer {
     }
 
     /// The files of the session that is meant; `None` if there is none yet.
-    async fn files_to_read(
+    pub(super) async fn files_to_read(
         &self,
         session: Option<String>,
         requester: &Requester,
@@ -229,8 +229,13 @@ fn number(name: &str, asked: Option<&Number>, least: u64, most: u64) -> Result<O
     })
 }
 
+/// A session that has nothing in it yet has no file of this path either.
+pub(super) fn no_file(path: &str) -> Answer {
+    refused(&FileError::Missing { path: one_line(path, 120) })
+}
+
 /// Does something with files, where nobody waits for the disk.
-async fn with_files<T: Send + 'static>(
+pub(super) async fn with_files<T: Send + 'static>(
     files: WorkspaceFiles,
     path: String,
     work: impl FnOnce(&WorkspaceFiles, &str) -> Result<T, FileError> + Send + 'static,

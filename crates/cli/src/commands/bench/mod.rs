@@ -1,6 +1,7 @@
 //! `gristmill bench …`: the figures that we claim, measured on this machine in one run, each with what
 //! it is compared to beside it.
 
+mod analysis;
 mod catalogues;
 mod figures;
 mod gateway;
@@ -29,6 +30,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "serve" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             serve::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "analysis" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            analysis::measure(arguments).await.map_err(Failure::Ours)
         }
         "sessions" => {
             engine_progress::prepare().map_err(Failure::Ours)?;

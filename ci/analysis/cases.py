@@ -1,0 +1,331 @@
+"""What is compared: steps for gristmill, and the same work in pandas beside them.
+
+Differences on purpose, each where it is met:
+
+- A missing value is `null` in rows and in CSV an empty field. Text such as "NA" or "None" is text; pandas
+  takes it for missing unless it is told otherwise.
+- Conditions have two values, as in plain pandas columns: a missing value equals nothing, so `!=` and
+  `not in` hold for it. pandas' nullable columns give a third value, which is filled in here.
+- Groups whose key is missing are kept (`dropna=False`).
+- Percentiles are linear between neighbours, and standard deviation and variance are those of a sample:
+  pandas' own defaults.
+"""
+
+import dataclasses
+import typing
+
+import pandas
+import tables
+
+ORDERS, DAYS, CITIES, NESTED = tables.orders(), tables.days(), tables.cities(), tables.nested()
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    steps: list
+    # From the frame of the rows to what is expected.
+    work: typing.Callable
+    rows: typing.Any = dataclasses.field(default_factory=lambda: ORDERS)
+    # Whether the order of rows is promised.
+    is_ordered: bool = True
+    inputs: dict | None = None
+    # Other arguments of the call, in place of the rows.
+    arguments: dict | None = None
+    # What of our answer is compared.
+    read: typing.Callable = lambda result: result
+
+    def request(self):
+        source = {"data": self.rows} if self.arguments is None else self.arguments
+        inputs = {"inputs": self.inputs} if self.inputs else {}
+        return {**source, **inputs, "steps": self.steps}
+
+    def pandas(self):
+        return self.work(tables.frame(self.rows))
+
+
+def condition(field, operator, *value):
+    return {"field": field, "operator": operator, **({"value": value[0]} if value else {})}
+
+
+def filtered(name, body, mask):
+    """Rows for which a condition holds; a missing third value is no."""
+
+    def work(frame):
+        return frame[mask(frame).fillna(False).astype(bool)]
+
+    return Case(f"filter {name}", [{"filter": body}], work)
+
+
+def _not_equal(column, value):
+    return (column != value).fillna(True)
+
+
+FILTERS = [
+    filtered("== number", condition("count", "==", 7), lambda f: f["count"] == 7),
+    filtered("!= number keeps what is missing", condition("count", "!=", 7), lambda f: _not_equal(f["count"], 7)),
+    filtered("> number", condition("count", ">", 20), lambda f: f["count"] > 20),
+    filtered(">= fraction", condition("weight", ">=", 40.5), lambda f: f["weight"] >= 40.5),
+    filtered("< negative", condition("count", "<", -1), lambda f: f["count"] < -1),
+    filtered("<= between kinds of numbers", condition("count", "<=", 3.5), lambda f: f["count"] <= 3.5),
+    filtered("== big integer, exactly", condition("big", "==", ORDERS[5]["big"]), lambda f: f["big"] == ORDERS[5]["big"]),
+    filtered("> big integer", condition("big", ">", tables.BIG + 500), lambda f: f["big"] > tables.BIG + 500),
+    filtered("== text", condition("city", "==", "Łódź"), lambda f: f["city"] == "Łódź"),
+    filtered("== empty text", condition("city", "==", ""), lambda f: f["city"] == ""),
+    filtered("!= text", condition("city", "!=", "Oslo"), lambda f: _not_equal(f["city"], "Oslo")),
+    filtered("> text", condition("city", ">", "Oslo"), lambda f: f["city"] > "Oslo"),
+    filtered("== truth", condition("open", "==", True), lambda f: f["open"]),
+    filtered("!= truth", condition("open", "!=", True), lambda f: _not_equal(f["open"], True)),
+    filtered("in numbers", condition("count", "in", [1, 2, 30]), lambda f: f["count"].isin([1, 2, 30])),
+    filtered("in texts", condition("city", "in", ["Oslo", "Rome", "?"]), lambda f: f["city"].isin(["Oslo", "Rome", "?"])),
+    filtered("not in", condition("city", "not in", ["Oslo", "Rome"]), lambda f: ~f["city"].isin(["Oslo", "Rome"])),
+    filtered("contains", condition("city", "contains", "o"), lambda f: f["city"].str.contains("o", regex=False)),
+    filtered("starts", condition("city", "starts", "São"), lambda f: f["city"].str.startswith("São")),
+    filtered("ends", condition("city", "ends", "e"), lambda f: f["city"].str.endswith("e")),
+    filtered("matches", condition("city", "matches", "^[A-Z].*[mo]$"), lambda f: f["city"].str.contains("^[A-Z].*[mo]$")),
+    filtered("between numbers", condition("weight", "between", [10, 20.5]), lambda f: f["weight"].between(10, 20.5)),
+    filtered(
+        "between dates",
+        condition("day", "between", ["2026-02-01", "2026-02-10"]),
+        lambda f: (f["day"] >= "2026-02-01") & (f["day"] <= "2026-02-10"),
+    ),
+    filtered("is null", condition("weight", "is null"), lambda f: f["weight"].isna()),
+    filtered("is not null", condition("city", "is not null"), lambda f: f["city"].notna()),
+    filtered(
+        "and",
+        {"and": [condition("count", ">", 5), condition("open", "==", True)]},
+        lambda f: (f["count"] > 5).fillna(False) & f["open"].fillna(False),
+    ),
+    filtered(
+        "or",
+        {"or": [condition("count", ">", 30), condition("city", "==", "Rome")]},
+        lambda f: (f["count"] > 30).fillna(False) | (f["city"] == "Rome").fillna(False),
+    ),
+    filtered("not", {"not": condition("count", ">", 5)}, lambda f: ~(f["count"] > 5).fillna(False)),
+    filtered(
+        "nested",
+        {"or": [{"and": [condition("kind", "==", "a"), {"not": condition("open", "==", True)}]}, condition("weight", ">", 80)]},
+        lambda f: ((f["kind"] == "a") & ~f["open"].fillna(False)) | (f["weight"] > 80).fillna(False),
+    ),
+    filtered(
+        "conditions and logic",
+        {"conditions": [condition("count", ">", 30), condition("weight", "<", 3)], "logic": "OR"},
+        lambda f: (f["count"] > 30).fillna(False) | (f["weight"] < 3).fillna(False),
+    ),
+    filtered("nothing left", condition("count", ">", 10_000), lambda f: f["count"] > 10_000),
+    Case(
+        "filter a dotted field",
+        [{"filter": condition("customer.address.zip", ">", 1002)}, {"select": ["id"]}],
+        lambda f: f[f["customer"].map(lambda customer: customer["address"]["zip"]) > 1002][["id"]],
+        rows=NESTED,
+    ),
+]
+
+
+def grouped(name, keys, aggregations, figures):
+    """One row for each group; `figures` are columns of a group's frame."""
+
+    def work(frame):
+        rows = []
+        for key, group in frame.groupby(keys, sort=False, dropna=False) if keys else [((), frame)]:
+            key = key if isinstance(key, tuple) else (key,)
+            rows.append({**dict(zip(keys, key)), **{column: figure(group) for column, figure in figures.items()}})
+        return rows
+
+    body = {"group_by": keys, "aggregations": aggregations} if keys else {"aggregations": aggregations}
+    return Case(f"aggregate {name}", [{"aggregate": body}], work, is_ordered=False)
+
+
+def figure(field, function):
+    """One figure of one column, missing values left out."""
+
+    def of(group):
+        there = group[field].dropna()
+        if function == "count":
+            return len(there)
+        if function == "missing":
+            return int(group[field].isna().sum())
+        if function == "distinct":
+            return there.nunique()
+        if function == "sum":
+            return there.sum()
+        if not len(there):
+            return None
+        if function in ("first", "last"):
+            return there.iloc[0 if function == "first" else -1]
+        if isinstance(function, float):
+            return there.astype(float).quantile(function)
+        return getattr(there, function)()
+
+    return of
+
+
+NUMERIC = ["count", "missing", "sum", "mean", "median", "min", "max", "std", "var", "first", "last", "distinct"]
+
+AGGREGATES = [
+    *(
+        grouped(f"{function} of fractions", ["city"], {"weight": function}, {f"weight_{function}": figure("weight", function)})
+        for function in NUMERIC
+    ),
+    grouped(
+        "many of whole numbers",
+        ["kind"],
+        {"count": ["sum", "mean", "median", "min", "max", "std"]},
+        {f"count_{name}": figure("count", name) for name in ("sum", "mean", "median", "min", "max", "std")},
+    ),
+    grouped(
+        "money to the cent",
+        ["kind"],
+        {"price": ["sum", "mean"]},
+        {"price_sum": figure("price", "sum"), "price_mean": figure("price", "mean")},
+    ),
+    grouped(
+        "big integers, exactly",
+        ["kind"],
+        {"big": ["sum", "min", "max"]},
+        {f"big_{name}": lambda group, name=name: int(getattr(group["big"], name)()) for name in ("sum", "min", "max")},
+    ),
+    grouped(
+        "truth values",
+        ["kind"],
+        {"open": ["sum", "count", "first"]},
+        {"open_sum": lambda group: int(group["open"].sum()), "open_count": figure("open", "count"), "open_first": figure("open", "first")},
+    ),
+    grouped(
+        "text",
+        ["kind"],
+        {"city": ["min", "max", "first", "last", "distinct", "missing"]},
+        {f"city_{name}": figure("city", name) for name in ("min", "max", "first", "last", "distinct", "missing")},
+    ),
+    grouped(
+        "percentiles and quartiles",
+        ["kind"],
+        {"weight": ["p90", "quartiles"]},
+        {
+            "weight_p90": figure("weight", 0.9),
+            "weight_q1": figure("weight", 0.25),
+            "weight_q2": figure("weight", 0.5),
+            "weight_q3": figure("weight", 0.75),
+        },
+    ),
+    grouped(
+        "by two keys, one with gaps",
+        ["city", "open"],
+        {"price": "sum"},
+        {"price_sum": figure("price", "sum")},
+    ),
+    grouped("without a key", [], {"weight": ["mean", "std"]}, {"weight_mean": figure("weight", "mean"), "weight_std": figure("weight", "std")}),
+    grouped("counts of rows", ["city"], ["count"], {"count": len}),
+    Case(
+        "aggregate keeps groups in the order of their first rows",
+        [{"aggregate": {"group_by": "kind", "aggregations": {"id": "first"}}}],
+        lambda frame: frame.groupby("kind", sort=False).agg(id_first=("id", "first")).reset_index(),
+    ),
+    Case(
+        "aggregate nothing by a key gives no rows",
+        [{"filter": condition("count", ">", 10_000)}, {"aggregate": {"group_by": "kind", "aggregations": {"weight": "sum"}}}],
+        lambda frame: [],
+    ),
+    Case(
+        "aggregate what one row cannot have",
+        [{"filter": condition("id", "==", 9)}, {"aggregate": {"aggregations": {"price": ["std", "var", "median"]}}}],
+        lambda frame: [{"price_std": None, "price_var": None, "price_median": frame[frame["id"] == 9]["price"].iloc[0]}],
+    ),
+]
+
+
+def changed(name, steps, work, **more):
+    return Case(f"transform {name}", steps, work, **more)
+
+
+def joined(how, **more):
+    def work(frame):
+        return frame[["id", "city"]].merge(tables.frame(CITIES), on="city", how=how)
+
+    ours = {"outer": "full"}.get(how, how)
+    steps = [{"select": ["id", "city"]}, {"join": {"with": "cities", "on": "city", "how": ours}}]
+    return changed(f"join {ours}", steps, work, inputs={"cities": CITIES}, is_ordered=False, **more)
+
+
+def partnered(how, wanted):
+    def work(frame):
+        return frame[frame["city"].isin([row["city"] for row in CITIES]) == wanted][["id", "city"]]
+
+    steps = [{"select": ["id", "city"]}, {"join": {"with": "cities", "on": "city", "how": how}}]
+    return changed(f"join {how}", steps, work, inputs={"cities": CITIES})
+
+
+# An empty field is missing; words that pandas takes for missing are text, and NaN is a number.
+ODD_CSV = "name,score,note\nA,1.5,NA\nB,,None\nC,NaN,x\nD,-2.25,\nE,1e3,null\n"
+
+
+def odd_frame():
+    notes = pandas.read_csv(tables.text_file(ODD_CSV), keep_default_na=False, na_values=[""])["note"]
+    return pandas.read_csv(tables.text_file(ODD_CSV)).assign(note=notes)
+
+
+TRANSFORMS = [
+    changed("select in another order", [{"select": ["price", "id"]}], lambda f: f[["price", "id"]]),
+    changed("drop", [{"drop": ["city", "big", "open"]}], lambda f: f.drop(columns=["city", "big", "open"])),
+    changed("rename", [{"rename": {"count": "pieces"}}], lambda f: f.rename(columns={"count": "pieces"})),
+    changed(
+        "sort, missing last, equal ones as they were",
+        [{"sort": ["city", "-count"]}, {"select": ["id"]}],
+        lambda f: f.sort_values(["city", "count"], ascending=[True, False], na_position="last", kind="stable")[["id"]],
+    ),
+    changed(
+        "sort downwards, missing last",
+        [{"sort": {"field": "weight", "descending": True}}, {"select": ["id", "weight"]}],
+        lambda f: f.sort_values("weight", ascending=False, na_position="last", kind="stable")[["id", "weight"]],
+    ),
+    changed("limit with an offset", [{"limit": {"count": 7, "offset": 5}}], lambda f: f.iloc[5:12]),
+    changed("limit beyond the end", [{"limit": 100_000}, {"select": ["id"]}], lambda f: f[["id"]]),
+    changed(
+        "compute, missing stays missing",
+        [{"compute": {"total": "price * count", "half": "weight / 2 + 1"}}, {"select": ["id", "total", "half"]}],
+        lambda f: f.assign(total=f["price"] * f["count"], half=f["weight"] / 2 + 1)[["id", "total", "half"]],
+    ),
+    changed(
+        "compute with whole numbers, exactly",
+        [{"compute": {"next": "big + 1"}}, {"select": ["next"]}],
+        lambda f: pandas.DataFrame({"next": f["big"] + 1}),
+    ),
+    changed(
+        "cast to text and back",
+        [{"cast": {"id": "text"}}, {"cast": {"id": "integer"}}, {"select": ["id"]}],
+        lambda f: f[["id"]],
+    ),
+    changed("distinct rows", [{"distinct": {}}], lambda f: f.drop_duplicates()),
+    changed("distinct by a field", [{"distinct": ["kind", "open"]}, {"select": ["id"]}], lambda f: f.drop_duplicates(["kind", "open"])[["id"]]),
+    changed(
+        "several in one step",
+        [{"transform": {"compute": {"total": "price * 2"}, "sort": "-total", "limit": 5, "select": ["id", "total"]}}],
+        lambda f: f.assign(total=f["price"] * 2).sort_values("total", ascending=False, kind="stable").head(5)[["id", "total"]],
+    ),
+    joined("inner"),
+    joined("left"),
+    joined("outer"),
+    partnered("semi", True),
+    partnered("anti", False),
+    changed(
+        "unnest a list",
+        [{"unnest": "tags"}],
+        lambda f: f.explode("tags").dropna(subset=["tags"]),
+        rows=[{"id": number, "tags": [f"t{step}" for step in range(number % 4)]} for number in range(12)],
+    ),
+    Case(
+        "csv keeps words that pandas takes for missing",
+        [{"select": ["name", "note"]}],
+        lambda _: odd_frame()[["name", "note"]],
+        arguments={"data": ODD_CSV, "format": "csv"},
+    ),
+    Case(
+        "csv leaves NaN out of figures",
+        [{"aggregate": {"aggregations": {"score": ["sum", "mean", "min", "max"]}}}],
+        lambda _: [{f"score_{name}": getattr(odd_frame()["score"], name)() for name in ("sum", "mean", "min", "max")}],
+        arguments={"data": ODD_CSV, "format": "csv"},
+    ),
+    Case("nothing at all", [{"filter": condition("a", "is null")}], lambda _: [], rows=[], arguments={"data": "a,b\n", "format": "csv"}),
+]
+
+CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS]

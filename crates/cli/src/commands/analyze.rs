@@ -1,0 +1,283 @@
+//! `gristmill analyze`: steps over a file, in the same jailed worker that serves agents.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use gristmill_gateway::analysis::{
+    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
+    unlinked_file,
+};
+use gristmill_gateway::domain::shape::{Strategy, shape_json};
+use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand, tokens};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::table_text;
+use super::{Failure, Outcome};
+use crate::arguments::{ConfigFile, LimitArguments};
+use crate::terminal::{Printable, tell_beside};
+use crate::{engine_progress, exit_codes, upstreams};
+
+/// Steps are written by hand or by a model; what is larger is data in the wrong place.
+const STEPS_BYTES_MAX: u64 = 1024 * 1024;
+/// What is piped in is kept in a file first, which must not fill the disk.
+const PIPED_BYTES_MAX: u64 = 8 << 30;
+/// Rows that a terminal is shown.
+const ROWS_SHOWN: usize = 40;
+
+#[derive(Args)]
+pub struct AnalyzeArguments {
+    /// The data: a file with JSON, JSON Lines, CSV or Parquet in it, or `-` for standard input
+    pub file: PathBuf,
+
+    /// What to do: a JSON list of steps, or `@FILE` with one; see docs/analysis.md
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub steps: String,
+
+    /// A further table, by the name that steps call it; may repeat
+    #[arg(long = "input", value_name = "NAME=FILE")]
+    pub inputs: Vec<String>,
+
+    /// How the data is written: json, jsonl, csv or parquet [default: told by its name and content]
+    #[arg(long)]
+    pub format: Option<String>,
+
+    /// Show no more than this many tokens, as a model would be shown
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+
+    /// Print one JSON document: rows, columns, notes and the whole result
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the whole result to a file, as JSON
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "max_tokens"])]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+
+    #[command(flatten)]
+    pub limits: LimitArguments,
+}
+
+pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
+    let (_, limits) = upstreams::read_with_limits(false, &arguments.config, &arguments.limits)?;
+    let request = request_of(&arguments.steps).map_err(Failure::Usage)?;
+    let inputs = inputs_of(&arguments).map_err(Failure::Usage)?;
+    let output = unlinked_file(&std::env::temp_dir()).map_err(|error| Failure::Ours(error.into()))?;
+    engine_progress::prepare().map_err(Failure::Ours)?;
+    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
+    // One analysis is all there will be: no worker is kept waiting behind it.
+    let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
+    let gateway = Gateway::builder(worker).limits(limits).pool(pool).build().await;
+    let gateway = gateway.map_err(|error| Failure::Ours(error.into()))?;
+    let outcome = gateway.analyze(AnalysisRequest { request, inputs, limits: None, output }).await;
+    gateway.shutdown().await;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(failure) => return Ok(tell_failure(&failure, arguments.json)),
+    };
+    match show(&arguments, outcome) {
+        Ok(()) => Ok(exit_codes::OK),
+        // Whoever read our output has seen enough.
+        Err(error) if is_closed(&error) => Ok(exit_codes::OK),
+        Err(error) => Err(Failure::Ours(error)),
+    }
+}
+
+fn is_closed(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// What the engine is asked: a list of steps, one step, or a whole request.
+fn request_of(steps: &str) -> anyhow::Result<String> {
+    let text = match steps.strip_prefix('@') {
+        Some(path) => {
+            let mut text = String::new();
+            let file = File::open(path).with_context(|| format!("the steps in {path} cannot be opened"))?;
+            file.take(STEPS_BYTES_MAX + 1)
+                .read_to_string(&mut text)
+                .with_context(|| format!("the steps in {path} cannot be read"))?;
+            text
+        }
+        None => steps.to_owned(),
+    };
+    if text.len() as u64 > STEPS_BYTES_MAX {
+        bail!("the steps are larger than 1 MB; put data into files, and name them with --input");
+    }
+    let given: Value = serde_json::from_str(&text).map_err(|error| {
+        anyhow!("the steps are not JSON: {error}; write such as '[{{\"describe\": {{}}}}]'")
+    })?;
+    Ok(match given {
+        Value::Object(request) if request.contains_key("steps") || request.contains_key("analysis_type") => {
+            Value::Object(request)
+        }
+        Value::Object(step) => json!({"steps": [step]}),
+        steps => json!({"steps": steps}),
+    }
+    .to_string())
+}
+
+fn inputs_of(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<AnalysisInput>> {
+    let first = input("data".to_owned(), &arguments.file, arguments.format.clone())?;
+    let mut inputs = vec![first];
+    for given in &arguments.inputs {
+        let (name, path) =
+            given.split_once('=').ok_or_else(|| anyhow!("`--input {given}` must be NAME=FILE"))?;
+        inputs.push(input(name.trim().to_owned(), Path::new(path), None)?);
+    }
+    Ok(inputs)
+}
+
+fn input(name: String, path: &Path, format: Option<String>) -> anyhow::Result<AnalysisInput> {
+    let shown = path.display();
+    let file = if path.as_os_str() == "-" {
+        piped()?
+    } else {
+        let file = File::open(path).with_context(|| format!("{shown} cannot be opened"))?;
+        let metadata = file.metadata().with_context(|| format!("{shown} cannot be read"))?;
+        if !metadata.is_file() {
+            bail!("{shown} is not a plain file; pipe it in, with `-` in its place");
+        }
+        file
+    };
+    let format = format.or_else(|| path.to_str().and_then(format_of_path).map(str::to_owned));
+    Ok(AnalysisInput { name, format, data: AnalysisData::File(file) })
+}
+
+/// Standard input as a file: the worker reads files only.
+fn piped() -> anyhow::Result<File> {
+    if io::stdin().is_terminal() {
+        eprintln!("type the data, and Ctrl-D at its end");
+    }
+    let path = std::env::temp_dir().join(format!("gristmill-input-{}", std::process::id()));
+    let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    // What a worker is given it cannot write through.
+    let file = File::open(&path);
+    std::fs::remove_file(&path)?;
+    let copied = io::copy(&mut io::stdin().lock().take(PIPED_BYTES_MAX + 1), &mut written)
+        .context("standard input cannot be read")?;
+    if copied > PIPED_BYTES_MAX {
+        bail!("standard input is larger than 8 GB; name a file instead");
+    }
+    Ok(file?)
+}
+
+fn tell_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
+    let (code, message) = (failure.code, &failure.message);
+    if as_json {
+        let (hint, step) = (&failure.hint, failure.step);
+        let error = json!({"code": code.as_str(), "message": message, "hint": hint, "step": step});
+        println!("{:#}", json!({"success": false, "error": error}));
+    } else {
+        let step = failure.step.filter(|_| !message.starts_with("step "));
+        let step = step.map(|step| format!(" step {step}")).unwrap_or_default();
+        tell_beside(&Printable::all(&format!("error[{code}]{step}: {message}")));
+        if let Some(hint) = &failure.hint {
+            tell_beside(&Printable::all(&format!("hint: {hint}")));
+        }
+    }
+    ExitCode::from(exit_codes::number_of(code))
+}
+
+fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Result<()> {
+    let AnalysisOutcome { rows, columns, notes, mut output, .. } = outcome;
+    output.rewind()?;
+    if let Some(path) = &arguments.output {
+        let shown = path.display();
+        let mut file = File::create(path).with_context(|| format!("{shown} cannot be written"))?;
+        let bytes = io::copy(&mut output, &mut file).with_context(|| format!("{shown} cannot be written"))?;
+        tell_beside(&match rows {
+            Some(rows) => format!("wrote {rows} rows to {shown}, {bytes} bytes"),
+            None => format!("wrote {shown}, {bytes} bytes"),
+        });
+        tell_notes(&notes);
+        return Ok(());
+    }
+    if arguments.json {
+        return print_json(arguments.max_tokens, rows, &columns, &notes, output);
+    }
+    let mut text = String::new();
+    output.read_to_string(&mut text)?;
+    let terminal = io::stdout().is_terminal();
+    let shown = match (arguments.max_tokens, rows) {
+        (Some(tokens_max), _) => {
+            let shaped = shape_json(&text, Strategy::Auto, tokens_max, &tokens::count);
+            shaped.left_out.iter().for_each(|left_out| tell_beside(&format!("left out: {left_out}")));
+            format!("{}\n", shaped.text)
+        }
+        (None, None) => format!("{:#}\n", serde_json::from_str::<Value>(&text)?),
+        (None, Some(rows)) => {
+            let lines: Vec<&RawValue> = serde_json::from_str(&text)?;
+            match terminal {
+                true => {
+                    table_text::table(&columns, lines.iter().take(ROWS_SHOWN).map(|line| line.get()), rows)
+                }
+                false => lines.iter().flat_map(|line| [line.get(), "\n"]).collect(),
+            }
+        }
+    };
+    let shown = if terminal { Printable::all(&shown) } else { shown };
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(shown.as_bytes())?;
+    stdout.flush()?;
+    tell_notes(&notes);
+    Ok(())
+}
+
+fn tell_notes(notes: &[String]) {
+    notes.iter().for_each(|note| tell_beside(&Printable::all(&format!("note: {note}"))));
+}
+
+/// One document. A whole result goes from the file as it is: it may be large.
+fn print_json(
+    max_tokens: Option<usize>,
+    rows: Option<u64>,
+    columns: &[String],
+    notes: &[String],
+    mut output: File,
+) -> anyhow::Result<()> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    let told = json!({"success": true, "rows": rows, "columns": columns, "notes": notes});
+    if let Some(tokens_max) = max_tokens {
+        let mut text = String::new();
+        output.read_to_string(&mut text)?;
+        let shaped = shape_json(&text, Strategy::Auto, tokens_max, &tokens::count);
+        let mut told = told;
+        told["is_whole"] = json!(shaped.is_whole);
+        told["left_out"] = json!(shaped.left_out);
+        told["result"] = shaped.value;
+        writeln!(stdout, "{told}")?;
+    } else {
+        let told = told.to_string();
+        write!(stdout, "{},\"result\":", told.trim_end_matches('}'))?;
+        io::copy(&mut output, &mut stdout)?;
+        writeln!(stdout, "}}")?;
+    }
+    stdout.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_a_list_one_step_or_a_whole_request() {
+        let list = r#"{"steps":[{"limit":3}]}"#;
+        assert_eq!(request_of(r#"[{"limit": 3}]"#).unwrap(), list);
+        assert_eq!(request_of(r#"{"limit": 3}"#).unwrap(), list);
+        assert_eq!(request_of(list).unwrap(), list);
+        let other = r#"{"analysis_type":"describe","parameters":{}}"#;
+        assert_eq!(request_of(other).unwrap(), other);
+        let refused = request_of("limit 3").unwrap_err().to_string();
+        assert!(refused.contains("not JSON") && refused.contains("describe"), "{refused}");
+    }
+}
