@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod answer;
 mod builder;
 pub mod execute;
 pub mod executions;

@@ -39,7 +39,6 @@ pub struct Beginning {
     context: String,
     at: SystemTime,
     session: String,
-    answer_tokens_max: Option<usize>,
 }
 
 /// An execution that runs and is noted as running.
@@ -48,7 +47,6 @@ pub struct Recording {
     begun: Arc<BegunRow>,
     /// Of the program and its context.
     program: Counting,
-    answer_tokens_max: Option<usize>,
 }
 
 /// A row, as it is written first.
@@ -114,7 +112,6 @@ impl Beginning {
             context,
             at: SystemTime::now(),
             session: String::new(),
-            answer_tokens_max: None,
         }
     }
 
@@ -124,15 +121,9 @@ impl Beginning {
         self
     }
 
-    /// The most that an answer about it may take: what is cut away has not gone back.
-    pub fn answered_within(mut self, tokens_max: Option<usize>) -> Self {
-        self.answer_tokens_max = tokens_max;
-        self
-    }
-
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, session, answer_tokens_max } = self;
+        let Self { history, id, owner, level, code, context, at, session } = self;
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
         let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
@@ -157,22 +148,24 @@ impl Beginning {
         });
         history.note(Arc::clone(&begun));
         let program = Counting::of(vec![code, context]);
-        Recording { history, begun, program, answer_tokens_max }
+        Recording { history, begun, program }
     }
 }
 
 impl Recording {
     /// Completes it, in `session` if it worked in one. Afterwards it is on the disk; if that cannot
-    /// be, the report says so, and what it reports is as good as ever.
-    pub async fn end(self, report: &mut Report, session: &str) {
-        let Self { history, begun, program, answer_tokens_max } = self;
+    /// be, the report says so, and what it reports is as good as ever. `returned` is what the answer
+    /// about it took; without one, all that it reports has gone back.
+    pub async fn end(self, report: &mut Report, session: &str, returned: Option<u64>) {
+        let Self { history, begun, program } = self;
         let mut weight = begun.weight;
         let keeps = history.settings().content;
         let result = report.result.as_ref().map(Value::to_string);
-        let returned = Counting::of(returned_texts(report, result.as_deref()));
         let (program, is_estimate) = program.counted().await;
-        let (returned, _) = returned.counted().await;
-        let returned = answer_tokens_max.map_or(returned, |max| returned.min(max));
+        let returned = match returned {
+            Some(returned) => returned,
+            None => Counting::of(returned_texts(report, result.as_deref())).counted().await.0 as u64,
+        };
         let inside = report.tools_called.iter().map(call_tokens).sum();
         let kept =
             |text: &str| KeptText { text: keeps.then(|| middle_left_out(text)), bytes: text.len() as u64 };
@@ -200,7 +193,7 @@ impl Recording {
             calls_failed: report.tools_called.iter().filter(|call| !call.ok).count() as u64,
             tokens: RecordedTokens {
                 program: program as u64,
-                returned: returned as u64,
+                returned,
                 inside,
                 estimated: is_estimate || report.tokens_estimated,
             },
