@@ -12,7 +12,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/1_sessions.sql"),
     include_str!("migrations/2_executions.sql"),
     include_str!("migrations/3_skills.sql"),
-    include_str!("migrations/5_session_answers.sql"),
+    include_str!("migrations/6_session_answers.sql"),
 ];
 
 /// The version that this gristmill writes.
