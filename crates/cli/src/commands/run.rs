@@ -10,9 +10,8 @@ use gristmill_gateway::answer::{self, Answer, AnswerBudget, Keeping};
 use gristmill_gateway::domain::{Code, format_bytes};
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::history::Beginning;
-use gristmill_gateway::results::{Origin, ResultSettings, Results};
+use gristmill_gateway::results::{Origin, Results};
 use gristmill_gateway::session::Patience;
-use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
@@ -105,7 +104,10 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     // While the workers come up.
-    let results = own_results(store.as_ref(), &place).await;
+    let results = match &store {
+        Some(store) => data_store::open_results(store.clone(), &place).await,
+        None => None,
+    };
     request.results_folder = results.as_ref().and_then(|results| results.folder_of(&Owner::local()).ok());
     let recorder = match store {
         Some(store) => Recorder::open(store, &place).await,
@@ -150,12 +152,6 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         Some(error) => return Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
     }
     print_report(&report, said.as_ref(), arguments.json)
-}
-
-/// Whole values of whoever is at the terminal; a program runs without them as well.
-async fn own_results(store: Option<&Store>, place: &DataPlace) -> Option<Results> {
-    let folder = place.folder().ok()?.join("results");
-    Results::open(store?.clone(), folder, ResultSettings::default()).await.ok()
 }
 
 /// What a model would get, if that is wanted.
