@@ -147,12 +147,14 @@ fn find<'a>(value: &'a Value, marks: &mut Vec<Mark<'a>>) {
 
 fn replace(value: &mut Value, stand_ins: &mut impl Iterator<Item = Option<StandIn>>) {
     match value {
-        Value::Object(object) if Mark::of(object).is_some() => {
-            if let Some(stand_in) = stand_ins.next().flatten() {
-                stand_in.take_place(object);
+        Value::Object(object) => match Mark::of(object).is_some() {
+            true => {
+                if let Some(stand_in) = stand_ins.next().flatten() {
+                    stand_in.take_place(object);
+                }
             }
-        }
-        Value::Object(object) => object.values_mut().for_each(|member| replace(member, stand_ins)),
+            false => object.values_mut().for_each(|member| replace(member, stand_ins)),
+        },
         Value::Array(items) => items.iter_mut().for_each(|item| replace(item, stand_ins)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }

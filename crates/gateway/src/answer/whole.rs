@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gristmill_domain::shape::{self, Shaped, Strategy};
 use gristmill_domain::{format_bytes, one_line};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::fit::BYTES_PER_TOKEN_MAX;
 use super::{Keeping, binaries};
@@ -17,6 +17,9 @@ const AT_ONCE_BYTES_MAX: usize = 32 << 10;
 const LEFT_OUT_CHARS_MAX: usize = 80;
 /// What naming it takes.
 const LEFT_OUT_TOKENS: usize = 24;
+/// What ends a line, and what the name of a member takes with its punctuation.
+const LINE_TOKENS: usize = 1;
+const MEMBER_TOKENS: usize = 6;
 
 /// Something to be shown.
 pub(super) struct Text {
@@ -61,10 +64,15 @@ pub(super) async fn shown(
         }
     }
     let mut whole = Whole::keep(what, &text, keep).await;
-    let room = room.saturating_sub(whole.tokens() + LEFT_OUT_TOKENS);
+    // What is shown needs room, too.
+    if whole.tokens() > room / 2 {
+        whole.say_less();
+    }
+    let room = room.saturating_sub(whole.tokens());
+    // Nothing at all is better than an empty text that looks like the value.
     let shaped = match room {
         0 => None,
-        room => Some(shaped(&text, room, strategy).await),
+        room => Some(shaped(&text, room, strategy).await).filter(|shaped| !shaped.text.is_empty()),
     };
     let left_out = shaped.as_ref().and_then(|shaped| shaped.left_out.first());
     whole.left_out = left_out.map(|left_out| one_line(left_out, LEFT_OUT_CHARS_MAX));
@@ -158,10 +166,14 @@ impl Whole {
         !std::mem::replace(&mut self.is_short, true)
     }
 
-    /// What it takes beside what was left out. In structured content the handle has a member, too.
+    /// What it takes as text or as structured content, whichever is more, before it is known what was
+    /// left out.
     fn tokens(&self) -> usize {
-        let member = self.handle().map_or(0, |handle| tokens::count(handle) + 6);
-        tokens::count(&self.words()) + 6 + member
+        let text = tokens::count(&self.words()) + LINE_TOKENS;
+        let member = self.handle().map_or(0, |handle| tokens::count(handle) + MEMBER_TOKENS);
+        let note = self.note().map_or(0, |note| tokens::count(&json!(note).to_string()) + MEMBER_TOKENS);
+        let left_out = if self.is_short { 0 } else { LEFT_OUT_TOKENS };
+        text.max(member + note) + left_out
     }
 }
 
