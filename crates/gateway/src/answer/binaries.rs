@@ -46,7 +46,8 @@ impl<'a> Binaries<'a> {
             let decoded_max = mark.base64.len() / 4 * 3;
             if files >= FILES_MAX || decoded_max > bytes_left + 2 {
                 is_missing = true;
-                stand_ins.push(Some(StandIn { file: None, media_type: OCTETS, bytes: decoded_max as u64 }));
+                let bytes = mark.bytes.min(decoded_max as u64);
+                stand_ins.push(Some(StandIn { file: None, media_type: OCTETS, bytes }));
                 continue;
             }
             // What is not base64 was written by hand, and stays as it is.
