@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::domain::{Level, Limits};
 
+use crate::answer_arguments::AnswerArguments;
 use crate::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
 use crate::commands::token::Lifetime;
 
@@ -122,6 +123,9 @@ pub struct Run {
     /// Connect no server, whatever is configured
     #[arg(long)]
     pub no_servers: bool,
+
+    #[command(flatten)]
+    pub answer: AnswerArguments,
 
     #[command(flatten)]
     pub config: ConfigFile,

@@ -1,6 +1,7 @@
 //! `gristmill`: arguments, commands, wiring. A library only so that tests can share the example
 //! tools.
 
+mod answer_arguments;
 mod arguments;
 mod client_arguments;
 pub mod clients;

@@ -5,7 +5,7 @@ mod support;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-use gristmill_testkit::TestFolder;
+use gristmill_testkit::{Home, TestFolder};
 use serde_json::{Value, json};
 use support::gristmill;
 
@@ -29,6 +29,10 @@ fn command(arguments: &[&str]) -> Command {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn parsed(json: &str) -> Value {
+    serde_json::from_str(json).unwrap()
 }
 
 fn check(arguments: &[&str], code: i32, stdout: &str) -> String {
@@ -121,6 +125,37 @@ fn json_is_one_document_with_everything_in_it() {
     assert_eq!(report["error"]["kind"], json!("exception"));
     assert_eq!(report["error"]["line"], json!(2));
     assert!(report["error"]["traceback"].as_str().unwrap().contains("1 / 0"));
+}
+
+#[test]
+fn what_a_model_would_get_is_shown_on_request() {
+    let home = Home::new(gristmill(), "run-answer");
+    let code = "print('so far')\n[{'id': number} for number in range(5_000)]";
+    let whole = parsed(&home.ok(&["run", "-c", code, "--json"]));
+    assert_eq!(whole["result"].as_array().map(Vec::len), Some(5_000));
+    let bounded = ["run", "-c", code, "--max-output-tokens", "150", "--shape", "head_tail"];
+    let said = home.run(&bounded);
+    let tokens = gristmill_gateway::tokens::count(said.stdout.trim_end());
+    assert!(said.code == Some(0) && tokens <= 150, "{tokens}\n{}\n{}", said.stdout, said.stderr);
+    assert!(said.stdout.starts_with("so far\n") && said.stdout.contains("Whole result"), "{}", said.stdout);
+    let structured = parsed(&home.ok(&[&bounded[..], &["--json"]].concat()));
+    let handle = structured["result_handle"].as_str().expect("a handle");
+    assert!(said.stdout.contains(&format!("/results/{handle}.json")), "{}", said.stdout);
+    let again = format!("len(json.load(open('/results/{handle}.json')))");
+    assert_eq!(home.ok(&["run", "-c", &again]), "5000\n");
+    for wrong in [["--max-output-tokens", "49"], ["--shape", "table"]] {
+        assert_eq!(home.run(&["run", "-c", "1", wrong[0], wrong[1]]).code, Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
+fn bytes_in_a_result_are_named_on_the_terminal_and_whole_in_json() {
+    let code = "{'a': bytes([255, 0])}";
+    let expected =
+        "{\n  \"a\": {\n    \"media_type\": \"application/octet-stream\",\n    \"bytes\": 2\n  }\n}\n";
+    check(&["run", "-c", code], 0, expected);
+    let report = parsed(&text(&run(&["run", "-c", code, "--json"]).stdout));
+    assert_eq!(report["result"]["a"]["$file"]["base64"], "/wA=");
 }
 
 #[test]

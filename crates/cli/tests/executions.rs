@@ -6,13 +6,14 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gristmill_gateway::answer::AnswerBudget;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, ToolAnswer};
 use gristmill_gateway::executions::{Answers, Executions, Follower, KeepLimits, Owner, Start, Status};
 use gristmill_gateway::ports::{
     BoxFuture, Question, QuestionAnswer, QuestionKind, ToolCall, ToolFailure, Tools,
 };
 use gristmill_gateway::session::{
-    ConnectionSession, Patience, SessionChoice, SessionSettings, Sessions, Whose,
+    ConnectionSession, NewSession, Patience, SessionChoice, SessionSettings, Sessions, Whose,
 };
 use gristmill_gateway::store::Store;
 use gristmill_gateway::{ExecuteRequest, Report};
@@ -83,7 +84,8 @@ fn start(whose: &str, code: &str) -> Start {
         patience: Patience::Refuse,
         keep_variables: false,
         answers: Answers { forms: true, urls: false },
-        answer_tokens_max: None,
+        answer: AnswerBudget::default(),
+        answer_is_said: false,
     }
 }
 
@@ -248,6 +250,41 @@ fn a_session_can_be_asked_for_before_anything_is_left_behind() {
     let report = ended(&world, &follower);
     assert_eq!(report.result, Some(json!([])));
     assert!(report.session.clone().is_some_and(|session| session.is_new));
+}
+
+#[test]
+fn an_answer_takes_what_its_call_says_or_its_session() {
+    let (world, _, executions) = world(KeepLimits::default());
+    let new =
+        NewSession { name: Some("brief".to_owned()), max_output_tokens: Some(60), ..NewSession::default() };
+    let held = world.block_on(executions.sessions().create(&owner("a"), new));
+    drop(held.unwrap_or_else(|error| panic!("{error}")));
+    let tokens_of = |start: Start| {
+        let follower = executions.start(start).unwrap_or_else(|report| panic!("{report:?}"));
+        ended(&world, &follower);
+        follower.progress().answer.expect("it has ended").tokens
+    };
+    let code = "[{'id': number} for number in range(5_000)]";
+    let alone = tokens_of(start("a", code));
+    assert!((61..=1_000).contains(&alone), "{alone}");
+    assert!(tokens_of(in_session("a", "brief", code)) <= 60);
+    let budget = AnswerBudget { tokens_max: 300, ..AnswerBudget::default() };
+    let said = Start { answer: budget, answer_is_said: true, ..in_session("a", "brief", code) };
+    let said = tokens_of(said);
+    assert!((61..=300).contains(&said), "{said}");
+}
+
+#[test]
+fn an_answer_is_made_anew_within_another_budget() {
+    let (world, _, executions) = world(KeepLimits::default());
+    let follower =
+        executions.start(start("a", "'word ' * 5_000")).unwrap_or_else(|report| panic!("{report:?}"));
+    let report = ended(&world, &follower);
+    let budget = AnswerBudget { tokens_max: 50_000, ..AnswerBudget::default() };
+    let whole = world.block_on(executions.answer(&follower, &report, &budget));
+    assert_eq!(whole.structured, json!({"status": "ok", "result": "word ".repeat(5_000)}));
+    let first = follower.progress().answer.expect("it has ended");
+    assert!(first.tokens <= 1_000 && first.text.contains("is not kept"), "{}", first.text);
 }
 
 #[test]

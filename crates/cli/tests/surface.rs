@@ -87,7 +87,10 @@ fn values_that_json_does_not_have_are_converted_as_documented() {
         ),
         ("{3, 1, 2}", json!([1, 2, 3])),
         ("b'text'", json!("text")),
-        ("b'\\xff'", json!({"base64": "/w=="})),
+        (
+            "b'\\xff'",
+            json!({"$file": {"media_type": "application/octet-stream", "bytes": 1, "base64": "/w=="}}),
+        ),
         ("'\\ud800'", json!("\u{fffd}")),
         ("import datetime\ndatetime.datetime(2026, 1, 2, 3, 4)", json!("2026-01-02T03:04:00")),
         ("import decimal\ndecimal.Decimal('1.10')", json!("1.10")),

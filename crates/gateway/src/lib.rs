@@ -23,6 +23,7 @@
 
 pub mod access;
 pub mod analysis;
+pub mod answer;
 mod builder;
 pub mod execute;
 pub mod executions;

@@ -4,7 +4,7 @@ Reading order: `program` (one run, in stages), `environment` (fresh state), `sou
 (text to code), `namespace` (what the program finds), `tools` and `loop` (calls and
 asyncio), `tool_files` (answers with files), `read_resource`, `analyze`, `search`, `describe` and `signature`,
 `files`, `catalogue`, `names`, `trees` and `tool_imports` (what lies in /servers, imports from it), `loose_ends`,
-`result` and `foreign` (value to JSON), `tracebacks` and `errors` (failure to outcome), `warm`.
+`result`, `result_files` and `foreign` (value to JSON), `tracebacks` and `errors` (failure to outcome), `warm`.
 `stdlib`, `imports`, `resources`, `missing`, `refusals` and `image` shape the interpreter at build
 time. Nothing here trusts the program: modules are loaded with private builtins and keep their own
 references.

@@ -97,6 +97,8 @@ class RunState:
         self.task_count = 0
         self.background_error = None
         self.tool_file_count = 0
+        # Where the images lie that tools answered with.
+        self.tool_images = set()
 
 
 _state = None

@@ -6,7 +6,6 @@ types and their subclasses are read through the built-in methods; every call int
 program's own code (`__repr__`, iterators, mappings) is guarded and its output cut.
 """
 
-import base64
 import datetime
 import decimal
 import enum
@@ -15,7 +14,7 @@ import pathlib
 import types
 import uuid
 
-from gristmill_guest import encoding, foreign
+from gristmill_guest import encoding, foreign, result_files
 
 GENERATOR_ITEMS_MAX = 10_000
 REPR_CHARS_MAX = 500
@@ -23,6 +22,8 @@ REPR_CHARS_MAX = 500
 INT_BITS_MAX = 14_285
 PATH_CHARS_MAX = 120
 PATH_STEPS_MAX = 60
+# What stands for bytes is an object in an object.
+FILE_LEVELS = 2
 # Below this depth every Python frame of the writer still fits the guest's stack.
 DEPTH_HARD_MAX = 200
 
@@ -59,6 +60,7 @@ class _Writer:
         self._bytes_left = bytes_max
         self._depth_max = depth_max
         self._open = {}
+        self._images = result_files.ToolImages()
         # Keys and indexes on the way here; turned into text only when something is said.
         self._path = []
 
@@ -170,7 +172,8 @@ class _Writer:
         try:
             self._put_text(data.decode("utf-8"))
         except UnicodeDecodeError:
-            self._put('{"base64": "' + base64.b64encode(data).decode("ascii") + '"}')
+            self._check_depth(len(self._path) + FILE_LEVELS)
+            self._put(f'{{"{result_files.MARK}": {result_files.marked(data)}}}')
 
     def _iso(self, value):
         self._put_text(foreign.safe_text(foreign.plain_iso, value))
@@ -190,13 +193,8 @@ class _Writer:
             self._note(f"{self._where()} refers back to {first}; the cycle is cut")
             self._put('"<cycle>"')
             return
-        if depth > self._depth_max:
-            raise ResultLimit(
-                "result_depth",
-                self._depth_max,
-                f"the result is nested deeper than {self._depth_max} levels (at {self._where()})",
-            )
-        leaf = self._leaf(value)
+        self._check_depth(depth)
+        leaf = self._leaf(value, depth)
         if leaf is not None:
             self._put(leaf)
             return
@@ -204,7 +202,15 @@ class _Writer:
         write_members(members, depth)
         del self._open[id(value)]
 
-    def _leaf(self, value):
+    def _check_depth(self, depth):
+        if depth > self._depth_max:
+            raise ResultLimit(
+                "result_depth",
+                self._depth_max,
+                f"the result is nested deeper than {self._depth_max} levels (at {self._where()})",
+            )
+
+    def _leaf(self, value, depth):
         """The text of a list or dict of plain scalars, made at C speed; None for anything else.
 
         Most of a large result is rows like that. What might not fit is left to the slow
@@ -218,6 +224,10 @@ class _Writer:
             return None
         members = value
         if kind is dict:
+            if len(value) == result_files.MEMBERS and depth < self._depth_max:
+                image = self._images.text_of(value, self._bytes_left)
+                if image is not None:
+                    return image
             for key in value:
                 if type(key) is not str:
                     return None

@@ -156,6 +156,8 @@ def _place(files, tool):
         for number, file in files.items():
             path = _write(file, _stem(tool), paths)
             stands_for[number] = {"type": file.kind, "path": path, "mime": file.mime, "bytes": len(file.data)}
+            if file.kind == "image":
+                loop.current().tool_images.add(path)
     except BaseException as error:
         for path in paths:
             _forget(path)

@@ -1,3 +1,4 @@
+import base64
 import collections
 import dataclasses
 import datetime
@@ -73,12 +74,26 @@ class ValuesBecomeJson(unittest.TestCase):
             (Colour.RED, "red"),
             (Level.HIGH, 3),
             (b"text", "text"),
-            (b"\xff", {"base64": "/w=="}),
+            (b"\xff", {"$file": {"media_type": "application/octet-stream", "bytes": 1, "base64": "/w=="}}),
             (ValueError("no"), "ValueError: no"),
             ("\ud800", "\ufffd"),
         ):
             with self.subTest(value=value):
                 self.check(value, expected)
+
+    def test_bytes_that_are_no_text_say_what_they_are(self):
+        for data, kind in (
+            (b"\x89PNG\r\n\x1a\n", "image/png"),
+            (b"\xff\xd8\xff\xe0", "image/jpeg"),
+            (b"GIF89a\xff", "image/gif"),
+            (b"RIFF\xff\xff\xff\xffWEBP", "image/webp"),
+            (b"%PDF-1.7\xff", "application/pdf"),
+            (b"RIFF\xff", "application/octet-stream"),
+        ):
+            value, told = convert({"deep": [bytearray(data)]})
+            file = value["deep"][0]["$file"]
+            self.assertEqual((file["media_type"], file["bytes"], told), (kind, len(data), []))
+            self.assertEqual(base64.b64decode(file["base64"], validate=True), data)
 
     def test_keys_follow_json_dumps(self):
         self.check(
@@ -144,6 +159,8 @@ class LimitsHold(unittest.TestCase):
     def test_depth(self):
         self.check([[[1]]], "result_depth", 2, depth_max=2)
         self.assertEqual(convert([[[1]]], depth_max=3)[0], [[[1]]])
+        self.check([b"\xff"], "result_depth", 2, depth_max=2)
+        self.assertEqual(list(convert([b"\xff"], depth_max=3)[0][0]), ["$file"])
 
     def test_size_counts_utf8_bytes(self):
         self.assertEqual(convert("éé", bytes_max=6)[0], "éé")

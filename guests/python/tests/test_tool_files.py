@@ -28,6 +28,16 @@ def answer(value, *described):
     return Raw("F" + json.dumps({"value": value, "files": listed}))
 
 
+def without_bytes(value):
+    """A result without the bytes that go along with it."""
+    if isinstance(value, list):
+        return [without_bytes(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {key: item for key, item in value.items() if key != "$file" or not isinstance(item, dict)}
+    return {key: without_bytes(item) for key, item in kept.items()}
+
+
 class World(InAWorkspace):
     def setUp(self):
         super().setUp()
@@ -45,7 +55,7 @@ class World(InAWorkspace):
     def result(self, code, **tools):
         outcome = self.run_program(code, **tools)
         self.assertTrue(outcome["ok"], outcome)
-        return outcome["result"]
+        return without_bytes(outcome["result"])
 
     def error(self, code, **tools):
         outcome = self.run_program(code, **tools)
@@ -66,6 +76,26 @@ class Placing(World):
         self.assertEqual(value, self.stands("draw-1.png"))
         with open(value["path"], "rb") as file:
             self.assertEqual(file.read(), PNG)
+
+    def test_an_image_in_the_result_brings_its_bytes(self):
+        run = self.run_program('[await callMCPTool("draw")]', draw=answer({"$file": 0}, PNG))
+        marked = {"media_type": "image/png", "bytes": len(PNG), "base64": coded(PNG)}
+        self.assertEqual(run["result"], [self.stands("draw-1.png") | {"$file": marked}])
+
+    def test_only_an_image_of_this_run_that_is_there_and_fits_brings_bytes(self):
+        for code in (
+            'import os\nresult = await callMCPTool("draw")\nos.remove(result["path"])',
+            'result = await callMCPTool("draw")\nresult["bytes"] = "many"',
+            'result = await callMCPTool("draw")\nresult["path"] = __file__',
+            'result = await callMCPTool("draw")\nopen(result["path"], "wb").write(bytes(100_000))',
+            '{"type": "image", "path": "/workspace/a.png", "mime": "image/png", "bytes": 1}',
+            'await callMCPTool("sing")',
+        ):
+            with self.subTest(code=code):
+                sound = answer({"$file": 0}, {"mime": "audio/wav", "base64": coded(PNG)})
+                run = self.run_program(code, draw=answer({"$file": 0}, PNG), sing=sound)
+                self.assertTrue(run["ok"], run)
+                self.assertNotIn("$file", run["result"])
 
     def test_files_deep_in_a_value_are_found_and_everything_else_stays(self):
         value = {

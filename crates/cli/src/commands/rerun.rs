@@ -9,6 +9,7 @@ use gristmill_gateway::history::ExecutionRecord;
 use serde_json::{Map, Value};
 
 use super::{Failure, Outcome, run, show};
+use crate::answer_arguments::AnswerArguments;
 use crate::arguments::{ConfigFile, LimitArguments, Run};
 use crate::data_store::DataPlace;
 use crate::own_sessions;
@@ -33,6 +34,9 @@ pub struct RerunArguments {
     /// Connect no server, whatever is configured
     #[arg(long)]
     pub no_servers: bool,
+
+    #[command(flatten)]
+    pub answer: AnswerArguments,
 
     #[command(flatten)]
     pub config: ConfigFile,
@@ -60,6 +64,7 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         context_json: None,
         example_tools: arguments.example_tools,
         no_servers: arguments.no_servers,
+        answer: arguments.answer,
         config: arguments.config,
         limits: arguments.limits,
     };

@@ -6,15 +6,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_gateway::domain::Code;
+use gristmill_gateway::answer::{self, Answer, AnswerBudget, Keeping};
+use gristmill_gateway::domain::{Code, format_bytes};
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::history::Beginning;
+use gristmill_gateway::results::{Origin, Results};
 use gristmill_gateway::session::Patience;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{
     Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
     WorkspaceChoice,
 };
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -55,7 +58,9 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
                 Ok(held) => held,
                 // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
                 Err(error) if error.code() == Code::Busy => {
-                    return print_report(&error.report(asked), arguments.json);
+                    let report = error.report(asked);
+                    let said = answer_for_a_model(&report, arguments.answer.budget(), None).await;
+                    return print_report(&report, said.as_ref(), arguments.json);
                 }
                 Err(error) => return Err(own_sessions::failure(error)),
             };
@@ -99,10 +104,12 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     }
     let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
     // While the workers come up.
-    if let Some(store) = &store
-        && let Some(results) = data_store::open_results(store.clone(), &place).await
-    {
-        request.offer_results(results, &Owner::local());
+    let results = match &store {
+        Some(store) => data_store::open_results(store.clone(), &place).await,
+        None => None,
+    };
+    if let Some(results) = &results {
+        request.offer_results(results.clone(), &Owner::local());
     }
     let recorder = match store {
         Some(store) => Recorder::open(store, &place).await,
@@ -117,7 +124,8 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     let beginning = beginning.map(|beginning| beginning.in_session(session));
     let execution = gateway.execute(request);
     let recording = beginning.map(Beginning::begin);
-    let (mut report, unshown) = follow(execution, !arguments.json).await;
+    let budget = arguments.answer.budget();
+    let (mut report, unshown) = follow(execution, !arguments.json && budget.is_none()).await;
     gateway.shutdown().await;
     if let Some(held) = held {
         report.session = Some(held.report());
@@ -125,8 +133,13 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         held.leave_after_program().await;
     }
     let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
+    let mut said = answer_for_a_model(&report, budget, results.as_ref()).await;
     if let Some(recording) = recording {
-        recording.end(&mut report, &session).await;
+        recording.end(&mut report, &session, said.as_ref().map(|said| said.tokens)).await;
+        if !report.is_recorded {
+            // The report has one more note now.
+            said = answer_for_a_model(&report, budget, results.as_ref()).await;
+        }
     }
     if let Some(recorder) = recorder {
         recorder.close().await;
@@ -140,14 +153,28 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit_codes::of(&report)),
         Some(error) => return Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
     }
-    print_report(&report, arguments.json)
+    print_report(&report, said.as_ref(), arguments.json)
+}
+
+/// What a model would get, if that is wanted.
+async fn answer_for_a_model(
+    report: &Report,
+    budget: Option<AnswerBudget>,
+    results: Option<&Results>,
+) -> Option<Answer> {
+    let session = report.session.as_ref().map(|session| session.id.clone());
+    let origin = Origin { session, execution: None };
+    let keep = results.map(|results| Keeping { results: results.clone(), owner: Owner::local(), origin });
+    Some(answer::of_report(report, &budget?, keep.as_ref(), None).await)
 }
 
 /// The end of it, and the exit code.
-fn print_report(report: &Report, as_json: bool) -> Outcome {
-    let printed = match as_json {
-        true => print_json(report),
-        false => print_end(report),
+fn print_report(report: &Report, said: Option<&Answer>, as_json: bool) -> Outcome {
+    let printed = match (said, as_json) {
+        (Some(said), true) => print_json(&said.structured),
+        (Some(said), false) => print_said(said),
+        (None, true) => print_json(report),
+        (None, false) => print_end(report),
     };
     match printed {
         Ok(()) => Ok(exit_codes::of(report)),
@@ -272,17 +299,28 @@ fn shown(text: &str, terminal: bool) -> String {
     if terminal { Printable::all(text) } else { text.to_owned() }
 }
 
-fn print_json(report: &Report) -> io::Result<()> {
+fn print_json(document: &impl Serialize) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut stdout, report)?;
+    serde_json::to_writer_pretty(&mut stdout, document)?;
     writeln!(stdout)
+}
+
+fn print_said(said: &Answer) -> io::Result<()> {
+    writeln!(io::stdout().lock(), "{}", shown(&said.text, io::stdout().is_terminal()))?;
+    let mut stderr = io::stderr().lock();
+    for file in &said.files {
+        let size = format_bytes(file.base64.len() as u64 / 4 * 3);
+        writeln!(stderr, "note: an image goes along: {}, {size}", file.media_type)?;
+    }
+    writeln!(stderr, "note: {} tokens", said.tokens)
 }
 
 fn print_end(report: &Report) -> io::Result<()> {
     if let Some(result) = &report.result {
         let text = match result {
             Value::String(text) => text.clone(),
-            value => serde_json::to_string_pretty(value)?,
+            // Bytes are for --json; here it is enough to know of them.
+            value => serde_json::to_string_pretty(&*answer::without_bytes(value))?,
         };
         let mut stdout = io::stdout().lock();
         if !report.stdout.is_empty() && !report.stdout.ends_with('\n') {

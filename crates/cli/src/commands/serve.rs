@@ -11,6 +11,7 @@ use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_gateway::access::AccessTokens;
+use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::executions::{Executions, KeepLimits};
 use gristmill_gateway::history::History;
 use gristmill_gateway::session::Sessions;
@@ -23,6 +24,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
+use crate::answer_arguments::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::config::Surroundings;
 use crate::data_store::{self, DataPlace};
@@ -43,6 +45,10 @@ pub struct Serve {
     /// Seconds after which a caller is answered even if its program still runs
     #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub answer_within: u64,
+
+    /// Tokens that an answer takes at most if a call or its session says nothing else
+    #[arg(long, value_name = "TOKENS", default_value_t = TOKENS_DEFAULT as u64, value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
+    pub max_output_tokens: u64,
 
     /// A name under which it is reached over HTTP, such as example.com; may repeat
     #[arg(long, value_name = "HOST", requires = "http")]
@@ -142,6 +148,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
         skills: Some(skills),
         profile: arguments.profile,
         answer_within: Duration::from_secs(arguments.answer_within),
+        answer_tokens: usize::try_from(arguments.max_output_tokens).unwrap_or(TOKENS_DEFAULT),
     };
     let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;

@@ -11,6 +11,7 @@ use gristmill_gateway::session::{NewSession, Patience, SessionInfo, Sessions};
 use serde_json::{Value, json};
 
 use super::{Outcome, session_archive};
+use crate::answer_arguments::ANSWER_TOKENS;
 use crate::arguments::ConfigFile;
 use crate::own_sessions::{self, WHOSE};
 use crate::terminal::tell_beside;
@@ -54,6 +55,9 @@ pub enum SessionsCommand {
         /// The most files and folders, in the same way
         #[arg(long, value_name = "COUNT")]
         max_files: Option<u64>,
+        /// What an answer about one of its programs takes if a call says nothing else
+        #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
+        max_output_tokens: Option<u64>,
     },
     /// End sessions: their files and their state are gone
     End {
@@ -94,8 +98,8 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
     match arguments.command {
         SessionsCommand::List { json } => list(&sessions, json).await,
         SessionsCommand::Show { session, json } => show(&sessions, &session, json).await,
-        SessionsCommand::Create { name, max_size, max_files } => {
-            create(&sessions, NewSession { name, max_bytes: max_size, max_files }).await
+        SessionsCommand::Create { name, max_size, max_files, max_output_tokens } => {
+            create(&sessions, NewSession { name, max_bytes: max_size, max_files, max_output_tokens }).await
         }
         SessionsCommand::End { sessions: named } => end(&sessions, &named).await,
         SessionsCommand::Reset { session } => reset(&sessions, &session).await,
@@ -204,6 +208,9 @@ async fn show(sessions: &Sessions, session: &str, as_json: bool) -> Outcome {
         let files = info.max_files.map(|files| files.to_string()).unwrap_or_else(|| "-".to_owned());
         println!("limits   {bytes}, {files} files");
     }
+    if let Some(tokens) = info.max_output_tokens {
+        println!("answers  {tokens} tokens");
+    }
     if info.is_busy {
         println!("in use   a program is running in it");
     }
@@ -230,6 +237,7 @@ fn as_value(info: &SessionInfo) -> Value {
         "busy": info.is_busy,
         "max_bytes": info.max_bytes,
         "max_files": info.max_files,
+        "max_output_tokens": info.max_output_tokens,
     })
 }
 

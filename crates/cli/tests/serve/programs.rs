@@ -30,7 +30,9 @@ cases![
     a_name_that_is_no_sessions_is_refused,
     a_time_limit_stops_the_program_and_says_how_to_raise_it,
     a_time_limit_out_of_range_is_refused_with_the_range,
-    what_is_too_long_is_cut_and_the_answer_says_so,
+    what_is_too_long_is_kept_whole_and_a_program_goes_on_from_it,
+    an_answer_takes_a_thousand_tokens_if_nothing_else_is_said,
+    an_image_comes_back_as_an_image,
     a_failure_is_told_even_where_the_output_is_cut,
 ];
 
@@ -171,7 +173,7 @@ fn an_unknown_import_names_what_there_is() {
 }
 
 fn an_unknown_argument_names_the_nearest_and_all_others() {
-    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, keep_variables, background, busy";
+    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, shape, keep_variables, background, busy";
     assert_eq!(
         shared().call("execute_code", json!({"code": "1", "tiemout_s": 1})),
         json!({
@@ -381,26 +383,48 @@ fn a_time_limit_out_of_range_is_refused_with_the_range() {
     }
 }
 
-fn what_is_too_long_is_cut_and_the_answer_says_so() {
-    let arguments = json!({"code": "print('line\\n' * 3000)\n'x ' * 3000", "max_output_tokens": 200});
-    let answer = shared().call("execute_code", arguments);
+fn what_is_too_long_is_kept_whole_and_a_program_goes_on_from_it() {
+    let code = "for n in range(3000): print('line', n)\n[{'id': n} for n in range(3000)]";
+    let answer = shared().call("execute_code", json!({"code": code, "max_output_tokens": 300}));
     let structured = &answer["structuredContent"];
-    assert_eq!(
-        structured["notes"],
-        json!([
-            "the result is 6002 bytes of JSON, cut to fit max_output_tokens: 200; return less, or keep it in a file of a session",
-            "the output is 15001 bytes, cut to fit max_output_tokens: 200",
-        ])
-    );
     assert_eq!(structured["status"], "ok");
-    let (output, result) = (structured["output"].as_str().unwrap(), structured["result"].as_str().unwrap());
-    assert!(output.starts_with("line\nline\n") && output.contains("bytes left out"), "{output}");
-    assert!(result.starts_with("x x x") && result.ends_with("…"), "{result}");
-    // The budget, and the notes on top of it.
-    assert!(text_of(&answer).len() < 1_500, "{}", text_of(&answer).len());
-    let whole =
-        shared().structured("execute_code", json!({"code": "'x ' * 3000", "max_output_tokens": 20_000}));
+    let handle = |name: &str| structured[name].as_str().expect("a handle").to_owned();
+    let (result, output) = (handle("result_handle"), handle("output_handle"));
+    let next = format!("r = json.load(open(\"/results/{result}.json\"))");
+    assert!(text_of(&answer).contains(&next), "{answer:#}");
+    let code =
+        format!("{next}\nt = open('/results/{output}.txt').read()\n[len(r), r[-1], len(t.splitlines())]");
+    assert_eq!(run(&code)["result"], json!([3000, {"id": 2999}, 3000]));
+    let arguments = json!({"code": "'x ' * 3000", "max_output_tokens": 20_000});
+    let whole = shared().structured("execute_code", arguments);
     assert_eq!(whole, json!({"status": "ok", "result": "x ".repeat(3000)}));
+}
+
+fn an_answer_takes_a_thousand_tokens_if_nothing_else_is_said() {
+    let answer =
+        shared().call("execute_code", json!({"code": "[{'id': n, 'name': 'grain'} for n in range(5000)]"}));
+    for said in [text_of(&answer).to_owned(), answer["structuredContent"].to_string()] {
+        let tokens = gristmill_gateway::tokens::count(&said);
+        assert!((100..=1_000).contains(&tokens), "{tokens}: {said}");
+    }
+    let shape = json!({"code": "[{'id': n, 'name': 'grain'} for n in range(5000)]", "shape": "schema"});
+    let shaped = shared().call("execute_code", shape);
+    assert_ne!(text_of(&shaped), text_of(&answer));
+}
+
+fn an_image_comes_back_as_an_image() {
+    let code = "result = {'chart': b'\\x89PNG\\r\\n\\x1a\\n' + bytes(100)}";
+    let answer = shared().call("execute_code", json!({"code": code}));
+    let image = &answer["content"][1];
+    assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/png")), "{answer:#}");
+    let data = image["data"].as_str().expect("base64");
+    assert!(data.starts_with("iVBORw0KGgo") && !text_of(&answer).contains(data), "{answer:#}");
+    let chart = &answer["structuredContent"]["result"]["chart"];
+    assert_eq!((&chart["media_type"], &chart["bytes"]), (&json!("image/png"), &json!(108)));
+    let path = chart["file"].as_str().expect("a path");
+    assert!(path.starts_with("/results/") && path.ends_with(".png"), "{path}");
+    let read = format!("open('{path}', 'rb').read()[:4].hex()");
+    assert_eq!(run(&read)["result"], "89504e47");
 }
 
 fn a_failure_is_told_even_where_the_output_is_cut() {
@@ -408,5 +432,6 @@ fn a_failure_is_told_even_where_the_output_is_cut() {
         json!({"code": "print('line\\n' * 3000)\nraise ValueError('this is why')", "max_output_tokens": 60});
     let answer = shared().call("execute_code", arguments);
     assert_eq!(answer["structuredContent"]["error"]["message"], "this is why");
-    assert!(text_of(&answer).contains("this is why\nerror[GM-1102], line 2\n"), "{answer:#}");
+    let text = text_of(&answer);
+    assert!(text.contains("this is why") && text.contains("error[GM-1102], line 2"), "{answer:#}");
 }

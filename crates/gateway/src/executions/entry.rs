@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::progress::{PendingQuestion, Progress, Status};
 use super::{ExecutionId, Owner};
+use crate::answer::Answer;
 use crate::execute::{Event, Execution, Refusal, Report};
 use crate::ports::{Question, QuestionAnswer};
 
@@ -40,9 +41,10 @@ struct Happened {
     ended: Option<Ended>,
 }
 
-/// How it ended, when, and how much that weighs.
+/// How it ended, what is said about it, when, and how much that weighs.
 struct Ended {
     report: Arc<Report>,
+    answer: Arc<Answer>,
     at: Instant,
     weight: usize,
 }
@@ -89,7 +91,7 @@ impl Entry {
         self.happened().ended.is_some()
     }
 
-    /// When it ended, and how much its report weighs.
+    /// When it ended, and how much its report and its answer weigh.
     pub fn ended_with(&self) -> Option<(Instant, usize)> {
         let happened = self.happened();
         let ended = happened.ended.as_ref()?;
@@ -113,6 +115,7 @@ impl Entry {
             output_tail: String::from_utf8_lossy(&happened.tail).into_owned(),
             questions: happened.questions.iter().map(|asked| asked.pending.clone()).collect(),
             report: happened.ended.as_ref().map(|ended| Arc::clone(&ended.report)),
+            answer: happened.ended.as_ref().map(|ended| Arc::clone(&ended.answer)),
         }
     }
 
@@ -144,10 +147,11 @@ impl Entry {
         asked.is_some_and(|asked| asked.answer.send(answer).is_ok())
     }
 
-    pub fn end(&self, report: Report) {
-        let weight = weight(&report);
+    pub fn end(&self, report: Report, answer: Answer) {
+        let weight = weight(&report) + answer.weight();
+        let (report, answer) = (Arc::new(report), Arc::new(answer));
         let mut happened = self.happened();
-        happened.ended = Some(Ended { report: Arc::new(report), at: Instant::now(), weight });
+        happened.ended = Some(Ended { report, answer, at: Instant::now(), weight });
         happened.questions.clear();
         happened.tail = Vec::new();
         drop(happened);

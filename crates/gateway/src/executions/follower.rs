@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::ExecutionId;
 use super::entry::Entry;
 use super::progress::Progress;
+use super::{ExecutionId, Owner};
 use crate::execute::Report;
 use crate::ports::QuestionAnswer;
 
@@ -26,6 +26,11 @@ impl Follower {
     /// Which execution this is.
     pub fn id(&self) -> &ExecutionId {
         &self.entry.id
+    }
+
+    /// Whose it is.
+    pub(super) fn owner(&self) -> &Owner {
+        &self.entry.owner
     }
 
     /// How far it is.

@@ -17,11 +17,12 @@ use std::time::{Duration, Instant};
 
 use gristmill_domain::Code;
 
+use crate::answer::{self, Answer, AnswerBudget, Keeping};
 use crate::builder::Gateway;
 use crate::execute::{ExecuteRequest, Refusal, Report};
 use crate::history::{Beginning, History};
 use crate::ports::{Asker, QuestionKind};
-use crate::results::Results;
+use crate::results::{Origin, Results};
 use crate::session::{Patience, Place, SessionChoice, SessionId, Sessions};
 use entry::Entry;
 use questions::Questions;
@@ -92,8 +93,10 @@ pub struct Start {
     pub keep_variables: bool,
     /// What can be asked back.
     pub answers: Answers,
-    /// The most tokens that an answer about it may take; `None` if nothing is cut.
-    pub answer_tokens_max: Option<usize>,
+    /// What the answer about it may take.
+    pub answer: AnswerBudget,
+    /// Whether the caller said how many tokens that are; if not, a session's own number goes before.
+    pub answer_is_said: bool,
 }
 
 /// Every execution of a gateway that somebody may still ask about. Cheap to clone.
@@ -151,17 +154,21 @@ impl Executions {
         let entry = Arc::new(Entry::new(start.owner.clone()).map_err(refuse)?);
         self.shelf().put(Arc::clone(&entry), asked);
         let (watched, runtime) = (Arc::clone(&entry), self.inner.gateway.runtime());
-        let (gateway, sessions) = (self.inner.gateway.clone(), self.inner.sessions.clone());
-        let (history, results) = (self.inner.history.clone(), self.inner.results.clone());
+        let world = World {
+            gateway: self.inner.gateway.clone(),
+            sessions: self.inner.sessions.clone(),
+            history: self.inner.history.clone(),
+            results: self.inner.results.clone(),
+        };
         let inner = Arc::downgrade(&self.inner);
         runtime.spawn(async move {
             let mut start = start;
-            if let Some(results) = results {
-                start.request.offer_results(results, &start.owner);
+            if let Some(results) = &world.results {
+                start.request.offer_results(results.clone(), &start.owner);
             }
-            let report = carry_out(&watched, &gateway, &sessions, history.as_ref(), start, asked).await;
-            drop((gateway, sessions, history));
-            watched.end(report);
+            let (report, answer) = carry_out(&watched, &world, start, asked).await;
+            drop(world);
+            watched.end(report, answer);
             if let Some(inner) = inner.upgrade() {
                 inner.shelf.lock().unwrap_or_else(PoisonError::into_inner).tidy(Instant::now());
             }
@@ -177,6 +184,12 @@ impl Executions {
     /// Where whole values are kept.
     pub fn results(&self) -> Option<&Results> {
         self.inner.results.as_ref()
+    }
+
+    /// What is said about the end of an execution within another budget than it was started with.
+    pub async fn answer(&self, follower: &Follower, report: &Report, budget: &AnswerBudget) -> Answer {
+        let keep = keeping(self.inner.results.as_ref(), follower.owner(), follower.id(), report);
+        answer::of_report(report, budget, keep.as_ref(), None).await
     }
 
     /// One of the owner's executions, running or ended a short while ago.
@@ -222,44 +235,69 @@ impl Executions {
     }
 }
 
-/// One program, from its place in a session to its report.
-async fn carry_out(
-    entry: &Arc<Entry>,
-    gateway: &Gateway,
-    sessions: &Sessions,
-    history: Option<&History>,
-    start: Start,
-    asked: Instant,
-) -> Report {
-    let Start { owner, mut request, session, patience, keep_variables, answers, answer_tokens_max } = start;
+/// What an execution needs while it runs.
+struct World {
+    gateway: Gateway,
+    sessions: Sessions,
+    history: Option<History>,
+    results: Option<Results>,
+}
+
+/// One program, from its place in a session to its report, and what is said about it.
+async fn carry_out(entry: &Arc<Entry>, world: &World, start: Start, asked: Instant) -> (Report, Answer) {
+    let Start { owner, mut request, session, patience, keep_variables, answers, .. } = start;
+    let Start { answer: mut budget, answer_is_said, .. } = start;
+    let World { gateway, sessions, history, results } = world;
     let found = tokio::select! {
         biased;
-        () = entry.cancelled() => return Refusal::cancelled().report(asked),
+        () = entry.cancelled() => return refused(Refusal::cancelled(), &budget, asked).await,
         found = sessions.place(&owner, &session, patience, keep_variables) => found,
     };
     let place: Place = match found {
         Ok(place) => place,
-        Err(error) => return Refusal::from(error).report(asked),
+        Err(error) => return refused(Refusal::from(error), &budget, asked).await,
     };
     place.equip(&mut request, gateway.limits(), keep_variables);
+    if let (Some(tokens_max), false) = (place.answer_tokens_max(), answer_is_said) {
+        budget.tokens_max = tokens_max;
+    }
     if answers.any() {
         request.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
     }
-    let beginning = history.map(|history| {
+    let beginning = history.as_ref().map(|history| {
         let level = request.limits.as_ref().unwrap_or(gateway.limits()).level();
         let beginning = history.about_to_run(&entry.id, &owner, &mut request, level);
-        let session = place.session().map(SessionId::as_str);
-        beginning.in_session(session).answered_within(answer_tokens_max)
+        beginning.in_session(place.session().map(SessionId::as_str))
     });
     let execution = gateway.execute(request);
     // Beside the program, which runs already.
     let recording = beginning.map(Beginning::begin);
     let mut report = entry::follow(entry, execution).await;
     place.leave(sessions, &owner, &mut report).await;
+    let keep = keeping(results.as_ref(), &owner, &entry.id, &report);
+    let answer = answer::of_report(&report, &budget, keep.as_ref(), None).await;
     // Before anybody hears of the end: what was answered is known, whatever happens next.
-    if let Some(recording) = recording {
-        let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
-        recording.end(&mut report, &session).await;
+    let Some(recording) = recording else { return (report, answer) };
+    let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
+    recording.end(&mut report, &session, Some(answer.tokens)).await;
+    if report.is_recorded {
+        return (report, answer);
     }
-    report
+    // The report has one more note now.
+    let answer = answer::of_report(&report, &budget, keep.as_ref(), None).await;
+    (report, answer)
+}
+
+/// A program that never ran.
+async fn refused(refusal: Refusal, budget: &AnswerBudget, asked: Instant) -> (Report, Answer) {
+    let report = refusal.report(asked);
+    let answer = answer::of_report(&report, budget, None, None).await;
+    (report, answer)
+}
+
+/// Where what an answer has no room for is kept, and what is noted of it.
+fn keeping(results: Option<&Results>, owner: &Owner, id: &ExecutionId, report: &Report) -> Option<Keeping> {
+    let session = report.session.as_ref().map(|session| session.id.clone());
+    let origin = Origin { session, execution: Some(id.as_str().to_owned()) };
+    results.map(|results| Keeping { results: results.clone(), owner: owner.clone(), origin })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::answer::Answer;
 use crate::execute::Report;
 use crate::ports::Question;
 
@@ -25,6 +26,8 @@ pub struct Progress {
     pub questions: Vec<PendingQuestion>,
     /// How it ended.
     pub report: Option<Arc<Report>>,
+    /// What is said about that, within the budget that it was started with.
+    pub answer: Option<Arc<Answer>>,
 }
 
 /// In one word.

@@ -96,6 +96,7 @@ impl Shelf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer;
     use crate::execute::Report;
     use gristmill_domain::Code;
 
@@ -111,7 +112,7 @@ mod tests {
     fn one_owner_pushes_out_its_own_answers_only() {
         let limits = KeepLimits { count_of_one: 2, ..KeepLimits::default() };
         let other = Arc::new(Entry::new(Owner("b".to_owned())).unwrap());
-        other.end(Report::refused(Code::Busy, String::new(), None, Duration::ZERO));
+        end(&other, String::new());
         let ours: Vec<Arc<Entry>> = (0..5).map(|_| ended(10)).collect();
         let mut shelf = shelf(limits, &[&other, &ours[0], &ours[1], &ours[2], &ours[3], &ours[4]]);
         shelf.tidy(Instant::now());
@@ -123,8 +124,13 @@ mod tests {
     /// Its report weighs about as much as its message.
     fn ended(bytes: usize) -> Arc<Entry> {
         let entry = running();
-        entry.end(Report::refused(Code::Busy, "x".repeat(bytes), None, Duration::ZERO));
+        end(&entry, "x".repeat(bytes));
         entry
+    }
+
+    fn end(entry: &Entry, message: String) {
+        let report = Report::refused(Code::Busy, message, None, Duration::ZERO);
+        entry.end(report, answer::refused(Code::Busy, "", None));
     }
 
     fn shelf(limits: KeepLimits, entries: &[&Arc<Entry>]) -> Shelf {

@@ -41,7 +41,6 @@ pub struct Beginning {
     at: SystemTime,
     session: String,
     own_definition_tokens: u64,
-    answer_tokens_max: Option<usize>,
 }
 
 /// An execution that runs and is noted as running.
@@ -51,7 +50,6 @@ pub struct Recording {
     /// Of the program and its context.
     program: Counting,
     own_definition_tokens: u64,
-    answer_tokens_max: Option<usize>,
 }
 
 /// A row, as it is written first.
@@ -118,19 +116,12 @@ impl Beginning {
             at: SystemTime::now(),
             session: String::new(),
             own_definition_tokens: request.own_definition_tokens,
-            answer_tokens_max: None,
         }
     }
 
     /// The session that it works in, where that is known before it runs.
     pub fn in_session(mut self, session: Option<&str>) -> Self {
         self.session = session.unwrap_or_default().to_owned();
-        self
-    }
-
-    /// The most that an answer about it may take: what is cut away has not gone back.
-    pub fn answered_within(mut self, tokens_max: Option<usize>) -> Self {
-        self.answer_tokens_max = tokens_max;
         self
     }
 
@@ -146,7 +137,6 @@ impl Beginning {
             at,
             session,
             own_definition_tokens,
-            answer_tokens_max,
         } = self;
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
@@ -172,22 +162,27 @@ impl Beginning {
         });
         history.note(Arc::clone(&begun));
         let program = Counting::of(vec![code, context]);
-        Recording { history, begun, program, own_definition_tokens, answer_tokens_max }
+        Recording { history, begun, program, own_definition_tokens }
     }
 }
 
 impl Recording {
     /// Completes it, in `session` if it worked in one. Afterwards it is on the disk; if that cannot
-    /// be, the report says so, and what it reports is as good as ever.
-    pub async fn end(self, report: &mut Report, session: &str) {
-        let Self { history, begun, program, own_definition_tokens, answer_tokens_max } = self;
+    /// be, the report says so, and what it reports is as good as ever. `returned` is what the answer
+    /// about it took; without one, all that it reports has gone back.
+    pub async fn end(self, report: &mut Report, session: &str, returned: Option<u64>) {
+        let Self { history, begun, program, own_definition_tokens } = self;
         let mut weight = begun.weight;
         let keeps = history.settings().content;
         let result = report.result.as_ref().map(Value::to_string);
         let (program, estimated) = program.counted().await;
+        let returned = match returned {
+            Some(returned) => returned,
+            None => returned_tokens(report, result.as_deref()).await,
+        };
         let outside = CountedOutside {
             program: program as u64,
-            returned: returned_tokens(report, result.as_deref(), answer_tokens_max).await,
+            returned,
             own_definition: own_definition_tokens,
             estimated,
         };
@@ -242,13 +237,13 @@ fn outcome_of(report: &Report) -> RecordedOutcome {
     }
 }
 
-/// What a caller reads about it, as far as an answer has room.
-async fn returned_tokens(report: &Report, result: Option<&str>, answer_tokens_max: Option<usize>) -> u64 {
+/// What a caller reads about it.
+async fn returned_tokens(report: &Report, result: Option<&str>) -> u64 {
     let error = report.error.as_ref().map(|error| error.traceback.as_deref().unwrap_or(&error.message));
     let texts = [result, Some(report.stdout.as_str()), Some(report.stderr.as_str()), error];
     let texts = texts.into_iter().flatten().filter(|text| !text.is_empty()).map(str::to_owned);
     let (tokens, _) = Counting::of(texts.collect()).counted().await;
-    answer_tokens_max.map_or(tokens, |max| tokens.min(max)) as u64
+    tokens as u64
 }
 
 fn recorded_call(call: &ToolCalled, keeps: bool) -> RecordedCall {

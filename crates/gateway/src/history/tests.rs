@@ -41,7 +41,7 @@ fn begin(history: &History, whose: &str, request: &mut ExecuteRequest) -> (Execu
 /// Records one execution and gives its name.
 async fn record(history: &History, whose: &str, session: &str, code: &str, mut report: Report) -> String {
     let (id, recording) = begin(history, whose, &mut ExecuteRequest::python(code));
-    recording.end(&mut report, session).await;
+    recording.end(&mut report, session, None).await;
     assert_eq!(report.notes, [""; 0]);
     id.as_str().to_owned()
 }
@@ -82,7 +82,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
         cpu_time_ms: 1.5,
         ..ok(json!(3))
     };
-    recording.end(&mut report, "work").await;
+    recording.end(&mut report, "work", None).await;
     let record = found(&history, id.as_str()).await;
     let unanswered = report.tools_called[0].error.clone();
     let expected = ExecutionRecord {
@@ -140,13 +140,12 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
 }
 
 #[tokio::test]
-async fn what_an_answer_has_no_room_for_has_not_gone_back() {
+async fn what_has_gone_back_is_what_the_answer_took() {
     let history = in_memory(settings()).await;
     let id = ExecutionId::new().unwrap();
     let mut request = ExecuteRequest::python("1");
-    let beginning = history.about_to_run(&id, &owner("a"), &mut request, Level::Production);
-    let recording = beginning.answered_within(Some(50)).begin();
-    recording.end(&mut ok(json!("many words ".repeat(500))), "").await;
+    let recording = history.about_to_run(&id, &owner("a"), &mut request, Level::Production).begin();
+    recording.end(&mut ok(json!("many words ".repeat(500))), "", Some(50)).await;
     assert_eq!(found(&history, id.as_str()).await.summary.tokens.returned, 50);
 }
 
@@ -165,7 +164,7 @@ async fn without_contents_only_hashes_names_and_figures_are_kept() {
     report.notes = vec![secret.to_owned()];
     report.tools_called =
         vec![ToolCalled { error: Some(secret.to_owned()), ..ToolCalled::unanswered("a.b", None, 3) }];
-    recording.end(&mut report, "").await;
+    recording.end(&mut report, "", None).await;
     let record = found(&history, id.as_str()).await;
     assert!(!serde_json::to_string(&record).unwrap().contains(secret), "{record:?}");
     assert_eq!(record.program_hash, blake3::hash(request.code.as_bytes()).to_hex().to_string());
@@ -343,7 +342,7 @@ async fn a_record_that_cannot_be_written_is_a_note_in_the_report() {
     let (_, recording) = begin(&history, "a", &mut ExecuteRequest::python("1"));
     history.inner.store.close().await;
     let mut report = ok(json!(1));
-    recording.end(&mut report, "").await;
+    recording.end(&mut report, "", None).await;
     assert_eq!(report.notes, ["this execution is not in the history: the database is closed"]);
     assert_eq!(report.result, Some(json!(1)));
 }
@@ -358,7 +357,7 @@ async fn an_end_that_could_not_be_written_is_written_by_a_later_sweep() {
     let (id, recording) = begin(&history, "a", &mut ExecuteRequest::python("1"));
     refuse_writes(1).await.unwrap();
     let mut report = ok(json!(1));
-    recording.end(&mut report, "").await;
+    recording.end(&mut report, "", None).await;
     assert!(report.notes[0].starts_with("this execution is not in the history: "), "{:?}", report.notes);
     history.write_unwritten().await;
     assert_eq!(history.unwritten().len(), 1, "it waits on");

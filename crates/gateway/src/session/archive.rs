@@ -69,6 +69,9 @@ struct Manifest {
     exported: String,
     max_bytes: Option<u64>,
     max_files: Option<u64>,
+    /// Archives of earlier versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u64>,
 }
 
 impl Sessions {
@@ -91,6 +94,7 @@ impl Sessions {
             exported: utc_text(SystemTime::now()),
             max_bytes: number(record.max_bytes),
             max_files: number(record.max_files),
+            max_output_tokens: number(record.max_output_tokens),
         };
         let values = self.inner.store.session_values(record.id.clone()).await.map_err(SessionError::from)?;
         let files = self.files_of(record)?;
@@ -114,6 +118,7 @@ impl Sessions {
             name: name.or(manifest.name),
             max_bytes: manifest.max_bytes,
             max_files: manifest.max_files,
+            max_output_tokens: manifest.max_output_tokens,
         };
         let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);
         let problem: Arc<Mutex<Option<ArchiveError>>> = Arc::default();

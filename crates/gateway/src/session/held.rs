@@ -95,6 +95,11 @@ impl HeldSession {
         lowered(limits, &self.record)
     }
 
+    /// What an answer about one of its programs takes if a call says nothing else.
+    pub fn answer_tokens_max(&self) -> Option<usize> {
+        self.record.max_output_tokens.and_then(|tokens| usize::try_from(tokens).ok())
+    }
+
     /// What could not be noted when it was entered, in words.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()

@@ -97,6 +97,8 @@ pub struct NewSession {
     pub max_bytes: Option<u64>,
     /// How many files, in the same way.
     pub max_files: Option<u64>,
+    /// What an answer about one of its programs takes if a call says nothing else.
+    pub max_output_tokens: Option<u64>,
 }
 
 /// A session, seen from outside.
@@ -126,6 +128,8 @@ pub struct SessionInfo {
     pub max_bytes: Option<u64>,
     /// Limits of its own.
     pub max_files: Option<u64>,
+    /// What answers take, if that is a number of its own.
+    pub max_output_tokens: Option<u64>,
 }
 
 /// See the module. Cheap to clone.
@@ -289,6 +293,7 @@ impl Sessions {
             is_busy,
             max_bytes: number(record.max_bytes),
             max_files: number(record.max_files),
+            max_output_tokens: number(record.max_output_tokens),
         }))
     }
 
@@ -353,6 +358,7 @@ impl Sessions {
             variables_by: None,
             max_bytes: bound(new.max_bytes),
             max_files: bound(new.max_files),
+            max_output_tokens: bound(new.max_output_tokens),
         };
         let inserted =
             self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;

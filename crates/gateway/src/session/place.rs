@@ -212,6 +212,14 @@ impl Place {
         }
     }
 
+    /// What answers take in the session that it is in, if that has a number of its own.
+    pub fn answer_tokens_max(&self) -> Option<usize> {
+        match self {
+            Place::Held(held) => held.answer_tokens_max(),
+            Place::Alone { .. } => None,
+        }
+    }
+
     /// The handle of the session that it is in already.
     pub fn session(&self) -> Option<&SessionId> {
         match self {

@@ -319,7 +319,12 @@ async fn a_program_runs_without_a_session_for_which_there_is_no_place() {
 async fn a_session_keeps_to_limits_of_its_own() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
-    let new = NewSession { name: Some("small".to_owned()), max_bytes: Some(10), max_files: Some(2) };
+    let new = NewSession {
+        name: Some("small".to_owned()),
+        max_bytes: Some(10),
+        max_files: Some(2),
+        ..NewSession::default()
+    };
     let held = sessions.create(&of("a"), new).await.unwrap();
     let limits = held.limits(&Limits::of(Level::Production));
     use gristmill_domain::LimitName;
@@ -371,7 +376,12 @@ async fn values_are_kept_within_their_bounds() {
 async fn an_exported_session_is_imported_as_it_was() {
     let folder = TestFolder::new("sessions");
     let sessions = open(folder.path());
-    let new = NewSession { name: Some("notes".to_owned()), max_bytes: Some(1_000_000), max_files: None };
+    let new = NewSession {
+        name: Some("notes".to_owned()),
+        max_bytes: Some(1_000_000),
+        max_output_tokens: Some(300),
+        ..NewSession::default()
+    };
     let held = sessions.create(&of("a"), new).await.unwrap();
     held.state().set("k", "{\"n\": 1.0}".to_owned()).await.unwrap();
     std::fs::create_dir_all(held.workspace().join("empty")).unwrap();

@@ -150,7 +150,7 @@ impl Sandbox {
             let mut report = until_stopped(execution, stop).await;
             report.notes.push(what);
             if let Some(recording) = recording {
-                recording.end(&mut report, "").await;
+                recording.end(&mut report, "", None).await;
             }
             report
         });

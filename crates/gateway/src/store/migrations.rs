@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/3_skills.sql"),
     include_str!("migrations/4_results.sql"),
     include_str!("migrations/5_token_accounts.sql"),
+    include_str!("migrations/6_session_answers.sql"),
 ];
 
 /// The version that this gristmill writes.

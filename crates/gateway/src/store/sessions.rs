@@ -20,6 +20,7 @@ pub(crate) struct SessionRecord {
     pub variables_by: Option<String>,
     pub max_bytes: Option<i64>,
     pub max_files: Option<i64>,
+    pub max_output_tokens: Option<i64>,
 }
 
 /// What came of remembering a new session.
@@ -52,8 +53,8 @@ pub(crate) enum Put {
 /// In the place of a gateway's mark: variables had been kept, and went with a reset.
 pub(crate) const VARIABLES_RESET: &str = "reset";
 
-const COLUMNS: &str =
-    "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, variables_by";
+const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, \
+    variables_by, max_output_tokens";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -67,6 +68,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         max_bytes: row.get(7)?,
         max_files: row.get(8)?,
         variables_by: row.get(9)?,
+        max_output_tokens: row.get(10)?,
     })
 }
 
@@ -105,7 +107,9 @@ impl Store {
                 return Ok(Inserted::TooMany(all));
             }
             transaction.execute(
-                &format!("INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+                &format!(
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+                ),
                 params![
                     new.id,
                     new.owner,
@@ -116,7 +120,8 @@ impl Store {
                     new.resets,
                     new.max_bytes,
                     new.max_files,
-                    new.variables_by
+                    new.variables_by,
+                    new.max_output_tokens
                 ],
             )?;
             for (key, value) in &values {

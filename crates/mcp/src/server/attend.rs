@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use gristmill_gateway::Report;
+use gristmill_gateway::answer::Answer;
 use gristmill_gateway::executions::{Follower, PendingQuestion, Progress};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
@@ -23,8 +24,8 @@ const TELL_AGAIN: Duration = Duration::from_secs(1);
 
 /// How the waiting ended.
 pub(super) enum Attended {
-    /// With the execution.
-    Ended(Arc<Report>),
+    /// With the execution: how that went, and what is said about it.
+    Ended(Arc<Report>, Arc<Answer>),
     /// The client must answer these first.
     Asking(Vec<PendingQuestion>),
     /// It still runs.
@@ -52,8 +53,8 @@ pub(super) async fn attend(
     let mut is_taken_back = false;
     loop {
         let progress = follower.look();
-        if let Some(report) = progress.report {
-            return Attended::Ended(report);
+        if let (Some(report), Some(answer)) = (&progress.report, &progress.answer) {
+            return Attended::Ended(Arc::clone(report), Arc::clone(answer));
         }
         if requester.is_modern && !progress.questions.is_empty() {
             return Attended::Asking(progress.questions);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::catalogue::{Resolved, Server, Tool, fold};
 use gristmill_gateway::domain::search::LIMIT_MAX;
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
@@ -12,7 +13,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::fit;
 
 /// All definitions of one answer together.
 const DEFINITIONS_TOKENS_MAX: usize = 8_000;

@@ -217,6 +217,8 @@ impl OwnTool {
                 "id": text,
                 "wait_s": {"type": "number"},
                 "cancel": {"type": "boolean", "description": "Stop it."},
+                "max_output_tokens": {"type": "integer"},
+                "shape": text,
             }),
             OwnTool::ExecuteAnalysis => json!({
                 "data": {},
@@ -301,6 +303,8 @@ impl OwnTool {
                     "status": {"enum": ["ok", "failed", "cancelled", "running", "input_required", "listed"]},
                     "result": {},
                     "output": text,
+                    "result_handle": text,
+                    "output_handle": text,
                     "error": {"type": "object"},
                     "tools_called": texts,
                     "notes": texts,
@@ -437,6 +441,7 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object", "description": "Variables of the program."});
     properties["max_output_tokens"] = json!({"type": "integer"});
+    properties["shape"] = json!({"type": "string", "description": "schema, table, sample, …"});
     if profile != Profile::Minimal {
         properties["keep_variables"] =
             json!({"type": "boolean", "description": "Go on with the session's variables."});

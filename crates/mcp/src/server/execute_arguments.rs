@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use gristmill_gateway::ExecuteRequest;
-use gristmill_gateway::domain::{Code, LimitName, Limits};
+use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN};
+use gristmill_gateway::domain::shape::Strategy;
+use gristmill_gateway::domain::{Code, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::answer::{Answer, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
+use super::answer::Answer;
 
 /// As they are sent. The schema has been checked before.
 #[derive(Debug, Deserialize)]
@@ -22,6 +24,8 @@ pub(super) struct ExecuteArguments {
     context: Map<String, Value>,
     #[serde(default)]
     max_output_tokens: Option<serde_json::Number>,
+    #[serde(default)]
+    shape: Option<String>,
     #[serde(default)]
     background: bool,
     #[serde(default)]
@@ -46,7 +50,9 @@ pub(super) struct Wanted {
     pub session: Option<String>,
     pub keep_variables: bool,
     pub patience: Patience,
-    pub budget: usize,
+    pub budget: AnswerBudget,
+    /// Whether the call said how many tokens that are.
+    pub budget_is_said: bool,
     pub background: bool,
 }
 
@@ -56,14 +62,13 @@ impl ExecuteArguments {
             .map_err(|error| Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None))
     }
 
-    /// What the gateway is asked for. `most` stands for what a program in the background gets if
-    /// nothing else is said: nobody waits for it.
-    pub fn wanted(self, limits: &Limits) -> Result<Wanted, Answer> {
+    /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.
+    pub fn wanted(self, limits: &Limits, tokens: usize) -> Result<Wanted, Answer> {
         if self.code.trim().is_empty() {
             let hint = "send the program's text as `code`";
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
         }
-        let budget = budget(self.max_output_tokens.as_ref())?;
+        let budget = budget_of(self.max_output_tokens.as_ref(), self.shape.as_deref(), tokens)?;
         let mut limits = limits.clone();
         match self.timeout_s {
             Some(seconds) => set_time(&mut limits, seconds)?,
@@ -88,6 +93,7 @@ impl ExecuteArguments {
             keep_variables: self.keep_variables,
             patience,
             budget,
+            budget_is_said: self.max_output_tokens.is_some(),
             background: self.background,
         })
     }
@@ -96,15 +102,27 @@ impl ExecuteArguments {
 /// What a program in the background may take if nothing else is said.
 const BACKGROUND_TIME: Duration = Duration::from_secs(600);
 
-/// The answer's tokens.
-fn budget(asked: Option<&serde_json::Number>) -> Result<usize, Answer> {
-    let Some(asked) = asked else { return Ok(TOKENS_DEFAULT) };
+/// What an answer may take, and how what is too large is shaped.
+pub(super) fn budget_of(
+    asked: Option<&serde_json::Number>,
+    shape: Option<&str>,
+    default: usize,
+) -> Result<AnswerBudget, Answer> {
+    let refused = |message: String| Answer::refused(Code::BadRequest, &message, None);
+    let strategy = match shape {
+        None => Strategy::Auto,
+        Some(shape) => shape.parse().map_err(|_| {
+            let names = Strategy::ALL.map(Strategy::as_str).join(", ");
+            refused(format!("shape is `{}`; it can be {names}", one_line(shape, 40)))
+        })?,
+    };
+    let Some(asked) = asked else { return Ok(AnswerBudget { tokens_max: default, strategy }) };
     let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
-    fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
-        let asked = gristmill_gateway::domain::one_line(&asked.to_string(), 24);
-        let message = format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}");
-        Answer::refused(Code::BadRequest, &message, None)
-    })
+    let tokens_max = fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
+        let asked = one_line(&asked.to_string(), 24);
+        refused(format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}"))
+    })?;
+    Ok(AnswerBudget { tokens_max, strategy })
 }
 
 /// The whole time, computing included.
@@ -142,7 +160,9 @@ mod tests {
     fn wanted(arguments: Value) -> Result<Wanted, String> {
         let Value::Object(arguments) = arguments else { unreachable!() };
         let limits = Limits::of(Level::Production);
-        ExecuteArguments::read(arguments).and_then(|read| read.wanted(&limits)).map_err(|answer| answer.text)
+        ExecuteArguments::read(arguments)
+            .and_then(|read| read.wanted(&limits, 1_000))
+            .map_err(|answer| answer.text)
     }
 
     #[test]
@@ -162,15 +182,19 @@ mod tests {
     fn what_is_out_of_range_is_refused_with_the_range() {
         assert_eq!(
             wanted(json!({"code": "1", "timeout_s": 1e300})).unwrap_err(),
-            "error[GM-2002]: timeout_s is 1e300; at level production it can be 1 to 120\nhint: split the work over several programs\n"
+            "error[GM-2002]: timeout_s is 1e300; at level production it can be 1 to 120\nhint: split the work over several programs"
         );
         assert_eq!(
             wanted(json!({"code": "1", "max_output_tokens": -1})).unwrap_err(),
-            "error[GM-2002]: max_output_tokens is -1; it can be 50 to 100000\n"
+            "error[GM-2002]: max_output_tokens is -1; it can be 50 to 100000"
+        );
+        assert_eq!(
+            wanted(json!({"code": "1", "shape": "tables"})).unwrap_err(),
+            "error[GM-2002]: shape is `tables`; it can be auto, summarize, sample, head_tail, schema, table, text, truncate"
         );
         assert_eq!(
             wanted(json!({"code": "  "})).unwrap_err(),
-            "error[GM-2002]: `code` is empty\nhint: send the program's text as `code`\n"
+            "error[GM-2002]: `code` is empty\nhint: send the program's text as `code`"
         );
     }
 }

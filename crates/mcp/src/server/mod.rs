@@ -13,7 +13,6 @@ mod caller;
 mod catalogue_calls;
 mod definitions;
 mod execute_arguments;
-mod fit;
 mod handler;
 mod instructions;
 mod offers;
@@ -59,6 +58,8 @@ pub struct ServerParts {
     pub profile: Profile,
     /// When a caller gets an answer, even if its program still runs.
     pub answer_within: Duration,
+    /// What an answer takes at most if a call or its session says nothing else.
+    pub answer_tokens: usize,
 }
 
 /// How callers reach us.

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use gristmill_gateway::Report;
+use gristmill_gateway::answer::{self as answers, AnswerBudget};
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Follower, Start};
 use gristmill_gateway::ports::QuestionAnswer;
@@ -14,11 +15,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
-use super::answer::{self, Answer, TOKENS_DEFAULT};
+use super::answer::{self, Answer};
 use super::attend::{Attended, Waiting, attend};
 use super::caller::Requester;
 use super::definitions::OwnTool;
-use super::execute_arguments::{ExecuteArguments, Wanted, number_text};
+use super::execute_arguments::{ExecuteArguments, Wanted, budget_of, number_text};
 use super::request_state::Asked;
 use super::{GatewayServer, questions, tasks};
 
@@ -63,19 +64,22 @@ impl GatewayServer {
     /// Runs a program, or goes on with one that had to ask something.
     pub(super) async fn execute(&self, call: Call<'_>) -> Result<CallToolResponse, ErrorData> {
         let wanted = ExecuteArguments::read(call.arguments.clone());
-        let wanted = wanted.and_then(|arguments| arguments.wanted(self.parts.executions.gateway().limits()));
+        let limits = self.parts.executions.gateway().limits();
+        let wanted = wanted.and_then(|arguments| arguments.wanted(limits, self.parts.answer_tokens));
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(refused) => return Ok(refused.into_result().into()),
         };
-        let budget = wanted.budget;
         if let Some(follower) = self.continued(&call)? {
-            return Ok(self.wait_for(follower, &call, budget, self.answer_until(), true).await);
+            return Ok(self.wait_for(follower, &call, None, self.answer_until(), true).await);
         }
-        let background = wanted.background;
+        let (background, budget) = (wanted.background, wanted.budget);
         let follower = match self.start(wanted, &call) {
             Ok(follower) => follower,
-            Err(refused) => return Ok(refused.into_result().into()),
+            Err(report) => {
+                let refused = answers::of_report(&report, &budget, None, None).await;
+                return Ok(answer::of_execution(&refused).into());
+            }
         };
         if background {
             return Ok(match call.requester.has_tasks {
@@ -83,12 +87,12 @@ impl GatewayServer {
                 false => answer::started(follower.id()).into_result().into(),
             });
         }
-        Ok(self.wait_for(follower, &call, budget, self.answer_until(), true).await)
+        Ok(self.wait_for(follower, &call, None, self.answer_until(), true).await)
     }
 
     /// Waits for a program that was started before.
     pub(super) async fn get_execution(&self, call: Call<'_>) -> Result<CallToolResponse, ErrorData> {
-        let arguments = match ExecutionArguments::read(call.arguments.clone()) {
+        let arguments = match ExecutionArguments::read(call.arguments.clone(), self.parts.answer_tokens) {
             Ok(arguments) => arguments,
             Err(refused) => return Ok(refused.into_result().into()),
         };
@@ -106,10 +110,11 @@ impl GatewayServer {
             follower.cancel();
         }
         let until = Some(Instant::now() + arguments.wait);
-        Ok(self.wait_for(follower, &call, TOKENS_DEFAULT, until, false).await)
+        Ok(self.wait_for(follower, &call, arguments.budget.as_ref(), until, false).await)
     }
 
-    fn start(&self, wanted: Wanted, call: &Call<'_>) -> Result<Follower, Answer> {
+    /// The error is the report of a program that did not run.
+    fn start(&self, wanted: Wanted, call: &Call<'_>) -> Result<Follower, Box<Report>> {
         let mut request = wanted.request;
         request.own_definition_tokens = self.shown.definition_tokens(call.tool);
         request.changes_skills_as = call.requester.may_change_skills.then(|| call.requester.owner.clone());
@@ -120,9 +125,10 @@ impl GatewayServer {
             patience: wanted.patience,
             keep_variables: wanted.keep_variables,
             answers: call.requester.answers,
-            answer_tokens_max: Some(wanted.budget),
+            answer: wanted.budget,
+            answer_is_said: wanted.budget_is_said,
         };
-        self.parts.executions.start(start).map_err(|report| answer::of_report(&report, wanted.budget, None))
+        self.parts.executions.start(start)
     }
 
     /// The execution that a request's state names, with the answers that came along.
@@ -145,24 +151,31 @@ impl GatewayServer {
         can_ask_again.then(|| Instant::now() + self.parts.answer_within)
     }
 
+    /// Waits, and answers within the budget that the program was started with, or within another.
     async fn wait_for(
         &self,
         mut follower: Follower,
         call: &Call<'_>,
-        budget: usize,
+        budget: Option<&AnswerBudget>,
         until: Option<Instant>,
         is_ours: bool,
     ) -> CallToolResponse {
         loop {
             let waiting = Waiting { until, is_ours };
             match attend(&mut follower, call.context, &call.requester, waiting).await {
-                Attended::Ended(report) => {
+                Attended::Ended(report, made) => {
                     // Whoever took the request back gets no answer, but may still ask.
                     let is_delivered = is_ours && !call.context.ct.is_cancelled();
                     if is_delivered {
                         self.parts.executions.forget(follower.id());
                     }
-                    let mut result = answer::of_report(&report, budget, None).into_result();
+                    let mut result = match budget {
+                        None => answer::of_execution(&made),
+                        Some(budget) => {
+                            let made = self.parts.executions.answer(&follower, &report, budget).await;
+                            answer::of_execution(&made)
+                        }
+                    };
                     result.meta = meta_of(&report, follower.id());
                     return result.into();
                 }
@@ -209,7 +222,7 @@ impl GatewayServer {
             let progress = follower.progress();
             let status = match &progress.report {
                 None => progress.status.as_str(),
-                Some(report) => answer::status_of(report),
+                Some(report) => answers::status_of(report),
             };
             format!("{}: {status}, {:.1} s", follower.id(), progress.elapsed.as_secs_f64())
         };
@@ -244,10 +257,12 @@ struct ExecutionArguments {
     id: Option<String>,
     wait: Duration,
     cancel: bool,
+    /// If it is another than the program was started with.
+    budget: Option<AnswerBudget>,
 }
 
 impl ExecutionArguments {
-    fn read(arguments: Map<String, Value>) -> Result<Self, Answer> {
+    fn read(arguments: Map<String, Value>, tokens: usize) -> Result<Self, Answer> {
         #[derive(Deserialize)]
         struct Sent {
             #[serde(default)]
@@ -256,6 +271,10 @@ impl ExecutionArguments {
             wait_s: Option<f64>,
             #[serde(default)]
             cancel: bool,
+            #[serde(default)]
+            max_output_tokens: Option<serde_json::Number>,
+            #[serde(default)]
+            shape: Option<String>,
         }
         let refused = |message: String| Answer::refused(Code::BadRequest, &message, None);
         let sent: Sent = serde_json::from_value(Value::Object(arguments))
@@ -273,6 +292,8 @@ impl ExecutionArguments {
                     ))
                 })?,
         };
-        Ok(Self { id: sent.id, wait, cancel: sent.cancel })
+        let is_said = sent.max_output_tokens.is_some() || sent.shape.is_some();
+        let budget = budget_of(sent.max_output_tokens.as_ref(), sent.shape.as_deref(), tokens)?;
+        Ok(Self { id: sent.id, wait, cancel: sent.cancel, budget: is_said.then_some(budget) })
     }
 }

@@ -1,5 +1,6 @@
 //! `save_skill`, `load_skill`, `list_skills` and `delete_skill`.
 
+use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::one_line;
 use gristmill_gateway::domain::skills::SKILL_FILE;
 use gristmill_gateway::executions::Owner;
@@ -10,7 +11,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::fit;
 
 /// A skill is read whole, within reason; a program reads all of it with `load_skill`.
 const CODE_TOKENS_MAX: usize = 8_000;

@@ -4,13 +4,14 @@ use std::time::SystemTime;
 
 use gristmill_gateway::domain::{Code, utc_text};
 use gristmill_gateway::executions::{Follower, KeepLimits};
+use gristmill_gateway::{ErrorReport, Report};
 use rmcp::model::{
     CancelTaskParams, CreateTaskResult, DetailedTask, ErrorData, GetTaskParams, GetTaskResult, Task,
     TaskPayload, TaskStatus, UpdateTaskParams,
 };
 use serde_json::Value;
 
-use super::answer::{self, TOKENS_DEFAULT};
+use super::answer;
 use super::caller::Requester;
 use super::{GatewayServer, questions, running};
 
@@ -42,12 +43,12 @@ impl GatewayServer {
     ) -> Result<GetTaskResult, ErrorData> {
         let follower = self.task_follower(&params.task_id, requester)?;
         let progress = follower.progress();
-        let payload = match progress.report {
-            Some(report) if report.error.as_ref().is_some_and(|error| error.code == Code::Cancelled) => {
-                TaskPayload::Cancelled
-            }
-            Some(report) => {
-                let result = answer::of_report(&report, TOKENS_DEFAULT, None).into_result();
+        let cancelled = |error: &ErrorReport| error.code == Code::Cancelled;
+        let is_cancelled = |report: &Report| report.error.as_ref().is_some_and(cancelled);
+        let payload = match progress.answer {
+            Some(_) if progress.report.as_deref().is_some_and(is_cancelled) => TaskPayload::Cancelled,
+            Some(made) => {
+                let result = answer::of_execution(&made);
                 match serde_json::to_value(result) {
                     Ok(Value::Object(result)) => TaskPayload::Completed { result },
                     Ok(_) | Err(_) => TaskPayload::Completed { result: serde_json::Map::new() },

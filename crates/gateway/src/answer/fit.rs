@@ -1,14 +1,15 @@
 //! Text within a budget of tokens.
 
-use gristmill_gateway::tokens;
+use crate::tokens;
 
-/// No token is longer than this many bytes, with room to spare: what is longer than the budget
-/// times this need not be counted to know that it does not fit.
-const BYTES_PER_TOKEN_MAX: usize = 16;
+/// Hardly a token is longer than this many bytes: what is longer than the budget times this is not
+/// counted, it is taken not to fit.
+pub(super) const BYTES_PER_TOKEN_MAX: usize = 16;
 
 /// A text that was made to fit.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fitted {
+pub struct Fitted {
+    /// What is left of it.
     pub text: String,
     /// Whether something was left out.
     pub cut: bool,
@@ -17,7 +18,7 @@ pub(super) struct Fitted {
 }
 
 /// Keeps the beginning and the end of a text, and says how much is missing between them.
-pub(super) fn ends(text: &str, budget: usize) -> Fitted {
+pub fn ends(text: &str, budget: usize) -> Fitted {
     whole(text, budget).unwrap_or_else(|| {
         let head = head_of(text, budget * 2 / 3);
         let rest = &text[head.len()..];
@@ -29,7 +30,7 @@ pub(super) fn ends(text: &str, budget: usize) -> Fitted {
 }
 
 /// Keeps the beginning of a text.
-pub(super) fn beginning(text: &str, budget: usize) -> Fitted {
+pub fn beginning(text: &str, budget: usize) -> Fitted {
     whole(text, budget).unwrap_or_else(|| {
         let head = head_of(text, budget);
         Fitted { tokens: tokens::count(head), text: head.to_owned(), cut: true }

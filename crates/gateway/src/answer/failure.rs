@@ -1,0 +1,133 @@
+//! Why a program failed, in as many words as there is room for.
+
+use std::fmt::Write;
+
+use gristmill_domain::Code;
+use serde_json::{Map, Value, json};
+
+use super::fit;
+use crate::execute::ErrorReport;
+use crate::tokens;
+
+/// A traceback is cut in its middle.
+const TRACEBACK_TOKENS_MAX: usize = 800;
+/// The message may quote what a server or a program wrote.
+const MESSAGE_TOKENS_MAX: usize = 800;
+/// A traceback that is cut to less than this tells nothing.
+const TRACEBACK_TOKENS_MIN: usize = 12;
+/// What the mark of a cut takes.
+const MARK_TOKENS: usize = 10;
+
+/// See the module.
+pub(super) struct Failure {
+    code: Code,
+    message: String,
+    line: Option<u64>,
+    traceback: Option<String>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// The traceback goes first where there is no room for all, then the hint; of the message the
+    /// beginning stays.
+    pub fn within(error: &ErrorReport, room: usize) -> Self {
+        let traceback = error.traceback.as_deref().filter(|text| !text.trim().is_empty());
+        let traceback_room = TRACEBACK_TOKENS_MAX.min(room / 2);
+        let mut failure = Self {
+            code: error.code,
+            message: fit::ends(&error.message, MESSAGE_TOKENS_MAX.min(room)).text,
+            line: error.line,
+            traceback: traceback.map(|text| fit::ends(text.trim_end(), traceback_room).text),
+            hint: hint_of(error),
+        };
+        loop {
+            let over = failure.tokens().saturating_sub(room);
+            if over == 0 || !failure.say_less(over) {
+                return failure;
+            }
+        }
+    }
+
+    pub fn traceback(&self) -> Option<&str> {
+        self.traceback.as_deref()
+    }
+
+    /// Leaves away about so many tokens of the least telling part; `false` if there is nothing left to
+    /// leave away. Each time the whole becomes shorter.
+    pub fn say_less(&mut self, over: usize) -> bool {
+        if let Some(traceback) = self.traceback.take() {
+            let room = tokens::count(&traceback).saturating_sub(over + MARK_TOKENS);
+            if room >= TRACEBACK_TOKENS_MIN {
+                let cut = fit::ends(&traceback, room).text;
+                self.traceback = (cut.len() < traceback.len()).then_some(cut);
+            }
+            return true;
+        }
+        if self.hint.take().is_some() {
+            return true;
+        }
+        if self.message.is_empty() {
+            return false;
+        }
+        let room = tokens::count(&self.message).saturating_sub(over + 1);
+        let beginning = fit::beginning(&self.message, room).text;
+        let cut = if beginning.is_empty() { String::new() } else { format!("{beginning}…") };
+        self.message = if cut.len() < self.message.len() { cut } else { String::new() };
+        true
+    }
+
+    pub fn write(&self, text: &mut String) {
+        if let Some(traceback) = &self.traceback {
+            let _ = writeln!(text, "{traceback}");
+        }
+        let line = self.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        // A traceback ends with the message; once is enough.
+        let is_told =
+            self.traceback.as_ref().is_some_and(|traceback| traceback.contains(self.message.trim()));
+        let message = match is_told || self.message.is_empty() {
+            true => String::new(),
+            false => format!(": {}", self.message),
+        };
+        let _ = writeln!(text, "error[{}]{line}{message}", self.code);
+        if let Some(hint) = &self.hint {
+            let _ = writeln!(text, "hint: {hint}");
+        }
+    }
+
+    pub fn value(&self) -> Value {
+        let mut value = Map::new();
+        value.insert("code".to_owned(), json!(self.code.as_str()));
+        value.insert("message".to_owned(), json!(self.message));
+        if let Some(line) = self.line {
+            value.insert("line".to_owned(), json!(line));
+        }
+        if let Some(traceback) = &self.traceback {
+            value.insert("traceback".to_owned(), json!(traceback));
+        }
+        if let Some(hint) = &self.hint {
+            value.insert("hint".to_owned(), json!(hint));
+        }
+        Value::Object(value)
+    }
+
+    /// What it takes as text or as a value, whichever is more.
+    fn tokens(&self) -> usize {
+        let mut text = String::new();
+        self.write(&mut text);
+        tokens::count(&text).max(tokens::count(&self.value().to_string()))
+    }
+}
+
+/// What to do next, with the names that a caller knows: what the gateway calls two limits is one
+/// argument here.
+fn hint_of(error: &ErrorReport) -> Option<String> {
+    let hint = error.hint.as_ref()?;
+    if matches!(error.code, Code::WallTime | Code::CpuTime) {
+        return Some(hint.replace("`wall_time`", "`timeout_s`").replace("`cpu_time`", "`timeout_s`"));
+    }
+    // A caller cannot raise the other limits: that is for whoever runs the gateway.
+    match hint.split_once(", or raise `") {
+        Some((what_to_do, _)) => Some(what_to_do.to_owned()),
+        None => Some(hint.clone()),
+    }
+}
