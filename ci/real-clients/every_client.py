@@ -13,6 +13,7 @@ TOOLS = [
     "write_workspace_file",
     "read_workspace_file",
     "list_workspace_files",
+    "read_result",
     "save_skill",
     "load_skill",
     "list_skills",

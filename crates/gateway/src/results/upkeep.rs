@@ -35,16 +35,15 @@ impl Results {
         Ok(strays.max(forgotten.len()) + lost.len())
     }
 
-    /// Sweeps now and every hour, as long as anybody has these results.
+    /// Sweeps every hour, as long as anybody has these results. Opening them has swept already.
     pub fn keep_tidy(&self) {
         let inner = Arc::downgrade(&self.inner);
         tokio::spawn(async move {
-            while let Some(inner) = inner.upgrade() {
-                let results = Self { inner };
-                // What cannot be tidied now is tidied in an hour, or by the next start.
-                let _ = results.sweep().await;
-                drop(results);
+            loop {
                 tokio::time::sleep(SWEEP_EVERY).await;
+                let Some(inner) = inner.upgrade() else { return };
+                // What cannot be tidied now is tidied in an hour, or by the next start.
+                let _ = Self { inner }.sweep().await;
             }
         });
     }

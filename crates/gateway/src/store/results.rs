@@ -140,14 +140,9 @@ impl Store {
             )?;
             let mut forgotten = Vec::new();
             while room.is_exceeded(with_new(held(transaction, None)?)) {
-                let own = Some(new.owner.as_str());
-                let has_most = room.half().is_exceeded(with_new(held(transaction, own)?));
-                let from_own = if has_most { forget_oldest(transaction, own)? } else { None };
-                let gone = match from_own {
-                    Some(gone) => Some(gone),
-                    None => forget_oldest(transaction, None)?,
-                };
-                match gone {
+                let own = held(transaction, Some(&new.owner))?;
+                let has_most = own.count > 0 && room.half().is_exceeded(with_new(own));
+                match forget_oldest(transaction, has_most.then_some(new.owner.as_str()))? {
                     Some(gone) => forgotten.push(gone),
                     None => break,
                 }
