@@ -68,7 +68,9 @@ FILTERS = [
     filtered(">= fraction", condition("weight", ">=", 40.5), lambda f: f["weight"] >= 40.5),
     filtered("< negative", condition("count", "<", -1), lambda f: f["count"] < -1),
     filtered("<= between kinds of numbers", condition("count", "<=", 3.5), lambda f: f["count"] <= 3.5),
-    filtered("== big integer, exactly", condition("big", "==", ORDERS[5]["big"]), lambda f: f["big"] == ORDERS[5]["big"]),
+    filtered(
+        "== big integer, exactly", condition("big", "==", ORDERS[5]["big"]), lambda f: f["big"] == ORDERS[5]["big"]
+    ),
     filtered("> big integer", condition("big", ">", tables.BIG + 500), lambda f: f["big"] > tables.BIG + 500),
     filtered("== text", condition("city", "==", "Łódź"), lambda f: f["city"] == "Łódź"),
     filtered("== empty text", condition("city", "==", ""), lambda f: f["city"] == ""),
@@ -77,12 +79,16 @@ FILTERS = [
     filtered("== truth", condition("open", "==", True), lambda f: f["open"]),
     filtered("!= truth", condition("open", "!=", True), lambda f: _not_equal(f["open"], True)),
     filtered("in numbers", condition("count", "in", [1, 2, 30]), lambda f: f["count"].isin([1, 2, 30])),
-    filtered("in texts", condition("city", "in", ["Oslo", "Rome", "?"]), lambda f: f["city"].isin(["Oslo", "Rome", "?"])),
+    filtered(
+        "in texts", condition("city", "in", ["Oslo", "Rome", "?"]), lambda f: f["city"].isin(["Oslo", "Rome", "?"])
+    ),
     filtered("not in", condition("city", "not in", ["Oslo", "Rome"]), lambda f: ~f["city"].isin(["Oslo", "Rome"])),
     filtered("contains", condition("city", "contains", "o"), lambda f: f["city"].str.contains("o", regex=False)),
     filtered("starts", condition("city", "starts", "São"), lambda f: f["city"].str.startswith("São")),
     filtered("ends", condition("city", "ends", "e"), lambda f: f["city"].str.endswith("e")),
-    filtered("matches", condition("city", "matches", "^[A-Z].*[mo]$"), lambda f: f["city"].str.contains("^[A-Z].*[mo]$")),
+    filtered(
+        "matches", condition("city", "matches", "^[A-Z].*[mo]$"), lambda f: f["city"].str.contains("^[A-Z].*[mo]$")
+    ),
     filtered("between numbers", condition("weight", "between", [10, 20.5]), lambda f: f["weight"].between(10, 20.5)),
     filtered(
         "between dates",
@@ -104,7 +110,12 @@ FILTERS = [
     filtered("not", {"not": condition("count", ">", 5)}, lambda f: ~(f["count"] > 5).fillna(False)),
     filtered(
         "nested",
-        {"or": [{"and": [condition("kind", "==", "a"), {"not": condition("open", "==", True)}]}, condition("weight", ">", 80)]},
+        {
+            "or": [
+                {"and": [condition("kind", "==", "a"), {"not": condition("open", "==", True)}]},
+                condition("weight", ">", 80),
+            ]
+        },
         lambda f: ((f["kind"] == "a") & ~f["open"].fillna(False)) | (f["weight"] > 80).fillna(False),
     ),
     filtered(
@@ -164,7 +175,12 @@ NUMERIC = ["count", "missing", "sum", "mean", "median", "min", "max", "std", "va
 
 AGGREGATES = [
     *(
-        grouped(f"{function} of fractions", ["city"], {"weight": function}, {f"weight_{function}": figure("weight", function)})
+        grouped(
+            f"{function} of fractions",
+            ["city"],
+            {"weight": function},
+            {f"weight_{function}": figure("weight", function)},
+        )
         for function in NUMERIC
     ),
     grouped(
@@ -189,7 +205,11 @@ AGGREGATES = [
         "truth values",
         ["kind"],
         {"open": ["sum", "count", "first"]},
-        {"open_sum": lambda group: int(group["open"].sum()), "open_count": figure("open", "count"), "open_first": figure("open", "first")},
+        {
+            "open_sum": lambda group: int(group["open"].sum()),
+            "open_count": figure("open", "count"),
+            "open_first": figure("open", "first"),
+        },
     ),
     grouped(
         "text",
@@ -214,7 +234,12 @@ AGGREGATES = [
         {"price": "sum"},
         {"price_sum": figure("price", "sum")},
     ),
-    grouped("without a key", [], {"weight": ["mean", "std"]}, {"weight_mean": figure("weight", "mean"), "weight_std": figure("weight", "std")}),
+    grouped(
+        "without a key",
+        [],
+        {"weight": ["mean", "std"]},
+        {"weight_mean": figure("weight", "mean"), "weight_std": figure("weight", "std")},
+    ),
     grouped("counts of rows", ["city"], ["count"], {"count": len}),
     Case(
         "aggregate keeps groups in the order of their first rows",
@@ -223,13 +248,18 @@ AGGREGATES = [
     ),
     Case(
         "aggregate nothing by a key gives no rows",
-        [{"filter": condition("count", ">", 10_000)}, {"aggregate": {"group_by": "kind", "aggregations": {"weight": "sum"}}}],
+        [
+            {"filter": condition("count", ">", 10_000)},
+            {"aggregate": {"group_by": "kind", "aggregations": {"weight": "sum"}}},
+        ],
         lambda frame: [],
     ),
     Case(
         "aggregate what one row cannot have",
         [{"filter": condition("id", "==", 9)}, {"aggregate": {"aggregations": {"price": ["std", "var", "median"]}}}],
-        lambda frame: [{"price_std": None, "price_var": None, "price_median": frame[frame["id"] == 9]["price"].iloc[0]}],
+        lambda frame: [
+            {"price_std": None, "price_var": None, "price_median": frame[frame["id"] == 9]["price"].iloc[0]}
+        ],
     ),
 ]
 
@@ -296,11 +326,17 @@ TRANSFORMS = [
         lambda f: f[["id"]],
     ),
     changed("distinct rows", [{"distinct": {}}], lambda f: f.drop_duplicates()),
-    changed("distinct by a field", [{"distinct": ["kind", "open"]}, {"select": ["id"]}], lambda f: f.drop_duplicates(["kind", "open"])[["id"]]),
+    changed(
+        "distinct by a field",
+        [{"distinct": ["kind", "open"]}, {"select": ["id"]}],
+        lambda f: f.drop_duplicates(["kind", "open"])[["id"]],
+    ),
     changed(
         "several in one step",
         [{"transform": {"compute": {"total": "price * 2"}, "sort": "-total", "limit": 5, "select": ["id", "total"]}}],
-        lambda f: f.assign(total=f["price"] * 2).sort_values("total", ascending=False, kind="stable").head(5)[["id", "total"]],
+        lambda f: (
+            f.assign(total=f["price"] * 2).sort_values("total", ascending=False, kind="stable").head(5)[["id", "total"]]
+        ),
     ),
     joined("inner"),
     joined("left"),
@@ -325,7 +361,97 @@ TRANSFORMS = [
         lambda _: [{f"score_{name}": getattr(odd_frame()["score"], name)() for name in ("sum", "mean", "min", "max")}],
         arguments={"data": ODD_CSV, "format": "csv"},
     ),
-    Case("nothing at all", [{"filter": condition("a", "is null")}], lambda _: [], rows=[], arguments={"data": "a,b\n", "format": "csv"}),
+    Case(
+        "nothing at all",
+        [{"filter": condition("a", "is null")}],
+        lambda _: [],
+        rows=[],
+        arguments={"data": "a,b\n", "format": "csv"},
+    ),
 ]
 
-CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS]
+
+NUMBERS = ["count", "weight", "price"]
+DESCRIBED = ("count", "missing", "distinct", "mean", "std", "min", "p25", "median", "p75", "max")
+
+
+def plain_numbers(frame, fields):
+    return frame[fields].astype("Float64").astype(float)
+
+
+def described(frame):
+    def about(column):
+        there = column.dropna()
+        figures = there.describe()
+        names = {"p25": "25%", "median": "50%", "p75": "75%"}
+        told = {name: figures[names.get(name, name)] for name in DESCRIBED[3:]}
+        return {"count": len(there), "missing": int(column.isna().sum()), "distinct": there.nunique(), **told}
+
+    return {field: about(plain_numbers(frame, NUMBERS)[field]) for field in NUMBERS}
+
+
+def correlated(method, matrix):
+    fields = {"fields": NUMBERS, "method": method}
+    read = lambda result: result["matrix"]
+    return Case(
+        f"correlate {method}",
+        [{"correlate": fields}],
+        lambda f: matrix(plain_numbers(f, NUMBERS)).values.tolist(),
+        read=read,
+    )
+
+
+def far(method, threshold, bounds):
+    def work(frame):
+        numbers = plain_numbers(frame, ["weight"])["weight"]
+        low, high = bounds(numbers.dropna(), threshold)
+        return frame[(numbers < low) | (numbers > high)]
+
+    return Case(
+        f"outliers {method}", [{"outliers": {"field": "weight", "method": method, "threshold": threshold}}], work
+    )
+
+
+def by_quartiles(numbers, threshold):
+    low, high = numbers.quantile(0.25), numbers.quantile(0.75)
+    return low - threshold * (high - low), high + threshold * (high - low)
+
+
+def by_deviations(numbers, threshold):
+    return numbers.mean() - threshold * numbers.std(), numbers.mean() + threshold * numbers.std()
+
+
+def by_median_deviations(numbers, threshold):
+    # Scaled so that it is the standard deviation of normal data.
+    scaled = 1.482602218505602 * (numbers - numbers.median()).abs().median()
+    return numbers.median() - threshold * scaled, numbers.median() + threshold * scaled
+
+
+REPORTS = [
+    Case(
+        "describe numbers",
+        [{"describe": {"fields": NUMBERS}}],
+        described,
+        read=lambda result: {about["field"]: {name: about[name] for name in DESCRIBED} for about in result["columns"]},
+    ),
+    Case(
+        "describe counts rows, text and gaps",
+        [{"describe": {}}],
+        lambda f: [
+            len(f),
+            {name: [int(f[name].notna().sum()), int(f[name].isna().sum()), f[name].nunique()] for name in f},
+        ],
+        read=lambda result: [
+            result["rows"],
+            {about["field"]: [about["count"], about["missing"], about["distinct"]] for about in result["columns"]},
+        ],
+    ),
+    correlated("pearson", lambda numbers: numbers.corr()),
+    correlated("spearman", lambda numbers: numbers.corr(method="spearman")),
+    correlated("covariance", lambda numbers: numbers.cov()),
+    far("iqr", 0.3, by_quartiles),
+    far("zscore", 1.5, by_deviations),
+    far("mad", 1.2, by_median_deviations),
+]
+
+CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS, *REPORTS]

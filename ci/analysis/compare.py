@@ -70,7 +70,9 @@ def plain(value):
 
 def in_order(rows):
     """Rows of a table whose order nobody has promised."""
-    return sorted(rows, key=lambda row: repr([_rough(row[name]) for name in sorted(row)])) if type(rows) is list else rows
+    return (
+        sorted(rows, key=lambda row: repr([_rough(row[name]) for name in sorted(row)])) if type(rows) is list else rows
+    )
 
 
 def _rough(value):
