@@ -78,9 +78,11 @@ mod tests {
 
     #[test]
     fn numbers_stand_right_and_what_is_missing_is_a_dash() {
-        let rows =
-            [r#"{"city": "Oslo", "total": 7}"#, r#"{"city": "Trondheim\n", "total": 1200, "x": null}"#];
-        let columns = ["city", "total", "x"].map(str::to_owned);
+        let rows = [
+            r#"{"city": "Oslo", "total": 7, "x": {"y": true}}"#,
+            r#"{"city": "Trondheim\n", "total": 1200, "x": null}"#,
+        ];
+        let columns = ["city", "total", "x.y"].map(str::to_owned);
         assert_eq!(
             table(&columns, rows.into_iter(), 9),
             "city       total  x.y\n\
