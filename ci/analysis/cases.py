@@ -14,6 +14,7 @@ Differences on purpose, each where it is met:
 import dataclasses
 import typing
 
+import numpy
 import pandas
 import tables
 
@@ -454,4 +455,70 @@ REPORTS = [
     far("mad", 1.2, by_median_deviations),
 ]
 
-CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS, *REPORTS]
+
+def over_time(name, settings, work, **more):
+    """Over the days, each once, in order."""
+    steps = [{"timeseries": {"time": "day", **settings}}]
+    return Case(f"timeseries {name}", steps, work, rows=DAYS, **more)
+
+
+def dated(frame):
+    return pandas.Series(frame["value"].astype(float).values, index=pandas.to_datetime(frame["day"].astype(str)))
+
+
+def resampled(name, every, **settings):
+    def work(frame):
+        figures = dated(frame).resample(every, **settings).agg(["sum", "mean", "count"]).add_prefix("value_")
+        return figures.rename_axis("day").reset_index()
+
+    aggregations = {"value": ["sum", "mean", "count"]}
+    return over_time(f"resample {name}", {"operation": "resample", "every": name, "aggregations": aggregations}, work)
+
+
+def beside(name, settings, values):
+    """The days with one more column."""
+
+    def work(frame):
+        return frame.assign(made=values(dated(frame)).values)
+
+    return over_time(name, {**settings, "field": "value", "as": "made"}, work)
+
+
+def line(frame):
+    series = dated(frame)
+    days = (series.index - series.index[0]).days.to_numpy(float)
+    slope, intercept = numpy.polyfit(days, series.to_numpy(), 1)
+    return [slope, intercept, numpy.corrcoef(days, series.to_numpy())[0, 1] ** 2]
+
+
+TIMES = [
+    resampled("month", "MS"),
+    resampled("week", "W-MON", label="left", closed="left"),
+    resampled("day", "D"),
+    beside("rolling rows", {"operation": "rolling", "window": 7}, lambda series: series.rolling(7).mean()),
+    beside(
+        "rolling days",
+        {"operation": "rolling", "window": "7d", "function": "std"},
+        lambda series: series.rolling("7D").std(),
+    ),
+    beside("difference", {"operation": "difference"}, lambda series: series.diff()),
+    beside(
+        "difference over two rows, in percent",
+        {"operation": "difference", "periods": 2, "percent": True},
+        lambda series: series.pct_change(2) * 100,
+    ),
+    over_time(
+        "gaps",
+        {"operation": "gaps", "every": "day"},
+        lambda frame: [1] * 8,
+        read=lambda result: [row["missing"] for row in result],
+    ),
+    over_time(
+        "trend",
+        {"operation": "trend", "field": "value"},
+        line,
+        read=lambda result: [result["slope_per_day"], result["intercept"], result["r_squared"]],
+    ),
+]
+
+CASES = [*FILTERS, *AGGREGATES, *TRANSFORMS, *REPORTS, *TIMES]

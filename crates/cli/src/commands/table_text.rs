@@ -13,7 +13,7 @@ pub fn table<'a>(columns: &[String], rows: impl Iterator<Item = &'a str>, total:
     let mut lines = vec![head];
     for row in rows {
         let row: Value = serde_json::from_str(row).unwrap_or_default();
-        lines.push(columns.iter().map(|name| Cell::of(row.get(name))).collect());
+        lines.push(columns.iter().map(|name| Cell::of(member(&row, name))).collect());
     }
     let width =
         |column: usize| lines.iter().filter_map(|line| line.get(column)).map(Cell::width).max().unwrap_or(0);
@@ -29,6 +29,11 @@ pub fn table<'a>(columns: &[String], rows: impl Iterator<Item = &'a str>, total:
         text.push_str(&format!("… {shown} of {total} rows shown; --output FILE has them all\n"));
     }
     text
+}
+
+/// By its name, or by the way to it through objects: `customer.name`.
+fn member<'a>(row: &'a Value, name: &str) -> Option<&'a Value> {
+    row.get(name).or_else(|| name.split('.').try_fold(row, |inside, part| inside.get(part)))
 }
 
 struct Cell {
@@ -73,13 +78,15 @@ mod tests {
 
     #[test]
     fn numbers_stand_right_and_what_is_missing_is_a_dash() {
-        let rows =
-            [r#"{"city": "Oslo", "total": 7}"#, r#"{"city": "Trondheim\n", "total": 1200, "x": null}"#];
-        let columns = ["city", "total", "x"].map(str::to_owned);
+        let rows = [
+            r#"{"city": "Oslo", "total": 7, "x": {"y": true}}"#,
+            r#"{"city": "Trondheim\n", "total": 1200, "x": null}"#,
+        ];
+        let columns = ["city", "total", "x.y"].map(str::to_owned);
         assert_eq!(
             table(&columns, rows.into_iter(), 9),
-            "city       total  x\n\
-             Oslo           7  -\n\
+            "city       total  x.y\n\
+             Oslo           7  true\n\
              Trondheim   1200  -\n\
              … 2 of 9 rows shown; --output FILE has them all\n"
         );

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::answer::Answer;
 
 /// What an answer may take of a model's context if nothing else is said.
-const TOKENS_DEFAULT: usize = 1_000;
+pub(super) const TOKENS_DEFAULT: usize = 1_000;
 /// Below this there is no room for a handle beside a result.
 const TOKENS_MIN: usize = 100;
 /// More than any client takes.
@@ -33,9 +33,9 @@ const ROUNDS_MAX: usize = 5;
 
 const NOT_KEPT: &str = "The whole output is not kept: ask for less, or raise max_output_tokens.";
 
-/// The answer's tokens.
-pub(super) fn budget(asked: Option<&serde_json::Number>) -> Result<usize, Answer> {
-    let Some(asked) = asked else { return Ok(TOKENS_DEFAULT) };
+/// The answer's tokens, as they were asked for.
+pub(super) fn budget(asked: Option<&serde_json::Number>, default: usize) -> Result<usize, Answer> {
+    let Some(asked) = asked else { return Ok(default.max(TOKENS_MIN)) };
     let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
     fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
         let asked = one_line(&asked.to_string(), 24);
@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_refused_with_the_range() {
-        assert_eq!(budget(None).ok(), Some(1_000));
-        let refused = budget(Some(&serde_json::Number::from(7))).err().map(|answer| answer.text);
+        assert_eq!(budget(None, 1_000).ok(), Some(1_000));
+        let refused = budget(Some(&serde_json::Number::from(7)), 1_000).err().map(|answer| answer.text);
         let said = refused.as_deref().map(str::trim_end);
         assert_eq!(said, Some("error[GM-2002]: max_output_tokens is 7; it can be 100 to 100000"));
     }
