@@ -509,6 +509,10 @@ pub struct ExampleServerArguments {
     /// calculator, weather, filesystem, database, documents or crm
     pub name: String,
 
+    /// replay: the definitions to serve, for measuring
+    #[arg(hide = true)]
+    pub file: Option<PathBuf>,
+
     /// filesystem: the folder to serve [default: a small tree in memory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -521,7 +525,7 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "tokens"])]
     pub what: String,
 
     /// A folder with catalogues: JSON files of {"server", "version", "tools"}
@@ -555,6 +559,18 @@ pub struct Bench {
     /// sessions: how many of them keep their interpreter
     #[arg(long, default_value_t = 50)]
     pub kept: usize,
+
+    /// tokens: only these jobs
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub jobs: Vec<String>,
+
+    /// tokens: show one job turn by turn
+    #[arg(long, value_name = "NAME", conflicts_with = "jobs")]
+    pub job: Option<String>,
+
+    /// tokens: draw the figures into a file
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 impl LimitArguments {

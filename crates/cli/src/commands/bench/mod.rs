@@ -13,6 +13,7 @@ mod serve;
 mod serve_client;
 mod sessions;
 mod temporary;
+mod tokens;
 mod workloads;
 
 use super::{Failure, Outcome};
@@ -33,6 +34,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "sessions" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             sessions::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "tokens" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            tokens::measure(arguments).await
         }
         _ => {
             engine_progress::prepare().map_err(Failure::Ours)?;
