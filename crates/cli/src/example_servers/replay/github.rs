@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{arguments, calendar, noise};
 use super::{Answered, number_of, words};
+use crate::example_servers::{arguments, calendar, noise};
 
 /// What a cursor begins with.
 const CURSOR: &str = "Y3Vyc29yOnYyOpK5";

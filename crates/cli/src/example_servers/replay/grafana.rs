@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{arguments, calendar, noise};
 use super::{Answered, number_of};
+use crate::example_servers::{arguments, calendar, noise};
 
 const SERVICES: [&str; 10] = [
     "checkout", "basket", "catalog", "search", "payments", "shipping", "mailer", "accounts", "media",

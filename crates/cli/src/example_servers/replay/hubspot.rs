@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{arguments, calendar, companies, noise};
 use super::{Answered, number_of};
+use crate::example_servers::{arguments, calendar, companies, noise};
 
 const CONTACTS: u64 = 2_000;
 const DEALS: u64 = 180;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{arguments, calendar, noise};
 use super::{Answered, number_of, words};
+use crate::example_servers::{arguments, calendar, noise};
 
 const SITE: &str = "https://acme.atlassian.net";
 const STATUSES: [&str; 4] = ["To Do", "In Progress", "In Review", "Done"];

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{arguments, calendar, noise};
 use super::{Answered, number_of};
+use crate::example_servers::{arguments, calendar, noise};
 
 const SERVICES: [&str; 10] = [
     "checkout", "basket", "catalog", "search", "payments", "shipping", "mailer", "accounts", "media",
@@ -83,6 +83,7 @@ fn pod(namespace: &str, name: &str) -> Value {
     };
     let started = calendar::time_of(created(name) + 12);
     let condition = |kind: &str| json!({"lastProbeTime": null, "lastTransitionTime": started, "status": "True", "type": kind});
+    let conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition);
     json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -121,7 +122,7 @@ fn pod(namespace: &str, name: &str) -> Value {
             "tolerations": [{"effect": "NoExecute", "key": "node.kubernetes.io/not-ready", "operator": "Exists", "tolerationSeconds": 300}],
         },
         "status": {
-            "conditions": ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map(condition),
+            "conditions": conditions,
             "containerStatuses": [{
                 "containerID": format!("containerd://{:016x}{:016x}", noise::at(seed, 3, 0), noise::at(seed, 3, 1)),
                 "image": format!("registry.example.com/shop/{service}:2026.6.{}", seed % 9),

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{arguments, calendar, noise};
 use super::{Answered, number_of};
+use crate::example_servers::{arguments, calendar, noise};
 
 const FAULTS: [&str; 8] = [
     "TimeoutError: payment provider did not answer",

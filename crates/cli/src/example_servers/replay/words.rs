@@ -1,6 +1,6 @@
 //! Words of people who report, review and log, put together by number.
 
-use super::super::noise;
+use crate::example_servers::noise;
 
 /// What does not work.
 const FAULTS: [&str; 12] = [

@@ -12,7 +12,7 @@ const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 170.0;
 const RIGHT: f64 = 190.0;
 const TOP: f64 = 96.0;
-const BAR: f64 = 9.0;
+const BAR: f64 = 10.0;
 const JOB: f64 = 3.0 * BAR + 13.0;
 const HEADING: f64 = 30.0;
 /// The scale begins here: no way costs less.

@@ -2,6 +2,7 @@
 //! them, and of one that writes a program for us. The tools and the programs really run.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -78,15 +79,16 @@ impl World {
     }
 
     fn connect(&mut self, job: &Job) -> anyhow::Result<&Connected> {
-        if !self.connected.contains_key(job.servers) {
-            let servers = StandIns::start(job.servers, &self.catalogues)?;
-            let definitions = servers.definitions();
-            let all: Vec<&str> = definitions.iter().map(|definition| definition.sent.as_str()).collect();
-            let what = format!("{} definitions of {} servers", all.len(), job.servers.len());
-            let in_context = Part::new(what, &format!("[{}]", all.join(",")));
-            self.connected.insert(job.servers, Connected { servers, definitions, in_context });
-        }
-        self.connected.get(job.servers).context("servers that were just started")
+        let place = match self.connected.entry(job.servers) {
+            Entry::Occupied(known) => return Ok(known.into_mut()),
+            Entry::Vacant(place) => place,
+        };
+        let servers = StandIns::start(job.servers, &self.catalogues)?;
+        let definitions = servers.definitions();
+        let all: Vec<&str> = definitions.iter().map(|definition| definition.sent.as_str()).collect();
+        let what = format!("{} definitions of {} servers", all.len(), job.servers.len());
+        let in_context = Part::new(what, &format!("[{}]", all.join(",")));
+        Ok(place.insert(Connected { servers, definitions, in_context }))
     }
 
     fn call_directly(&mut self, job: &Job) -> anyhow::Result<(Vec<Turn>, Vec<String>, Value)> {
@@ -98,12 +100,13 @@ impl World {
     }
 
     async fn gateway(&mut self, job: &Job, shown: Shown) -> anyhow::Result<&mut Gateway> {
-        let key = (job.servers, shown);
-        if !self.gateways.contains_key(&key) {
-            let gateway = Gateway::start(job.servers, &self.catalogues, shown).await?;
-            self.gateways.insert(key, gateway);
+        match self.gateways.entry((job.servers, shown)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let gateway = Gateway::start(job.servers, &self.catalogues, shown).await?;
+                Ok(place.insert(gateway))
+            }
         }
-        self.gateways.get_mut(&key).context("a gateway that was just started")
     }
 
     /// For each query the names of the tools that our search finds.

@@ -30,7 +30,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Find the open bug with the most comments in acme/storefront on GitHub, open a Jira bug for it in SHOP with what people said, and name the ticket on the issue.",
             servers: EVERYTHING,
             queries: &[
-                find_in("github", "list issues of a repository"),
+                find_in("github", "list issues"),
                 find_in("github", "read comments of an issue"),
                 find_in("github", "add comment to an issue"),
                 find_in("atlassian", "create jira bug ticket"),
@@ -78,7 +78,7 @@ pub fn jobs() -> Vec<Job> {
             task: "For the weekly report: open issues and open pull requests of acme/storefront, acme/basket and acme/payments, new unresolved errors in Sentry, and SHOP tickets done in the last seven days.",
             servers: EVERYTHING,
             queries: &[
-                find_in("github", "list issues of a repository"),
+                find_in("github", "list issues"),
                 find_in("github", "list pull requests"),
                 find_in("sentry", "search issues"),
                 find_in("sentry", "find organizations"),
@@ -95,7 +95,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Which open deals in HubSpot are past their close date? Move the three largest to 30 June and give owner 7 a task to call about each.",
             servers: EVERYTHING,
             queries: &[
-                find_in("hubspot", "list objects"),
+                find_in("hubspot", "paginated list of objects"),
                 find_in("hubspot", "update objects in a batch"),
                 find_in("hubspot", "create a task engagement"),
             ],

@@ -44,10 +44,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::ManyCalls,
             task: "Who writes the most comments on the 50 newest open issues of acme/basket? Name three people.",
             servers: &["github"],
-            queries: &[
-                find_in("github", "list issues of a repository"),
-                find_in("github", "read comments of an issue"),
-            ],
+            queries: &[find_in("github", "list issues"), find_in("github", "read comments of an issue")],
             first_look: None,
             program: include_str!("../programs/who-helps.py"),
             direct: who_helps,
