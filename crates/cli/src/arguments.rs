@@ -7,6 +7,7 @@ use gristmill_gateway::access::Scope;
 use gristmill_gateway::domain::{Level, Limits};
 
 use crate::answer_arguments::AnswerArguments;
+use crate::bench_arguments::Bench;
 use crate::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
 use crate::commands::token::Lifetime;
 
@@ -517,6 +518,10 @@ pub struct ExampleServerArguments {
     /// calculator, weather, filesystem, database, documents or crm
     pub name: String,
 
+    /// replay: the definitions to serve, for measuring
+    #[arg(hide = true)]
+    pub file: Option<PathBuf>,
+
     /// filesystem: the folder to serve [default: a small tree in memory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
@@ -524,53 +529,6 @@ pub struct ExampleServerArguments {
     /// database: the folder for its file [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-}
-
-#[derive(Args)]
-pub struct Bench {
-    /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "analysis"])]
-    pub what: String,
-
-    /// A folder with catalogues: JSON files of {"server", "version", "tools"}
-    #[arg(long, value_name = "DIR")]
-    pub catalogues: Option<PathBuf>,
-
-    /// search: a file of queries with the tools that answer them
-    #[arg(long, value_name = "FILE")]
-    pub queries: Option<PathBuf>,
-
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub json: bool,
-
-    /// Rounds of each measurement (sandbox, gateway, sessions)
-    #[arg(long, default_value_t = 300)]
-    pub rounds: usize,
-
-    /// serve: seconds of each measurement
-    #[arg(long, default_value_t = 3)]
-    pub seconds: u64,
-
-    /// serve: executions after which memory is looked at again
-    #[arg(long, default_value_t = 10_000)]
-    pub executions: usize,
-
-    /// sessions: how many, each with ten files
-    #[arg(long, default_value_t = 1_000)]
-    pub sessions: usize,
-
-    /// sessions: how many of them keep their interpreter
-    #[arg(long, default_value_t = 50)]
-    pub kept: usize,
-
-    /// analysis: rows of the table
-    #[arg(long, default_value_t = 1_000_000)]
-    pub rows: usize,
-
-    /// analysis: the Python to compare with, for pandas [default: python3]
-    #[arg(long, value_name = "PATH")]
-    pub python: Option<PathBuf>,
 }
 
 impl LimitArguments {

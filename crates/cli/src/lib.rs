@@ -3,6 +3,7 @@
 
 mod answer_arguments;
 mod arguments;
+mod bench_arguments;
 mod client_arguments;
 pub mod clients;
 mod closed_output;

@@ -13,7 +13,7 @@ use crate::arguments::ExampleServerArguments;
 use crate::example_servers::{self, Answer, ExampleServer, Options};
 
 pub async fn example_server(arguments: ExampleServerArguments) -> Outcome {
-    let options = Options { root: arguments.root, data: arguments.data };
+    let options = Options { root: arguments.root, data: arguments.data, file: arguments.file };
     let server = example_servers::by_name(&arguments.name, &options)
         .map_err(|error| Failure::Usage(anyhow!(error)))?;
     let served = Arc::new(Served(Arc::from(server)));

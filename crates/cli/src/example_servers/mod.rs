@@ -2,7 +2,7 @@
 //!
 //! Each is plain functions over data that is computed, never fetched, and the same on every
 //! machine. Nothing here speaks MCP, opens a socket or looks at the clock; only `filesystem` and
-//! `database` touch the disk, each beneath one folder that it is given.
+//! `database` touch the disk, each beneath one folder that it is given, and `replay` reads one file.
 
 mod arguments;
 mod calculator;
@@ -17,6 +17,7 @@ mod documents;
 mod filesystem;
 mod nearest;
 mod noise;
+mod replay;
 #[cfg(test)]
 mod schema_check;
 #[cfg(test)]
@@ -66,6 +67,8 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// The folder in which `database` keeps its file; in memory without it.
     pub data: Option<PathBuf>,
+    /// The definitions that `replay` serves.
+    pub file: Option<PathBuf>,
 }
 
 /// Every example server, in the order of the documentation.
@@ -80,6 +83,8 @@ pub fn by_name(name: &str, options: &Options) -> Result<Box<dyn ExampleServer>, 
         "database" => Box::new(database::Database::new(options.data.clone())),
         "documents" => Box::new(documents::Documents::new()),
         "crm" => Box::new(crm::Crm::new()),
+        // For measuring only, so it is in no list.
+        "replay" => Box::new(replay::Replay::new(options.file.as_deref())?),
         _ => return Err(nearest::unknown("example server", name, NAMES)),
     })
 }

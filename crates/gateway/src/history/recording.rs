@@ -127,17 +127,7 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self {
-            history,
-            id,
-            owner,
-            level,
-            code,
-            context,
-            at,
-            session,
-            own_definition_tokens,
-        } = self;
+        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens } = self;
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
         let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::machine;
 use super::row::Row;
 use super::temporary::Temporary;
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 
 /// The work: some columns in, one condition on each of two, three figures of each group out.
 const STEPS: &str = r#"{"steps": [

@@ -22,7 +22,7 @@ use super::figures::Percentiles;
 use super::row::Row;
 use super::temporary::Temporary;
 use super::{catalogues, machine, search};
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 use crate::upstreams;
 
 /// The cheapest tool of the example servers: what is measured is the way to it.

@@ -14,10 +14,11 @@ mod serve;
 mod serve_client;
 mod sessions;
 mod temporary;
+mod tokens;
 mod workloads;
 
 use super::{Failure, Outcome};
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 use crate::engine_progress;
 
 pub async fn bench(arguments: Bench) -> Outcome {
@@ -38,6 +39,10 @@ pub async fn bench(arguments: Bench) -> Outcome {
         "sessions" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             sessions::measure(arguments).await.map_err(Failure::Ours)
+        }
+        "tokens" => {
+            engine_progress::prepare().map_err(Failure::Ours)?;
+            tokens::measure(arguments).await
         }
         _ => {
             engine_progress::prepare().map_err(Failure::Ours)?;

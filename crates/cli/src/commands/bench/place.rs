@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use super::temporary::Temporary;
 
-/// A home of its own, with one server in it.
+/// A home of its own, with its servers.
 pub struct Place {
     folder: Temporary,
     config: PathBuf,
@@ -17,6 +17,12 @@ pub struct Place {
 impl Place {
     /// With these settings beside the server.
     pub fn new(settings: &Value) -> anyhow::Result<Self> {
+        let server = json!({"command": std::env::current_exe()?, "args": ["example-server", "calculator"]});
+        Self::with_servers(settings, json!({"calculator": server}))
+    }
+
+    /// With these settings and these servers.
+    pub fn with_servers(settings: &Value, servers: Value) -> anyhow::Result<Self> {
         let folder = Temporary::new()?;
         let cache = folder.0.join("cache");
         std::fs::create_dir_all(&cache)?;
@@ -24,9 +30,8 @@ impl Place {
         let engines = Folders::from_environment()?.cache.join("engines");
         std::os::unix::fs::symlink(engines, cache.join("engines"))?;
         let config = folder.0.join("gristmill.json");
-        let server = json!({"command": std::env::current_exe()?, "args": ["example-server", "calculator"]});
         let mut configured = settings.clone();
-        configured["servers"] = json!({"calculator": server});
+        configured["servers"] = servers;
         std::fs::write(&config, configured.to_string())?;
         Ok(Self { folder, config })
     }

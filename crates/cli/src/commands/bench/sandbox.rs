@@ -14,7 +14,7 @@ use gristmill_worker::direct::DirectEngine;
 
 use super::figures::{Bar, Figures, Percentiles};
 use super::{machine, workloads};
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 use crate::example_tools::ExampleTools;
 use crate::exit_codes;
 

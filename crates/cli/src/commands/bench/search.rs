@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::{Failure, Outcome};
 use super::catalogues;
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 
 /// The goal is for this many.
 const MANY_TOOLS: usize = 10_000;

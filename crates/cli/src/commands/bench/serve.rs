@@ -14,7 +14,7 @@ use super::machine::{self, Memory};
 use super::place::Place;
 use super::row::Row;
 use super::serve_client::{Call, Client};
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 
 const CLIENTS: [usize; 3] = [1, 8, 32];
 

@@ -12,7 +12,7 @@ use super::machine::{self, Memory};
 use super::place::{Disk, Place};
 use super::row::Row;
 use super::serve_client::{Call, Client};
-use crate::arguments::Bench;
+use crate::bench_arguments::Bench;
 
 /// Until the workers that wait are as many as before.
 const SETTLE: Duration = Duration::from_secs(2);

@@ -1,0 +1,273 @@
+//! Answers of thousands of rows, samples or lines, of which a few figures are wanted.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::EXAMPLES;
+use crate::commands::bench::tokens::direct::{Direct, items, most, number, text, whole};
+use crate::commands::bench::tokens::job::{Group, Job, find_in};
+
+/// So many rows the database gives in one answer.
+const ROWS_MAX: usize = 10_000;
+
+pub fn jobs() -> Vec<Job> {
+    vec![
+        Job {
+            name: "pressing-tickets",
+            group: Group::LargeData,
+            task: "Go through all 10,000 support tickets: how many are open and high or urgent, and which three accounts have the most of them?",
+            servers: EXAMPLES,
+            queries: &[find_in("database", "export rows of a table")],
+            first_look: Some(include_str!("../programs/pressing-tickets.look.py")),
+            program: include_str!("../programs/pressing-tickets.py"),
+            direct: pressing_tickets,
+            closing: |done| {
+                format!(
+                    "{} of {} tickets are pressing; most of them are of {}.",
+                    done["pressing"], done["tickets"], done["most"]
+                )
+            },
+        },
+        Job {
+            name: "refunds",
+            group: Group::LargeData,
+            task: "How many of all 40,000 orders were refunded in each currency, and how much money was that?",
+            servers: EXAMPLES,
+            queries: &[find_in("database", "export rows of a table")],
+            first_look: Some(include_str!("../programs/refunds.look.py")),
+            program: include_str!("../programs/refunds.py"),
+            direct: refunds,
+            closing: |done| format!("Refunds by currency, number and cents: {done}."),
+        },
+        Job {
+            name: "best-sellers",
+            group: Group::LargeData,
+            task: "Which three products sold the most units in the first 50,000 order lines?",
+            servers: EXAMPLES,
+            queries: &[find_in("database", "export rows of a table")],
+            first_look: Some(include_str!("../programs/best-sellers.look.py")),
+            program: include_str!("../programs/best-sellers.py"),
+            direct: best_sellers,
+            closing: |done| {
+                format!("In {} lines the products with the most units are {}.", done["rows"], done["most"])
+            },
+        },
+        Job {
+            name: "latency-peaks",
+            group: Group::LargeData,
+            task: "Where and when were the three highest peaks of shop:latency:p99 in the last 25 hours, in steps of 90 seconds? Use Grafana.",
+            servers: &["grafana"],
+            queries: &[
+                find_in("grafana", "list datasources"),
+                find_in("grafana", "query a prometheus expression"),
+            ],
+            first_look: Some(include_str!("../programs/latency-peaks.look.py")),
+            program: include_str!("../programs/latency-peaks.py"),
+            direct: latency_peaks,
+            closing: |done| format!("Of {} samples the highest are {}.", done["samples"], done["peaks"]),
+        },
+        Job {
+            name: "pod-log",
+            group: Group::LargeData,
+            task: "How many lines of each level are in the log of the pod checkout-7d9f8b6c5-x2x4q in the namespace shop, and which request was the slowest?",
+            servers: &["kubernetes"],
+            queries: &[find_in("kubernetes", "logs of a pod")],
+            first_look: None,
+            program: include_str!("../programs/pod-log.py"),
+            direct: pod_log,
+            closing: |done| {
+                format!(
+                    "{} lines: {}. The slowest: {}",
+                    done["lines"],
+                    done["levels"],
+                    text(&done["slowest"])
+                )
+            },
+        },
+        Job {
+            name: "hottest-days",
+            group: Group::LargeData,
+            task: "What was the hottest day since 2023 in Athens, Berlin, Lisbon, Madrid, Oslo, Paris, Rome and Vienna?",
+            servers: EXAMPLES,
+            queries: &[find_in("weather", "past weather")],
+            first_look: None,
+            program: include_str!("../programs/hottest-days.py"),
+            direct: hottest_days,
+            closing: |done| format!("Of {} days the hottest were {}.", done["days"], done["hottest"]),
+        },
+        Job {
+            name: "double-contacts",
+            group: Group::LargeData,
+            task: "How many mail addresses are on more than one contact in HubSpot? Name three.",
+            servers: &["hubspot"],
+            queries: &[find_in("hubspot", "paginated list of objects")],
+            first_look: Some(include_str!("../programs/double-contacts.look.py")),
+            program: include_str!("../programs/double-contacts.py"),
+            direct: double_contacts,
+            closing: |done| {
+                format!(
+                    "{} addresses are double among {} contacts, such as {}.",
+                    done["double"], done["contacts"], done["first"]
+                )
+            },
+        },
+        Job {
+            name: "currency-reports",
+            group: Group::LargeData,
+            task: "How many issues of acme/storefront, open or closed, mention the currency in their text, by label?",
+            servers: &["github"],
+            queries: &[find_in("github", "list issues")],
+            first_look: None,
+            program: include_str!("../programs/currency-reports.py"),
+            direct: currency_reports,
+            closing: |done| format!("In {} issues, by label: {}.", done["read"], done["labels"]),
+        },
+    ]
+}
+
+/// The first rows of a table, by calls that do not wait for each other.
+fn rows(direct: &mut Direct<'_>, table: &str, count: usize) -> anyhow::Result<Vec<Value>> {
+    let call = |start: usize| {
+        ("database", "export_rows", json!({"table": table, "offset": start, "limit": ROWS_MAX}))
+    };
+    let pages = direct.calls((0..count).step_by(ROWS_MAX).map(call).collect())?;
+    Ok(pages.iter().flat_map(|page| items(&page["rows"]).iter().cloned()).collect())
+}
+
+fn pressing_tickets(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let rows = rows(direct, "tickets", 10_000)?;
+    let is_pressing =
+        |row: &&Value| row["status"] == "open" && (row["priority"] == "high" || row["priority"] == "urgent");
+    let pressing: Vec<&Value> = rows.iter().filter(is_pressing).collect();
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &pressing {
+        *counts.entry(text(&row["account_id"]).to_owned()).or_default() += 1;
+    }
+    Ok(json!({"tickets": rows.len(), "pressing": pressing.len(), "most": most(&counts, 3)}))
+}
+
+fn refunds(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let mut refunded: BTreeMap<String, (u64, i64)> = BTreeMap::new();
+    for row in rows(direct, "orders", 40_000)?.iter().filter(|row| row["status"] == "refunded") {
+        let of_currency = refunded.entry(text(&row["currency"]).to_owned()).or_default();
+        of_currency.0 += 1;
+        of_currency.1 += whole(&row["total_cents"]);
+    }
+    Ok(json!(refunded))
+}
+
+fn best_sellers(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let rows = rows(direct, "order_items", 50_000)?;
+    let mut units: BTreeMap<i64, i64> = BTreeMap::new();
+    for row in &rows {
+        *units.entry(whole(&row["product_id"])).or_default() += whole(&row["quantity"]);
+    }
+    Ok(json!({"rows": rows.len(), "most": most(&units, 3)}))
+}
+
+fn latency_peaks(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let sources = direct.call("grafana", "list_datasources", json!({"type": "prometheus"}))?;
+    let arguments = json!({
+        "datasourceUid": sources["datasources"][0]["uid"], "queryType": "range", "expr": "shop:latency:p99",
+        "startTime": "now-25h", "endTime": "now", "stepSeconds": 90,
+    });
+    let answer = direct.call("grafana", "query_prometheus", arguments)?;
+    let height = |point: &Value| text(&point[1]).parse::<f64>().unwrap_or_default();
+    let (mut samples, mut peaks) = (0, Vec::new());
+    for series in items(&answer["data"]) {
+        let points = items(&series["values"]);
+        samples += points.len();
+        // Of equal ones the first, as Python's max does it.
+        if let Some(peak) = points.iter().rev().max_by(|one, other| height(one).total_cmp(&height(other))) {
+            peaks.push((
+                height(peak),
+                series["metric"]["service"].clone(),
+                series["metric"]["region"].clone(),
+                peak[0].clone(),
+            ));
+        }
+    }
+    peaks.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let peaks = peaks
+        .into_iter()
+        .take(3)
+        .map(|(height, service, region, time)| json!([service, region, time, height]));
+    Ok(json!({"samples": samples, "peaks": peaks.collect::<Vec<_>>()}))
+}
+
+fn pod_log(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let arguments = json!({"resourceType": "pod", "name": "checkout-7d9f8b6c5-x2x4q", "namespace": "shop"});
+    let log = direct.call("kubernetes", "kubectl_logs", arguments)?;
+    let mut levels: BTreeMap<&str, u64> = BTreeMap::new();
+    for line in text(&log).lines() {
+        *levels.entry(line.split(' ').nth(1).unwrap_or_default()).or_default() += 1;
+    }
+    let took = |line: &&str| {
+        let after = line.split_once("ms=").map_or("", |(_, after)| after);
+        after.split(' ').next().and_then(|ms| ms.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let slowest = text(&log).lines().rev().max_by_key(took);
+    Ok(json!({"lines": text(&log).lines().count(), "levels": levels, "slowest": slowest}))
+}
+
+fn hottest_days(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let cities = ["Athens", "Berlin", "Lisbon", "Madrid", "Oslo", "Paris", "Rome", "Vienna"];
+    let call =
+        |city: &str| ("weather", "history", json!({"city": city, "from": "2023-01-01", "to": "2026-06-15"}));
+    let answers = direct.calls(cities.into_iter().map(call).collect())?;
+    let heat = |row: &Value| number(&row["temp_max_c"]);
+    let hottest = answers.iter().filter_map(|answer| {
+        let rows = items(&answer["rows"]);
+        let row = rows.iter().rev().max_by(|one, other| heat(one).total_cmp(&heat(other)))?;
+        Some(json!([answer["city"], row["date"], row["temp_max_c"]]))
+    });
+    let hottest: Vec<Value> = hottest.collect();
+    let days: usize = answers.iter().map(|answer| items(&answer["rows"]).len()).sum();
+    Ok(json!({"days": days, "hottest": hottest}))
+}
+
+fn double_contacts(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let (mut counts, mut contacts, mut after) = (BTreeMap::<String, u64>::new(), 0, None);
+    loop {
+        let mut arguments = json!({"objectType": "contacts", "limit": 500});
+        if let Some(after) = after {
+            arguments["after"] = after;
+        }
+        let page = direct.call("hubspot", "hubspot-list-objects", arguments)?;
+        for contact in items(&page["results"]) {
+            contacts += 1;
+            *counts.entry(text(&contact["properties"]["email"]).to_lowercase()).or_default() += 1;
+        }
+        match &page["paging"]["next"]["after"] {
+            Value::Null => break,
+            next => after = Some(next.clone()),
+        }
+    }
+    let double: Vec<&String> =
+        counts.iter().filter(|(_, count)| **count > 1).map(|(email, _)| email).collect();
+    let first: Vec<&&String> = double.iter().take(3).collect();
+    Ok(json!({"contacts": contacts, "double": double.len(), "first": first}))
+}
+
+fn currency_reports(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let (mut labels, mut read, mut after) = (BTreeMap::<String, u64>::new(), 0, None);
+    loop {
+        let mut arguments = json!({"owner": "acme", "repo": "storefront", "perPage": 100});
+        if let Some(after) = after {
+            arguments["after"] = after;
+        }
+        let page = direct.call("github", "list_issues", arguments)?;
+        for issue in items(&page["issues"]) {
+            read += 1;
+            for label in items(&issue["labels"]).iter().filter(|_| text(&issue["body"]).contains("currency"))
+            {
+                *labels.entry(text(label).to_owned()).or_default() += 1;
+            }
+        }
+        if page["pageInfo"]["hasNextPage"] != true {
+            return Ok(json!({"read": read, "labels": labels}));
+        }
+        after = Some(page["pageInfo"]["endCursor"].clone());
+    }
+}

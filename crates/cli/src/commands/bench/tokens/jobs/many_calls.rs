@@ -1,0 +1,148 @@
+//! Tens of calls of the same tool, up to a hundred.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::EXAMPLES;
+use crate::commands::bench::tokens::direct::{Direct, items, most, number, text, whole};
+use crate::commands::bench::tokens::job::{Group, Job, find_in};
+
+pub fn jobs() -> Vec<Job> {
+    vec![
+        Job {
+            name: "quiet-accounts",
+            group: Group::ManyCalls,
+            task: "Which of the accounts ACC-0001 to ACC-0100 were not called since 17 December 2025?",
+            servers: EXAMPLES,
+            queries: &[find_in("crm", "activities of a record")],
+            first_look: None,
+            program: include_str!("../programs/quiet-accounts.py"),
+            direct: quiet_accounts,
+            closing: |done| {
+                format!("Of {} accounts these were not called: {}.", done["accounts"], done["quiet"])
+            },
+        },
+        Job {
+            name: "restarts",
+            group: Group::ManyCalls,
+            task: "Which pods of the namespace shop have restarted, and how often? Name the three worst.",
+            servers: &["kubernetes"],
+            queries: &[find_in("kubernetes", "list pods")],
+            first_look: Some(include_str!("../programs/restarts.look.py")),
+            program: include_str!("../programs/restarts.py"),
+            direct: restarts,
+            closing: |done| {
+                format!(
+                    "{} of {} pods restarted; the worst are {}.",
+                    done["restarted"], done["pods"], done["most"]
+                )
+            },
+        },
+        Job {
+            name: "who-helps",
+            group: Group::ManyCalls,
+            task: "Who writes the most comments on the 50 newest open issues of acme/basket? Name three people.",
+            servers: &["github"],
+            queries: &[find_in("github", "list issues"), find_in("github", "read comments of an issue")],
+            first_look: None,
+            program: include_str!("../programs/who-helps.py"),
+            direct: who_helps,
+            closing: |done| {
+                format!("On {} issues the most comments are by {}.", done["issues"], done["most"])
+            },
+        },
+        Job {
+            name: "warmest-cities",
+            group: Group::ManyCalls,
+            task: "Where is it warmest tomorrow? Look at the first 40 cities of the list and name three.",
+            servers: EXAMPLES,
+            queries: &[find_in("weather", "list cities"), find_in("weather", "daily forecast")],
+            first_look: None,
+            program: include_str!("../programs/warmest-cities.py"),
+            direct: warmest_cities,
+            closing: |done| format!("It is warmest in {done}."),
+        },
+        Job {
+            name: "busiest-authors",
+            group: Group::ManyCalls,
+            task: "Which three authors wrote the most words in the first 50 documents?",
+            servers: EXAMPLES,
+            queries: &[
+                find_in("documents", "list documents"),
+                find_in("documents", "author and size of a document"),
+            ],
+            first_look: None,
+            program: include_str!("../programs/busiest-authors.py"),
+            direct: busiest_authors,
+            closing: |done| format!("In {} documents the busiest are {}.", done["documents"], done["most"]),
+        },
+    ]
+}
+
+fn quiet_accounts(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let call = |number: u64| ("crm", "list_activities", json!({"record_id": format!("ACC-{number:04}")}));
+    let answers = direct.calls((1..=100).map(call).collect())?;
+    let is_quiet = |answer: &&Value| {
+        let mut calls = items(&answer["activities"]).iter().filter(|one| one["kind"] == "call");
+        calls.all(|one| text(&one["at"]) < "2025-12-17")
+    };
+    let quiet: Vec<&Value> = answers.iter().filter(is_quiet).map(|answer| &answer["record_id"]).collect();
+    Ok(json!({"accounts": answers.len(), "quiet": quiet}))
+}
+
+fn restarts(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let list =
+        direct.call("kubernetes", "kubectl_get", json!({"resourceType": "pods", "namespace": "shop"}))?;
+    let get = |pod: &Value| {
+        (
+            "kubernetes",
+            "kubectl_get",
+            json!({"resourceType": "pods", "name": pod["name"], "namespace": "shop"}),
+        )
+    };
+    let pods = direct.calls(items(&list["items"]).iter().map(get).collect())?;
+    let restarts = |pod: &Value| whole(&pod["status"]["containerStatuses"][0]["restartCount"]);
+    let restarted: BTreeMap<String, i64> = pods
+        .iter()
+        .filter(|pod| restarts(pod) > 0)
+        .map(|pod| (text(&pod["metadata"]["name"]).to_owned(), restarts(pod)))
+        .collect();
+    Ok(json!({"pods": pods.len(), "restarted": restarted.len(), "most": most(&restarted, 3)}))
+}
+
+fn who_helps(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let arguments =
+        json!({"owner": "acme", "repo": "basket", "state": "OPEN", "perPage": 50, "fields": ["number"]});
+    let page = direct.call("github", "list_issues", arguments)?;
+    let read = |issue: &Value| {
+        let arguments = json!({"owner": "acme", "repo": "basket", "method": "get_comments", "issue_number": issue["number"]});
+        ("github", "issue_read", arguments)
+    };
+    let answers = direct.calls(items(&page["issues"]).iter().map(read).collect())?;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for comment in answers.iter().flat_map(items) {
+        *counts.entry(text(&comment["user"]["login"]).to_owned()).or_default() += 1;
+    }
+    Ok(json!({"issues": answers.len(), "most": most(&counts, 3)}))
+}
+
+fn warmest_cities(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let cities = direct.call("weather", "list_cities", json!({}))?;
+    let call = |city: &Value| ("weather", "forecast", json!({"city": city["city"], "days": 1}));
+    let answers = direct.calls(items(&cities["cities"]).iter().take(40).map(call).collect())?;
+    let heat = |answer: &Value| (text(&answer["city"]).to_owned(), number(&answer["days"][0]["temp_max_c"]));
+    let heats: BTreeMap<String, f64> = answers.iter().map(heat).collect();
+    Ok(json!(most(&heats, 3)))
+}
+
+fn busiest_authors(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let list = direct.call("documents", "list_documents", json!({}))?;
+    let call = |one: &Value| ("documents", "get_metadata", json!({"document_id": one["document_id"]}));
+    let answers = direct.calls(items(&list["documents"]).iter().map(call).collect())?;
+    let mut words: BTreeMap<String, i64> = BTreeMap::new();
+    for answer in &answers {
+        *words.entry(text(&answer["author"]).to_owned()).or_default() += whole(&answer["words"]);
+    }
+    Ok(json!({"documents": answers.len(), "most": most(&words, 3)}))
+}

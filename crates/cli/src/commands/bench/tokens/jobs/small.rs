@@ -1,0 +1,128 @@
+//! A few calls with small answers, with the six example servers connected.
+
+use serde_json::json;
+
+use super::EXAMPLES;
+use crate::commands::bench::tokens::direct::{items, text};
+use crate::commands::bench::tokens::job::{Group, Job, find_in};
+
+pub fn jobs() -> Vec<Job> {
+    vec![
+        Job {
+            name: "weather-now",
+            group: Group::Small,
+            task: "What is the weather like in Oslo right now?",
+            servers: EXAMPLES,
+            queries: &[find_in("weather", "weather right now")],
+            first_look: None,
+            program: include_str!("../programs/weather-now.py"),
+            direct: |direct| direct.call("weather", "current", json!({"city": "Oslo"})),
+            closing: |now| {
+                format!(
+                    "In Oslo it is {}, {} °C, with wind of {} km/h.",
+                    text(&now["condition"]),
+                    now["temp_c"],
+                    now["wind_kmh"]
+                )
+            },
+        },
+        Job {
+            name: "marathon",
+            group: Group::Small,
+            task: "How long is a marathon of 26.2188 miles in kilometres?",
+            servers: EXAMPLES,
+            queries: &[find_in("calculator", "convert units")],
+            first_look: None,
+            program: include_str!("../programs/marathon.py"),
+            direct: |direct| {
+                direct.call(
+                    "calculator",
+                    "convert_units",
+                    json!({"value": 26.2188, "from": "mile", "to": "km"}),
+                )
+            },
+            closing: |length| format!("A marathon has {} kilometres.", length["value"]),
+        },
+        Job {
+            name: "won-leads",
+            group: Group::Small,
+            task: "Name the first five won leads of Petra Novak with their companies.",
+            servers: EXAMPLES,
+            queries: &[find_in("crm", "list leads")],
+            first_look: None,
+            program: include_str!("../programs/won-leads.py"),
+            direct: |direct| {
+                let arguments = json!({"status": "won", "owner": "Petra Novak", "page_size": 5});
+                let leads = direct.call("crm", "list_leads", arguments)?;
+                let named = |lead: &serde_json::Value| {
+                    format!("{} ({})", text(&lead["name"]), text(&lead["company"]))
+                };
+                Ok(items(&leads["records"]).iter().map(named).collect())
+            },
+            closing: |leads| {
+                format!(
+                    "These are the first five: {}.",
+                    items(leads).iter().map(text).collect::<Vec<_>>().join(", ")
+                )
+            },
+        },
+        Job {
+            name: "tickets-by-status",
+            group: Group::Small,
+            task: "How many support tickets of each status are in the database?",
+            servers: EXAMPLES,
+            queries: &[find_in("database", "query with SQL")],
+            first_look: None,
+            program: include_str!("../programs/tickets-by-status.py"),
+            direct: |direct| {
+                let sql = "SELECT status, count(*) AS tickets FROM tickets GROUP BY status ORDER BY status";
+                let answer = direct.call("database", "query", json!({"sql": sql}))?;
+                Ok(answer["rows"].clone())
+            },
+            closing: |rows| {
+                let row = |row: &serde_json::Value| format!("{} {}", row["tickets"], text(&row["status"]));
+                format!("There are {} tickets.", items(rows).iter().map(row).collect::<Vec<_>>().join(", "))
+            },
+        },
+        Job {
+            name: "note-on-lead",
+            group: Group::Small,
+            task: "Note on the lead Amara Castellan in the CRM that she called back and wants an offer by Friday.",
+            servers: EXAMPLES,
+            queries: &[find_in("crm", "search records by name"), find_in("crm", "add a note")],
+            first_look: None,
+            program: include_str!("../programs/note-on-lead.py"),
+            direct: |direct| {
+                let found = direct.call(
+                    "crm",
+                    "search_records",
+                    json!({"type": "lead", "query": "Amara Castellan"}),
+                )?;
+                let id = found["records"][0]["id"].clone();
+                let note = "Called back; wants an offer by Friday.";
+                let added = direct.call("crm", "add_note", json!({"record_id": id, "text": note}))?;
+                Ok(added["record_id"].clone())
+            },
+            closing: |lead| format!("The note is on {}.", text(lead)),
+        },
+        Job {
+            name: "plan-and-ideas",
+            group: Group::Small,
+            task: "What do the files plan.md and ideas.md say in the first place?",
+            servers: EXAMPLES,
+            queries: &[find_in("filesystem", "search files by name"), find_in("filesystem", "read a file")],
+            first_look: None,
+            program: include_str!("../programs/plan-and-ideas.py"),
+            direct: |direct| {
+                let found = direct.call("filesystem", "search_files", json!({"pattern": "notes/*.md"}))?;
+                let read =
+                    |file: &serde_json::Value| ("filesystem", "read_file", json!({"path": file["path"]}));
+                let files = direct.calls(items(&found["matches"]).iter().map(read).collect())?;
+                Ok(files.iter().map(|file| text(&file["text"]).lines().nth(2).unwrap_or_default()).collect())
+            },
+            closing: |lines| {
+                format!("They begin with: {}.", items(lines).iter().map(text).collect::<Vec<_>>().join("; "))
+            },
+        },
+    ]
+}

@@ -1,0 +1,2 @@
+from servers.calculator import evaluate
+result = await evaluate(expression="2348.60 * 1.175")

@@ -1,0 +1,9 @@
+from servers.grafana import query_prometheus
+answer = await query_prometheus(datasourceUid="prometheus-prod-uid", queryType="range", expr="shop:latency:p99", startTime="now-25h", endTime="now", stepSeconds=90)
+samples, peaks = 0, []
+for series in answer["data"]:
+    samples += len(series["values"])
+    time, value = max(series["values"], key=lambda point: float(point[1]))
+    peaks.append((float(value), series["metric"]["service"], series["metric"]["region"], time))
+peaks.sort(reverse=True)
+result = {"samples": samples, "peaks": [[service, region, time, value] for value, service, region, time in peaks[:3]]}

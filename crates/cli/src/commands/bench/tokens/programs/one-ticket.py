@@ -1,0 +1,2 @@
+from servers.atlassian import jira_get_issue
+result = await jira_get_issue(issue_key="SHOP-4321", fields="summary,status,assignee", comment_limit=0)

@@ -1,0 +1,2 @@
+from servers.database import export_rows
+result = await export_rows(table="tickets", limit=1)

@@ -1,0 +1,2 @@
+from servers.weather import current
+result = await current(city="Oslo")

@@ -1,0 +1,108 @@
+//! The figures as a table for people.
+
+use std::fmt::Write;
+
+use super::figures::{CONTEXT_MAX, Costs, Figures};
+use super::job::Group;
+
+/// The whole table, with groups, the total and the goals.
+pub fn of(figures: &Figures) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{:<20} {:>12} {:>12} {:>10} {:>9} {:>10} {:>9}  {:>9}",
+        "tokens", "direct", "tool search", "code", "saved", "vs search", "fresh", "turns"
+    );
+    for group in Group::ALL {
+        let jobs: Vec<_> = figures.of_group(group).collect();
+        if jobs.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}", group.name());
+        for job in jobs {
+            let note = match (job.costs.direct.peak > CONTEXT_MAX, job.costs.searched.peak > CONTEXT_MAX) {
+                (true, true) => "  neither direct way fits",
+                (true, false) => "  direct does not fit",
+                (false, _) => "",
+            };
+            let _ = writeln!(text, "{}{note}", line(&format!("  {}", job.name), &job.costs));
+            if let Some(minimal) = job.minimal {
+                let in_minimal = Costs { code: minimal, ..job.costs };
+                let _ = writeln!(text, "{}", line("    profile minimal", &in_minimal));
+            }
+        }
+        let _ = writeln!(text, "{}", line("  together", &figures.sum(Some(group))));
+    }
+    let _ = writeln!(text, "\n{}", line("all jobs", &figures.sum(None)));
+    let _ = writeln!(
+        text,
+        "\nEvery turn pays for its whole context; `fresh` is what is saved if every token is paid once only.\n\
+         A way does not fit if a turn needs more than {} tokens. The rules: docs/token-benchmark.md",
+        grouped(CONTEXT_MAX)
+    );
+    let goals = figures.goals();
+    if !goals.is_empty() {
+        text.push('\n');
+    }
+    for goal in &goals {
+        let _ = writeln!(text, "{}", goal.line());
+    }
+    if let Some(lost) = figures.lost_in_standard().filter(|lost| *lost > 0.0) {
+        let _ = writeln!(
+            text,
+            "\nWith ten tools and one call the profile standard loses up to {lost:.0} %: with so few tools use `--profile \
+             minimal`, or call them directly."
+        );
+    }
+    text
+}
+
+fn line(name: &str, costs: &Costs) -> String {
+    let turns = format!("{}/{}/{}", costs.direct.turns, costs.searched.turns, costs.code.turns);
+    format!(
+        "{name:<20} {:>12} {:>12} {:>10} {:>7.1} % {:>8.1} % {:>7.1} %  {turns:>9}",
+        grouped(costs.direct.paid),
+        grouped(costs.searched.paid),
+        grouped(costs.code.paid),
+        costs.saved(),
+        costs.saved_against_search(),
+        costs.saved_fresh(),
+    )
+}
+
+/// A number with commas.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures::tests::figures;
+    use super::*;
+
+    #[test]
+    fn numbers_have_commas() {
+        let check = |number: u64, expected: &str| assert_eq!(grouped(number), expected);
+        check(0, "0");
+        check(999, "999");
+        check(1_000, "1,000");
+        check(12_345_678, "12,345,678");
+    }
+
+    #[test]
+    fn losses_and_what_does_not_fit_are_in_the_table() {
+        let text = of(&figures());
+        assert!(text.contains("-110.0 %"), "{text}");
+        assert!(text.contains("neither direct way fits") && text.contains("direct does not fit"), "{text}");
+        assert!(text.contains("profile minimal") && text.contains("all jobs"), "{text}");
+        assert!(text.contains("loses up to 110 %"), "{text}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What every stand-in must keep to.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn replay(name: &str) -> Replay {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches/tokens/catalogues");
+    Replay::new(Some(&folder.join(format!("{name}.json")))).expect(name)
+}
+
+fn call(server: &Replay, tool: &str, arguments: &Value) -> Result<String, String> {
+    let arguments = arguments.as_object().cloned().unwrap_or_default();
+    match server.call(tool, &arguments)? {
+        Answer::Text(text) => Ok(text),
+        Answer::Structured(_) | Answer::Image { .. } => Err("no text".to_owned()),
+    }
+}
+
+#[test]
+fn the_definitions_are_those_of_the_file() {
+    let check = |name: &str, tools: usize| assert_eq!(replay(name).tools().len(), tools, "{name}");
+    check("github", 117);
+    check("atlassian", 98);
+    check("grafana", 79);
+}
+
+#[test]
+fn every_scripted_answer_is_the_same_on_every_start() {
+    let calls = [
+        ("github", "list_issues", json!({"owner": "acme", "repo": "storefront"})),
+        (
+            "github",
+            "issue_read",
+            json!({"owner": "acme", "repo": "basket", "method": "get_comments", "issue_number": 9}),
+        ),
+        ("github", "list_pull_requests", json!({"owner": "acme", "repo": "storefront"})),
+        (
+            "github",
+            "pull_request_read",
+            json!({"owner": "acme", "repo": "basket", "method": "get_reviews", "pullNumber": 1010}),
+        ),
+        (
+            "github",
+            "issue_write",
+            json!({"owner": "acme", "repo": "basket", "method": "create", "title": "A title"}),
+        ),
+        (
+            "github",
+            "add_issue_comment",
+            json!({"owner": "acme", "repo": "basket", "issue_number": 9, "body": "Yes."}),
+        ),
+        ("atlassian", "jira_search", json!({"jql": "project = SHOP"})),
+        ("atlassian", "jira_get_issue", json!({"issue_key": "SHOP-4321"})),
+        (
+            "atlassian",
+            "jira_create_issue",
+            json!({"project_key": "SHOP", "summary": "A title", "issue_type": "Bug"}),
+        ),
+        ("atlassian", "jira_add_comment", json!({"issue_key": "SHOP-1", "body": "Yes."})),
+        ("grafana", "list_datasources", json!({})),
+        ("grafana", "search_dashboards", json!({"query": "check"})),
+        (
+            "grafana",
+            "query_prometheus",
+            json!({"datasourceUid": "u", "expr": "up", "endTime": "now", "queryType": "instant"}),
+        ),
+        ("hubspot", "hubspot-list-objects", json!({"objectType": "deals", "limit": 3})),
+        (
+            "hubspot",
+            "hubspot-batch-update-objects",
+            json!({"objectType": "deals", "inputs": [{"id": "1", "properties": {}}]}),
+        ),
+        (
+            "hubspot",
+            "hubspot-create-engagement",
+            json!({"type": "NOTE", "ownerId": 7, "associations": {}, "metadata": {"body": "x"}}),
+        ),
+        ("kubernetes", "kubectl_get", json!({"resourceType": "pods", "namespace": "shop"})),
+        (
+            "kubernetes",
+            "kubectl_logs",
+            json!({"resourceType": "pod", "name": "basket-1", "namespace": "shop", "tail": 9}),
+        ),
+        ("sentry", "find_organizations", json!({})),
+        ("sentry", "search_issues", json!({"organizationSlug": "acme"})),
+        (
+            "sentry",
+            "update_issue",
+            json!({"organizationSlug": "acme", "issueId": "SHOP-1", "status": "resolved"}),
+        ),
+    ];
+    for (server, tool, arguments) in calls {
+        let answer = || call(&replay(server), tool, &arguments).expect(tool);
+        assert_eq!(answer(), answer(), "{server}.{tool}");
+        assert!(!answer().is_empty(), "{server}.{tool}");
+    }
+}
+
+#[test]
+fn pages_hold_everything_once() {
+    let github = replay("github");
+    let (mut numbers, mut after) = (Vec::new(), None);
+    loop {
+        let mut arguments =
+            json!({"owner": "acme", "repo": "storefront", "perPage": 40, "fields": ["number"]});
+        if let Some(after) = after {
+            arguments["after"] = after;
+        }
+        let page: Value =
+            serde_json::from_str(&call(&github, "list_issues", &arguments).expect("a page")).expect("JSON");
+        numbers.extend(
+            page["issues"].as_array().into_iter().flatten().filter_map(|issue| issue["number"].as_u64()),
+        );
+        if page["pageInfo"]["hasNextPage"] != true {
+            assert_eq!(page["totalCount"], numbers.len());
+            break;
+        }
+        after = Some(page["pageInfo"]["endCursor"].clone());
+    }
+    let all: Vec<u64> = (1..=numbers.len() as u64).rev().collect();
+    assert_eq!(numbers, all);
+}
+
+#[test]
+fn a_range_has_a_sample_for_each_step_of_each_series() {
+    let arguments = json!({
+        "datasourceUid": "u", "expr": "x", "queryType": "range", "startTime": "now-25h", "endTime": "now", "stepSeconds": 90,
+    });
+    let answer: Value =
+        serde_json::from_str(&call(&replay("grafana"), "query_prometheus", &arguments).expect("series"))
+            .expect("JSON");
+    let samples =
+        answer["data"].as_array().into_iter().flatten().filter_map(|series| series["values"].as_array());
+    assert_eq!(samples.map(Vec::len).sum::<usize>(), 50_000);
+}
+
+#[test]
+fn what_is_not_scripted_or_not_there_is_refused_in_words() {
+    let check = |server: &str, tool: &str, arguments: Value, words: &str| {
+        let error = call(&replay(server), tool, &arguments).expect_err(tool);
+        assert!(error.contains(words), "{error}");
+    };
+    check("github", "list_branches", json!({"owner": "a", "repo": "b"}), "no answer is scripted for it");
+    check("github", "list_isues", json!({}), "did you mean `list_issues`?");
+    check("github", "list_issues", json!({"owner": "a"}), "needs `repo`");
+    check("maps", "maps_geocode", json!({"address": "Oslo"}), "for its definition only");
+    let error = Replay::new(None).err();
+    assert!(error.is_some_and(|error| error.contains("example-server replay FILE")));
+    let error = Replay::new(Some(std::path::Path::new("/nowhere/file.json"))).err();
+    assert!(error.is_some_and(|error| error.starts_with("/nowhere/file.json: ")));
+}
