@@ -157,7 +157,7 @@ impl Gateway {
     }
 }
 
-/// The servers as a configuration has them.
+/// The servers as a configuration has them, with time enough on a busy machine.
 fn configured(servers: &[&str], catalogues: &Path) -> anyhow::Result<Value> {
     let binary = std::env::current_exe()?;
     let catalogues = std::path::absolute(catalogues)?;
@@ -166,7 +166,10 @@ fn configured(servers: &[&str], catalogues: &Path) -> anyhow::Result<Value> {
             true => json!(["example-server", name]),
             false => json!(["example-server", "replay", catalogues.join(format!("{name}.json"))]),
         };
-        ((*name).to_owned(), json!({"command": binary, "args": arguments}))
+        (
+            (*name).to_owned(),
+            json!({"command": binary, "args": arguments, "limits": {"startup": "2m", "call": "3m"}}),
+        )
     };
     Ok(Value::Object(servers.iter().map(entry).collect()))
 }

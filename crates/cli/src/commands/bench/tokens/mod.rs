@@ -45,7 +45,7 @@ pub async fn measure(arguments: Bench) -> Outcome {
     for job in &chosen {
         eprintln!("doing {}", job.name);
         let ways = world.run(job).await.map_err(|error| Failure::Ours(error.context(job.name)))?;
-        if arguments.job.is_some() {
+        if arguments.job.is_some() && !arguments.json {
             print!("{}", show::of(job, &ways));
         }
         figures.jobs.push(JobFigures::of(job, &ways));

@@ -54,7 +54,7 @@ pub fn of(figures: &Figures) -> String {
     let mut y = TOP;
     for group in groups {
         let sum = figures.sum(Some(group));
-        let heading = format!("{}: {:.1} % saved", group.name(), sum.saved());
+        let heading = format!("{}: {}", group.name(), in_words(sum.saved()));
         write_text(&mut svg, 20.0, y + 18.0, "font-size=\"13\" font-weight=\"bold\"", &heading);
         y += HEADING;
         for job in figures.of_group(group) {
@@ -110,9 +110,12 @@ fn write_job(svg: &mut String, job: &JobFigures, y: f64, decades: f64) {
         );
         write_text(svg, end + 4.0, top + BAR - 1.5, "font-size=\"9\"", &grouped(tokens));
     }
-    let saved = job.costs.saved();
-    let words = if saved < 0.0 { format!("{:.0} % lost", -saved) } else { format!("{saved:.1} % saved") };
-    write_text(svg, WIDTH - 20.0, middle, "text-anchor=\"end\" font-weight=\"bold\"", &words);
+    let saved = in_words(job.costs.saved());
+    write_text(svg, WIDTH - 20.0, middle, "text-anchor=\"end\" font-weight=\"bold\"", &saved);
+}
+
+fn in_words(saved: f64) -> String {
+    if saved < 0.0 { format!("{:.0} % lost", -saved) } else { format!("{saved:.1} % saved") }
 }
 
 /// How far from the left a number of tokens is.
