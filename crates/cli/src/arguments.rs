@@ -43,6 +43,8 @@ pub enum Command {
     Rerun(crate::commands::rerun::RerunArguments),
     /// Show what all executions come to: success, time, tokens saved
     Stats(crate::commands::stats::StatsArguments),
+    /// Show any file within a budget of tokens, as an answer would
+    Shape(crate::commands::shape::ShapeArguments),
     /// Copy the database, or check it
     Db(crate::commands::db::DbArguments),
     /// Check this machine, the servers and the clients, and say what to do
@@ -75,7 +77,7 @@ pub enum Command {
     Config(ConfigArguments),
     /// Prepare the engine ahead of time
     Setup(Setup),
-    /// Measure the sandbox, the gateway, the search or serving on this machine
+    /// Measure the sandbox, the gateway, the search, serving or shaping on this machine
     Bench(Bench),
     /// Serve an example MCP server over standard input and output
     ExampleServer(ExampleServerArguments),
@@ -521,7 +523,7 @@ pub struct ExampleServerArguments {
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "shape"])]
     pub what: String,
 
     /// A folder with catalogues: JSON files of {"server", "version", "tools"}

@@ -14,6 +14,7 @@ pub mod resource_uri;
 pub mod search;
 mod secret_text;
 mod server_settings;
+pub mod shape;
 pub mod skills;
 pub mod stubs;
 mod tool_answer;
