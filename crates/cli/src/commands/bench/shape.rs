@@ -61,7 +61,8 @@ pub fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
 /// Orders as a server might list them: numbers, words, a nested list, a field that not all have.
 fn write_orders(path: &Path) -> anyhow::Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
-    let mut bytes = file.write(b"{\"page\": 1, \"orders\": [")?;
+    file.write_all(b"{\"page\": 1, \"orders\": [")?;
+    let mut bytes = 0;
     let mut number = 0u64;
     while bytes < FILE_BYTES {
         let separator = if number == 0 { "" } else { ", " };
