@@ -42,6 +42,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Whether the text ended inside a string.
+    #[cfg(test)]
     pub fn is_in_string(&self) -> bool {
         self.in_string != 0
     }

@@ -27,7 +27,13 @@ pub(super) struct Column {
     /// How often each value comes, by its hash; with the value, cut.
     distinct: HashMap<u64, (usize, Value)>,
     has_more_distinct: bool,
+    /// Found by [`Column::finish`].
+    median: Option<Value>,
+    top: Vec<(usize, String)>,
 }
+
+/// The most values that are named as frequent ones.
+pub(super) const TOP_MAX: usize = 10;
 
 impl Column {
     pub fn new(name: String) -> Self {
@@ -40,6 +46,8 @@ impl Column {
             text_range: None,
             distinct: HashMap::new(),
             has_more_distinct: false,
+            median: None,
+            top: Vec::new(),
         }
     }
 
@@ -116,6 +124,21 @@ impl Column {
         self.distinct.insert(key, (1, Value::String(named)));
     }
 
+    /// After the last row: what takes all values together is found once.
+    pub fn finish(&mut self) {
+        self.median = median(std::mem::take(&mut self.numbers));
+        if self.has_more_distinct || self.distinct.values().all(|(count, _)| *count < 2) {
+            return;
+        }
+        let values = self.distinct.values();
+        self.top =
+            values.map(|(count, value)| (*count, value.as_str().unwrap_or_default().to_owned())).collect();
+        self.top.sort_unstable_by(|(count, value), (other_count, other)| {
+            other_count.cmp(count).then_with(|| value.cmp(other))
+        });
+        self.top.truncate(TOP_MAX);
+    }
+
     /// As a value, with so many of the most frequent values. `rows` is how many rows there are.
     pub fn value(&self, rows: usize, top_max: usize) -> Value {
         let mut made = Map::new();
@@ -148,8 +171,8 @@ impl Column {
     fn put_range(&self, made: &mut Map<String, Value>) {
         if let Some((least, most)) = &self.number_range {
             made.insert("min".to_owned(), shown_number(least));
-            if let Some(median) = median(&self.numbers) {
-                made.insert("median".to_owned(), median);
+            if let Some(median) = &self.median {
+                made.insert("median".to_owned(), median.clone());
             }
             made.insert("max".to_owned(), shown_number(most));
         } else if let Some((least, most)) = &self.text_range {
@@ -160,20 +183,9 @@ impl Column {
 
     /// The values that come most often, if any comes twice and all were counted.
     fn top(&self, top_max: usize) -> Map<String, Value> {
-        if self.has_more_distinct || self.distinct.values().all(|(count, _)| *count < 2) {
-            return Map::new();
-        }
-        let mut values: Vec<(usize, &str)> = self
-            .distinct
-            .values()
-            .map(|(count, value)| (*count, value.as_str().unwrap_or_default()))
-            .collect();
-        values.sort_unstable_by(|(count, value), (other_count, other)| {
-            other_count.cmp(count).then_with(|| value.cmp(other))
-        });
         let mut made = Map::new();
-        for (count, value) in values.into_iter().take(top_max) {
-            let mut name = value.to_owned();
+        for (count, value) in self.top.iter().take(top_max) {
+            let mut name = value.clone();
             // Different values may be the same where they are cut.
             while made.contains_key(&name) {
                 name.push('…');
@@ -194,8 +206,7 @@ fn shown_number(number: &Number) -> Value {
 }
 
 /// The value in the middle, or the mean of the two there.
-fn median(numbers: &[f64]) -> Option<Value> {
-    let mut sorted = numbers.to_vec();
+fn median(mut sorted: Vec<f64>) -> Option<Value> {
     let middle = sorted.len() / 2;
     let compare = |one: &f64, other: &f64| one.partial_cmp(other).unwrap_or(Ordering::Equal);
     if sorted.is_empty() {

@@ -51,7 +51,9 @@ impl Budget<'_> {
         mark: &str,
         make: &mut dyn FnMut(usize, &mut Notes) -> Result<Value, NotJson>,
     ) -> Result<Shaped, NotJson> {
-        let mut search = Search { room: self.first_room(), fitting: 0, too_large: ROOM_MAX + 1, best: None };
+        // With more room than this a value that uses little of its budget would come out whole.
+        let room_max = self.tokens_max.saturating_mul(BYTES_PER_TOKEN_MAX).clamp(1, ROOM_MAX);
+        let mut search = Search { room: self.first_room(), fitting: 0, too_large: room_max + 1, best: None };
         for _ in 0..ROUNDS_MAX {
             let mut notes = Notes::default();
             let value = make(search.room, &mut notes)?;
@@ -124,6 +126,6 @@ impl Search {
         };
         let is_between = next > self.fitting && next < self.too_large;
         self.room = if is_between { next } else { usize::midpoint(self.fitting, self.too_large) };
-        self.room > self.fitting && self.room <= ROOM_MAX
+        self.room > self.fitting
     }
 }

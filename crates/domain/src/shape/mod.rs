@@ -154,7 +154,7 @@ fn shaped_text(text: &str, strategy: Strategy, budget: &Budget) -> Shaped {
 }
 
 fn best_text(facts: &TextFacts, strategy: Strategy, budget: &Budget) -> Shaped {
-    let mark = format!("text of {}", counted(facts.text.chars().count(), "character"));
+    let mark = format!("text of {}", counted(facts.characters, "character"));
     let made = budget.best(&mark, &mut |room, notes| {
         Ok(Value::String(text_shape::shaped(facts, strategy, room, &Path::Root, notes)))
     });

@@ -141,7 +141,7 @@ impl Shaper<'_> {
             };
             let Some(member) = next else { break };
             let mut of_item = Notes::default();
-            let value = self.item(member, item_max.min(left), place, &mut of_item)?;
+            let value = self.item(member, item_max, place, &mut of_item)?;
             let bytes = compact_bytes(&value) + 1;
             if bytes > left {
                 break;

@@ -17,7 +17,7 @@ pub(super) fn what(document: &Document, span: Span) -> Result<String, NotJson> {
         Kind::Array => format!("array of {}", counted(document.parts(span)?.count, "item")),
         Kind::Object => format!("object of {}", counted(document.parts(span)?.count, "member")),
         Kind::Text => {
-            format!("text of {}", counted(document.text_facts(span)?.text.chars().count(), "character"))
+            format!("text of {}", counted(document.text_facts(span)?.characters, "character"))
         }
         Kind::Number => format!("number of {}", counted(span.bytes(), "digit")),
         Kind::Word => span.of(document.text)?.to_owned(),

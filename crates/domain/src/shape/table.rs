@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
 
-use super::column::Column;
+use super::column::{Column, TOP_MAX};
 use super::document::Document;
 use super::fields;
 use super::parse::parse;
@@ -21,7 +21,7 @@ const COLUMNS_MAX: usize = 64;
 
 /// How many columns and frequent values are shown, from all to hardly any.
 const LOOKS: [(usize, usize); 9] = [
-    (COLUMNS_MAX, 10),
+    (COLUMNS_MAX, TOP_MAX),
     (COLUMNS_MAX, 5),
     (COLUMNS_MAX, 3),
     (COLUMNS_MAX, 0),
@@ -79,6 +79,7 @@ impl Table {
             }
             Ok(())
         })?;
+        table.columns.iter_mut().for_each(Column::finish);
         Ok(table)
     }
 

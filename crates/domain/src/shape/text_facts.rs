@@ -37,6 +37,7 @@ pub(super) struct TextFacts<'a> {
     pub text: Cow<'a, str>,
     pub nature: Nature,
     pub lines: usize,
+    pub characters: usize,
     /// The first ones.
     pub head: Vec<Line>,
     /// The last ones; those of `head` are not in it.
@@ -76,7 +77,8 @@ impl<'a> TextFacts<'a> {
             Nature::Plain
         };
         let Pass { lines, head, tail, headings, errors, levels, .. } = pass;
-        Self { text, nature, lines, head, tail, headings, errors, levels }
+        let characters = text.chars().count();
+        Self { text, nature, lines, characters, head, tail, headings, errors, levels }
     }
 
     pub fn line(&self, line: &Line) -> &str {

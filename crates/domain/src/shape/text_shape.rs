@@ -26,13 +26,13 @@ pub(super) fn shaped(
     // Long lines are cut rather than left out: there are not enough of them to choose from.
     let has_short_lines = facts.lines >= 4 && text.len() / facts.lines <= room / 6;
     match strategy {
-        Strategy::Truncate => return first_only(text, room, path, notes),
+        Strategy::Truncate => return first_only(facts, room, path, notes),
         Strategy::Summarize => return summary(facts, room, path, notes),
         Strategy::Auto | Strategy::Sample | Strategy::HeadTail => {}
         Strategy::Schema | Strategy::Table | Strategy::Text => {}
     }
     if !has_short_lines {
-        return ends(text, room, path, notes);
+        return ends(facts, room, path, notes);
     }
     let mut chosen = Chosen::new(facts, room);
     match strategy {
@@ -48,23 +48,25 @@ pub(super) fn shaped(
 }
 
 /// The beginning.
-fn first_only(text: &str, room: usize, path: &Path, notes: &mut Notes) -> String {
+fn first_only(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> String {
+    let text = facts.text.as_ref();
     let shown = beginning(text, room.saturating_sub(MARK_BYTES));
-    let missing = note_characters(text, shown.chars().count(), path, notes);
+    let missing = note_characters(facts, shown.chars().count(), path, notes);
     format!("{shown}{}", mark(&missing))
 }
 
 /// The beginning and the end, wherever they are cut.
-fn ends(text: &str, room: usize, path: &Path, notes: &mut Notes) -> String {
+fn ends(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> String {
+    let text = facts.text.as_ref();
     let room = room.saturating_sub(MARK_BYTES);
     let first = beginning(text, room * 2 / 3);
     let last = ending(text.get(first.len()..).unwrap_or_default(), room / 3);
-    let missing = note_characters(text, first.chars().count() + last.chars().count(), path, notes);
+    let missing = note_characters(facts, first.chars().count() + last.chars().count(), path, notes);
     format!("{first}{}{last}", mark(&missing))
 }
 
-fn note_characters(text: &str, shown: usize, path: &Path, notes: &mut Notes) -> String {
-    let all = text.chars().count();
+fn note_characters(facts: &TextFacts, shown: usize, path: &Path, notes: &mut Notes) -> String {
+    let all = facts.characters;
     let missing = not_shown(all - shown.min(all), all, "character");
     notes.add(path, &missing);
     missing
@@ -75,7 +77,7 @@ fn summary(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> St
     let what = format!(
         "{}, {}{}",
         counted(facts.lines, "line"),
-        counted(facts.text.chars().count(), "character"),
+        counted(facts.characters, "character"),
         levels(facts).map(|levels| format!(": {levels}")).unwrap_or_default()
     );
     notes.add(path, &format!("only a summary of {what} is shown"));
