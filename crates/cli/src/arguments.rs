@@ -47,6 +47,8 @@ pub enum Command {
     Rerun(crate::commands::rerun::RerunArguments),
     /// Show what all executions come to: success, time, tokens saved
     Stats(crate::commands::stats::StatsArguments),
+    /// Show any file within a budget of tokens, as an answer would
+    Shape(crate::commands::shape::ShapeArguments),
     /// Copy the database, or check it
     Db(crate::commands::db::DbArguments),
     /// Check this machine, the servers and the clients, and say what to do
@@ -81,7 +83,7 @@ pub enum Command {
     Config(ConfigArguments),
     /// Prepare the engine ahead of time
     Setup(Setup),
-    /// Measure the sandbox, the gateway, the search or serving on this machine
+    /// Measure the sandbox, the gateway, the search, serving or shaping on this machine
     Bench(Bench),
     /// Serve an example MCP server over standard input and output
     ExampleServer(ExampleServerArguments),

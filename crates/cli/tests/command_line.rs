@@ -300,3 +300,30 @@ fn a_worker_command_by_hand_says_what_it_is() {
     let stderr = check(&["worker-zygote"], 2, "");
     assert!(stderr.contains("gristmill's own"), "{stderr}");
 }
+
+#[test]
+fn a_file_is_shaped_to_a_budget() {
+    let folder = TestFolder::new("shaped");
+    let rows: Vec<Value> = (0..10_000).map(|id| json!({"id": id, "name": "x"})).collect();
+    let file = folder.path().join("rows.json");
+    std::fs::write(&file, json!({"total": 10_000, "rows": rows}).to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let output = run(&["shape", file, "--max-tokens", "200"]);
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let shown: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&shown["total"], &shown["rows"][0]), (&json!(10_000), &json!({"id": 0, "name": "x"})));
+    assert!(
+        stderr.contains("left out: rows: 9,9") && stderr.contains(" of 10,000 items not shown"),
+        "{stderr}"
+    );
+
+    let output = run(&["shape", file, "--max-tokens", "300", "--strategy", "table", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["value"]["rows"]["columns"]["id"]["max"], json!(9_999));
+    assert!(document["tokens"].as_u64() <= Some(300) && document["is_whole"] == json!(false));
+
+    let stderr = check(&["shape", "/nonexistent/rows.json"], 2, "");
+    assert!(stderr.contains("/nonexistent/rows.json cannot be read: "), "{stderr}");
+    let stderr = check(&["shape", file, "--strategy", "all"], 2, "");
+    assert!(stderr.contains("`all` is not a strategy"), "{stderr}");
+}

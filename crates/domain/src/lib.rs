@@ -15,6 +15,7 @@ pub mod result_path;
 pub mod search;
 mod secret_text;
 mod server_settings;
+pub mod shape;
 pub mod skills;
 pub mod stubs;
 mod tool_answer;

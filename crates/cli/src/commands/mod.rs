@@ -33,6 +33,7 @@ pub mod servers;
 pub mod session_archive;
 pub mod sessions;
 pub mod setup;
+pub mod shape;
 pub mod show;
 pub mod skills;
 pub mod stats;

@@ -13,6 +13,7 @@ mod search;
 mod serve;
 mod serve_client;
 mod sessions;
+mod shape;
 mod temporary;
 mod tokens;
 mod workloads;
@@ -24,6 +25,7 @@ use crate::engine_progress;
 pub async fn bench(arguments: Bench) -> Outcome {
     match arguments.what.as_str() {
         "search" => search::measure(arguments),
+        "shape" => shape::measure(arguments).map_err(Failure::Ours),
         "gateway" => {
             engine_progress::prepare().map_err(Failure::Ours)?;
             gateway::measure(arguments).await.map_err(Failure::Ours)

@@ -21,6 +21,12 @@ impl Row {
         Self { name: name.into(), measured: format!("{value:.1} {unit}"), bar: Some((goal, value <= bar)) }
     }
 
+    /// A value that must not be smaller.
+    pub fn at_least(name: impl Into<String>, value: f64, bar: f64, unit: &str) -> Self {
+        let goal = format!("at least {bar} {unit}");
+        Self { name: name.into(), measured: format!("{value:.1} {unit}"), bar: Some((goal, value >= bar)) }
+    }
+
     /// As a line for a person.
     pub fn line(&self) -> String {
         let verdict = match &self.bar {

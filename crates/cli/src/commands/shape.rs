@@ -1,0 +1,97 @@
+//! `gristmill shape`: any file within a budget of tokens, as an answer would show it.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::domain::shape::{Shaped, Strategy, shape_json};
+use gristmill_gateway::tokens;
+use serde_json::json;
+
+use super::{Failure, Outcome};
+use crate::terminal::{Printable, one_line, tell_beside};
+
+/// The whole file is in memory while it is shaped.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+#[derive(Args)]
+pub struct ShapeArguments {
+    /// A file with JSON or text, or `-` for standard input
+    pub file: PathBuf,
+
+    /// The most tokens (o200k) that may come out
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub max_tokens: usize,
+
+    /// auto, summarize, sample, head_tail, schema, table, text or truncate
+    #[arg(long, value_name = "STRATEGY", default_value_t = Strategy::Auto)]
+    pub strategy: Strategy,
+
+    /// Print one JSON document: the value, its text, and what was left out
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn shape(arguments: ShapeArguments) -> Outcome {
+    let bytes = read(&arguments.file)?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(wrong) => {
+            tell_beside("note: it is not all UTF-8; what is not is shown as U+FFFD");
+            String::from_utf8_lossy(wrong.as_bytes()).into_owned()
+        }
+    };
+    let shaped = shape_json(&text, arguments.strategy, arguments.max_tokens, &tokens::count);
+    let (whole_tokens, is_estimated) = tokens::count_bounded(&text);
+    if arguments.json {
+        println!("{:#}", as_json(&shaped, &text, whole_tokens, is_estimated));
+        return Ok(ExitCode::SUCCESS);
+    }
+    match io::stdout().is_terminal() {
+        // A file must not drive the terminal of the person who looks at it.
+        true => println!("{}", Printable::all(&shaped.text)),
+        false => println!("{}", shaped.text),
+    }
+    let about = if is_estimated { "about " } else { "" };
+    let size = format_bytes(text.len() as u64);
+    tell_beside(&format!("{} tokens of {about}{whole_tokens} ({size})", shaped.tokens));
+    for line in &shaped.left_out {
+        tell_beside(&format!("left out: {}", one_line(line)));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn as_json(shaped: &Shaped, text: &str, whole_tokens: usize, is_estimated: bool) -> serde_json::Value {
+    json!({
+        "value": shaped.value,
+        "text": shaped.text,
+        "tokens": shaped.tokens,
+        "is_whole": shaped.is_whole,
+        "left_out": shaped.left_out,
+        "whole": { "tokens": whole_tokens, "tokens_are_estimated": is_estimated, "bytes": text.len() },
+    })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let named = file.display();
+    let cannot = |error: io::Error| Failure::Usage(anyhow!("{named} cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    let is_input = file.as_os_str() == "-";
+    let taken = match is_input {
+        true => io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes),
+        false => File::open(file).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)),
+    };
+    taken.map_err(cannot)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Failure::Usage(anyhow!(
+            "{named} has more than {}, which is the most that is shaped; give a part of it: \
+             head -c {FILE_BYTES_MAX} {named} | gristmill shape -",
+            format_bytes(FILE_BYTES_MAX)
+        )));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,100 @@
+//! What a value is, how many, first and last.
+
+use serde_json::{Map, Value, json};
+
+use super::document::{Document, Kind};
+use super::fields;
+use super::parts::{NotJson, Parts, Span};
+use super::shaper::{MARK_BYTES, Place, Shaper, compact_bytes};
+use super::words::{Notes, Path, counted, cut, not_shown};
+
+/// Small values say most about themselves.
+const WHOLE_BYTES_MAX: usize = 48;
+
+/// `array of 10,000 items`.
+pub(super) fn what(document: &Document, span: Span) -> Result<String, NotJson> {
+    Ok(match document.kind(span)? {
+        Kind::Array => format!("array of {}", counted(document.parts(span)?.count, "item")),
+        Kind::Object => format!("object of {}", counted(document.parts(span)?.count, "member")),
+        Kind::Text => {
+            format!("text of {}", counted(document.text_facts(span)?.characters, "character"))
+        }
+        Kind::Number => format!("number of {}", counted(span.bytes(), "digit")),
+        Kind::Word => span.of(document.text)?.to_owned(),
+    })
+}
+
+/// A summary in about `room` bytes.
+pub(super) fn value(shaper: &Shaper, span: Span, room: usize, notes: &mut Notes) -> Result<Value, NotJson> {
+    let root = Place { path: &Path::Root, depth: 0 };
+    match shaper.document.kind(span)? {
+        Kind::Text | Kind::Number | Kind::Word => shaper.value(span, room, root, notes),
+        Kind::Array => {
+            let parts = shaper.document.parts(span)?;
+            array(shaper, span, &parts, room, notes)
+        }
+        Kind::Object => {
+            let parts = shaper.document.parts(span)?;
+            object(shaper.document, span, &parts, room, notes)
+        }
+    }
+}
+
+fn array(
+    shaper: &Shaper,
+    span: Span,
+    parts: &Parts,
+    room: usize,
+    notes: &mut Notes,
+) -> Result<Value, NotJson> {
+    let mut made = json!({ "what": what(shaper.document, span)?, "bytes": span.bytes() });
+    let Some(members) = made.as_object_mut() else { return Err(NotJson) };
+    if let Some(fields) = fields::line(shaper.document, parts, room / 3)? {
+        members.insert("records".to_owned(), Value::String(fields));
+    }
+    let ends: Vec<usize> =
+        if parts.count > 1 { vec![0, parts.count - 1] } else { (0..parts.count).collect() };
+    let left = room.saturating_sub(compact_bytes(&Value::Object(members.clone())) + 20);
+    for (name, number) in ["first", "last"].into_iter().zip(&ends) {
+        let Some(member) = shaper.document.members(parts, *number, 1)?.pop() else { continue };
+        let path = Path::Item(&Path::Root, *number);
+        let place = Place { path: &path, depth: 2 };
+        members.insert(name.to_owned(), shaper.value(member.value, left / ends.len().max(1), place, notes)?);
+    }
+    notes.add(&Path::Root, &not_shown(parts.count - ends.len(), parts.count, "item"));
+    Ok(made)
+}
+
+/// Each member in a few words.
+fn object(
+    document: &Document,
+    span: Span,
+    parts: &Parts,
+    room: usize,
+    notes: &mut Notes,
+) -> Result<Value, NotJson> {
+    let mut members = Map::new();
+    let mut left = room.saturating_sub(MARK_BYTES * 2);
+    let candidates = (room / 8 + 1).min(parts.count);
+    for member in document.members(parts, 0, candidates)? {
+        let name = cut(&document.name(&member)?, 100);
+        let words = match member.value.bytes() <= WHOLE_BYTES_MAX {
+            true => document.parse(member.value, 2, &Path::Member(&Path::Root, &name), notes)?,
+            false => Value::String(what(document, member.value)?),
+        };
+        let bytes = name.len() + compact_bytes(&words) + 4;
+        if bytes > left {
+            break;
+        }
+        left -= bytes;
+        members.insert(name, words);
+    }
+    let missing = parts.count - members.len().min(parts.count);
+    if missing > 0 {
+        let words = not_shown(missing, parts.count, "member");
+        notes.add(&Path::Root, &words);
+        members.insert("…".to_owned(), Value::String(words));
+    }
+    notes.add(&Path::Root, "only a summary is shown");
+    Ok(json!({ "what": what(document, span)?, "bytes": span.bytes(), "members": members }))
+}
