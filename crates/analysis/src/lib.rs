@@ -3,22 +3,79 @@
 //! It computes and nothing else: no network, no environment, no file but the descriptors that it was given.
 //! It runs in a worker that is thrown away afterwards, so that odd data can only end that worker.
 
+mod arguments;
+mod bounds;
+mod expression;
 mod input;
+mod moment;
+mod nearest;
 mod outcome;
+mod read;
+mod request;
+mod statistics;
+mod steps;
+mod table;
+mod values;
+mod write;
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use input::{Format, Input, Source, UnknownFormat};
 pub use outcome::{Analysed, Problem};
+
+use request::Request;
+use steps::{Context, Outcome};
 
 /// Runs the steps of `request` over `inputs` and writes one JSON text to `output`: a list of row objects for
 /// a table, one object for a report.
 ///
 /// # Errors
 /// A [`Problem`] that names the step and the field. The output may hold a part by then.
-pub fn analyze(
-    request: &str,
-    inputs: Vec<Input>,
-    output: &mut dyn std::io::Write,
+pub fn analyze(request: &str, inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analysed, Problem> {
+    // A panic below is a bug or data that the columns' library does not bear; the process ends soon either way.
+    catch_unwind(AssertUnwindSafe(|| run(request, inputs, output))).unwrap_or_else(|_| {
+        Err(Problem::new("the engine failed on this data")
+            .hint("try fewer steps to find the one that fails; a Parquet file may hold a type that is not supported"))
+    })
+}
+
+fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analysed, Problem> {
+    let request = Request::parse(request)?;
+    if inputs.is_empty() {
+        return Err(Problem::new("there is no data").hint("give the data inline, as a handle or as a file"));
+    }
+    let data = inputs.remove(0);
+    let mut context = Context::new(inputs);
+    let mut table = read::read(data, request.data_field.as_deref(), &mut context.notes)?;
+    let last = request.steps.len();
+    for (index, step) in request.steps.iter().enumerate() {
+        let number = index + 1;
+        let outcome = steps::run(step.name, &step.body, table, &mut context)
+            .map_err(|problem| problem.in_step(number))?;
+        table = match outcome {
+            Outcome::Table(table) => table,
+            Outcome::Report(report) if number == last => return finish_report(&report, output, context),
+            Outcome::Report(_) => return Err(not_last(step.name.as_str(), number)),
+        };
+    }
+    write::write_table(&table, output, &mut context.notes)?;
+    let rows = u64::try_from(table.rows()).unwrap_or(u64::MAX);
+    Ok(Analysed { rows: Some(rows), columns: table.names(), notes: context.notes.into_list() })
+}
+
+fn finish_report(
+    report: &serde_json::Value,
+    output: &mut dyn Write,
+    context: Context,
 ) -> Result<Analysed, Problem> {
-    let _ = (request, inputs, output);
-    Err(Problem { step: None, message: "not there yet".to_owned(), hint: None, field: None })
+    write::write_report(report, output)?;
+    let columns = report.as_object().map(|report| report.keys().cloned().collect()).unwrap_or_default();
+    Ok(Analysed { rows: None, columns, notes: context.notes.into_list() })
+}
+
+fn not_last(name: &str, number: usize) -> Problem {
+    Problem::new(format!("{name} gives a report, so it has to be the last step"))
+        .hint("move it to the end, or make two calls")
+        .in_step(number)
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::nearest::nearest;
+
 /// What was written to the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysed {
@@ -25,4 +27,75 @@ pub struct Problem {
     pub hint: Option<String>,
     /// The field it is about.
     pub field: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { step: None, message: message.into(), hint: None, field: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn field(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// Of the step that it happened in, unless it is known already.
+    pub(crate) fn in_step(mut self, step: usize) -> Self {
+        self.step.get_or_insert(step);
+        self
+    }
+
+    /// A name that is none of the known ones.
+    pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let message = format!("there is no {what} {name:?}");
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("did you mean {near:?}? known: {}", listed(&known)),
+            None => format!("known: {}", listed(&known)),
+        };
+        Self::new(message).hint(hint)
+    }
+}
+
+/// Names side by side, the first thirty of them.
+pub(crate) fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 30;
+    let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(SHOWN) {
+        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        Some(_) | None => shown,
+    }
+}
+
+/// Remarks for whoever reads the numbers, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    notes: Vec<String>,
+    more: usize,
+}
+
+impl Notes {
+    pub(crate) fn add(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if self.notes.contains(&note) {
+            return;
+        }
+        if self.notes.len() < crate::bounds::NOTES_MAX {
+            self.notes.push(note);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn into_list(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.notes.push(format!("{} more notes are left out", self.more));
+        }
+        self.notes
+    }
 }

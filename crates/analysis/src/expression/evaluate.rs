@@ -1,0 +1,272 @@
+//! An expression's value in one row.
+//!
+//! A missing operand makes arithmetic missing. Comparing is two-valued as in conditions: missing equals
+//! missing, differs from everything else, and is neither less nor greater.
+
+use std::cell::Cell as Counter;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::{Expression, Operator, functions};
+use crate::moment::{self, DAY};
+use crate::outcome::{Notes, Problem};
+use crate::table::Table;
+use crate::values::{Cell, Values};
+
+/// The columns that an expression reads.
+pub(super) struct Evaluation {
+    columns: HashMap<String, Values>,
+    divisions_by_zero: Counter<usize>,
+}
+
+impl Evaluation {
+    pub(super) fn new(expression: &Expression, table: &Table) -> Result<Self, Problem> {
+        let mut columns = HashMap::new();
+        collect(expression, table, &mut columns)?;
+        Ok(Self { columns, divisions_by_zero: Counter::new(0) })
+    }
+
+    pub(super) fn remark(&self, notes: &mut Notes) {
+        let count = self.divisions_by_zero.get();
+        if count > 0 {
+            notes.add(format!("{count} divisions by zero gave missing values"));
+        }
+    }
+
+    pub(super) fn cell(&self, expression: &Expression, row: usize) -> Result<Cell, Problem> {
+        match expression {
+            Expression::Literal(cell) => Ok(cell.clone()),
+            Expression::Field(field) => {
+                Ok(self.columns.get(field).map_or(Cell::Missing, |values| values.cell(row)))
+            }
+            Expression::Negative(inner) => negative(self.cell(inner, row)?),
+            Expression::Not(inner) => {
+                Ok(truth(&self.cell(inner, row)?)?.map_or(Cell::Missing, |value| Cell::Boolean(!value)))
+            }
+            Expression::IsMissing(inner) => Ok(Cell::Boolean(self.cell(inner, row)? == Cell::Missing)),
+            Expression::Binary(operator, left, right) => self.binary(*operator, left, right, row),
+            Expression::Call(function, arguments) => {
+                functions::call(*function, arguments.len(), &mut |index| match arguments.get(index) {
+                    Some(argument) => self.cell(argument, row),
+                    None => Ok(Cell::Missing),
+                })
+            }
+        }
+    }
+
+    fn binary(
+        &self,
+        operator: Operator,
+        left: &Expression,
+        right: &Expression,
+        row: usize,
+    ) -> Result<Cell, Problem> {
+        let first = self.cell(left, row)?;
+        match operator {
+            Operator::And if truth(&first)? == Some(false) => return Ok(Cell::Boolean(false)),
+            Operator::Or if truth(&first)? == Some(true) => return Ok(Cell::Boolean(true)),
+            Operator::And | Operator::Or => {
+                let second = truth(&self.cell(right, row)?)?;
+                let decides = operator == Operator::Or;
+                return Ok(match second {
+                    Some(value) if value == decides => Cell::Boolean(value),
+                    Some(value) if first != Cell::Missing => Cell::Boolean(value),
+                    Some(_) | None => Cell::Missing,
+                });
+            }
+            Operator::Equal | Operator::NotEqual | Operator::Less | Operator::LessOrEqual => {}
+            Operator::Greater | Operator::GreaterOrEqual | Operator::Add | Operator::Subtract => {}
+            Operator::Multiply | Operator::Divide | Operator::Remainder | Operator::Power => {}
+        }
+        let second = self.cell(right, row)?;
+        match operator {
+            Operator::Equal => Ok(Cell::Boolean(is_equal(&first, &second)?)),
+            Operator::NotEqual => Ok(Cell::Boolean(!is_equal(&first, &second)?)),
+            Operator::Less => Ok(Cell::Boolean(order(&first, &second)? == Some(Ordering::Less))),
+            Operator::LessOrEqual => Ok(Cell::Boolean(order(&first, &second)?.is_some_and(Ordering::is_le))),
+            Operator::Greater => Ok(Cell::Boolean(order(&first, &second)? == Some(Ordering::Greater))),
+            Operator::GreaterOrEqual => {
+                Ok(Cell::Boolean(order(&first, &second)?.is_some_and(Ordering::is_ge)))
+            }
+            Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide => {
+                self.arithmetic(operator, &first, &second)
+            }
+            Operator::Remainder | Operator::Power | Operator::And | Operator::Or => {
+                self.arithmetic(operator, &first, &second)
+            }
+        }
+    }
+
+    fn arithmetic(&self, operator: Operator, left: &Cell, right: &Cell) -> Result<Cell, Problem> {
+        if *left == Cell::Missing || *right == Cell::Missing {
+            return Ok(Cell::Missing);
+        }
+        if let (Operator::Add, Cell::Text(left), Cell::Text(right)) = (operator, left, right) {
+            return Ok(Cell::Text(format!("{left}{right}")));
+        }
+        if let (Cell::Integer(left), Cell::Integer(right)) = (left, right) {
+            if let Some(whole) = whole(operator, *left, *right) {
+                return Ok(Cell::Integer(whole));
+            }
+        }
+        let (Some(first), Some(second)) = (number(left), number(right)) else {
+            let hint = if matches!(left, Cell::Text(_)) || matches!(right, Cell::Text(_)) {
+                "use number(field) for numbers in text, concat(a, b) to join texts"
+            } else {
+                "use year(date), days_between(a, b) and the like to calculate with dates"
+            };
+            return Err(Problem::new(format!(
+                "the expression calculates with {} and {}",
+                kind_of(left),
+                kind_of(right)
+            ))
+            .hint(hint));
+        };
+        if second == 0.0 && matches!(operator, Operator::Divide | Operator::Remainder) {
+            self.divisions_by_zero.set(self.divisions_by_zero.get() + 1);
+            return Ok(Cell::Missing);
+        }
+        Ok(Cell::Number(match operator {
+            Operator::Add => first + second,
+            Operator::Subtract => first - second,
+            Operator::Multiply => first * second,
+            Operator::Divide => first / second,
+            Operator::Remainder => first - second * (first / second).floor(),
+            Operator::Power => first.powf(second),
+            Operator::Or | Operator::And | Operator::Equal | Operator::NotEqual => f64::NAN,
+            Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => f64::NAN,
+        }))
+    }
+}
+
+/// Whole numbers stay whole where they can; what 64 bits cannot hold becomes a number.
+fn whole(operator: Operator, left: i64, right: i64) -> Option<i64> {
+    match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        // As in Python, the remainder has the sign of the divisor.
+        Operator::Remainder => left
+            .checked_rem(right)
+            .map(|rest| if rest != 0 && (rest < 0) != (right < 0) { rest + right } else { rest }),
+        Operator::Power => left.checked_pow(u32::try_from(right).ok()?),
+        Operator::Divide | Operator::Or | Operator::And | Operator::Equal | Operator::NotEqual => None,
+        Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => None,
+    }
+}
+
+fn negative(cell: Cell) -> Result<Cell, Problem> {
+    match cell {
+        Cell::Missing => Ok(Cell::Missing),
+        Cell::Integer(value) => {
+            Ok(value.checked_neg().map_or(Cell::Number(-(i64::MIN as f64)), Cell::Integer))
+        }
+        Cell::Number(value) => Ok(Cell::Number(-value)),
+        Cell::Boolean(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => {
+            Err(Problem::new(format!("the expression negates {}", kind_of(&cell))))
+        }
+    }
+}
+
+/// A truth value, which may be missing.
+pub(super) fn truth(cell: &Cell) -> Result<Option<bool>, Problem> {
+    match cell {
+        Cell::Missing => Ok(None),
+        Cell::Boolean(value) => Ok(Some(*value)),
+        Cell::Integer(_) | Cell::Number(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => {
+            Err(Problem::new(format!("the expression takes {} for true or false", kind_of(cell)))
+                .hint("compare it with something: count > 0"))
+        }
+    }
+}
+
+/// A number, if the cell is one.
+pub(super) fn number(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Integer(value) => Some(*value as f64),
+        Cell::Number(value) => Some(*value),
+        Cell::Missing | Cell::Boolean(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => None,
+    }
+}
+
+/// A moment in microseconds, if the cell is one; text counts as ISO 8601.
+pub(super) fn moment_of(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Date(days) => Some(days * DAY),
+        Cell::Datetime(micros) => Some(*micros),
+        Cell::Text(text) => moment::parse(text).map(|(micros, _)| micros),
+        Cell::Missing | Cell::Boolean(_) | Cell::Integer(_) | Cell::Number(_) => None,
+    }
+}
+
+pub(super) fn is_equal(left: &Cell, right: &Cell) -> Result<bool, Problem> {
+    if *left == Cell::Missing || *right == Cell::Missing {
+        return Ok(left == right);
+    }
+    Ok(order(left, right)? == Some(Ordering::Equal))
+}
+
+/// `None` where one is missing or NaN.
+pub(super) fn order(left: &Cell, right: &Cell) -> Result<Option<Ordering>, Problem> {
+    if *left == Cell::Missing || *right == Cell::Missing {
+        return Ok(None);
+    }
+    if let (Some(first), Some(second)) = (number(left), number(right)) {
+        if let (Cell::Integer(first), Cell::Integer(second)) = (left, right) {
+            return Ok(Some(first.cmp(second)));
+        }
+        return Ok(first.partial_cmp(&second));
+    }
+    match (left, right) {
+        (Cell::Text(left), Cell::Text(right)) => Ok(Some(left.cmp(right))),
+        (Cell::Boolean(left), Cell::Boolean(right)) => Ok(Some(left.cmp(right))),
+        (left, right) => match (moment_of(left), moment_of(right)) {
+            (Some(left), Some(right)) => Ok(Some(left.cmp(&right))),
+            (Some(_) | None, Some(_) | None) => Err(Problem::new(format!(
+                "the expression compares {} with {}",
+                kind_of(left),
+                kind_of(right)
+            ))
+            .hint("bring both to one kind with number(...), text(...) or date(...)")),
+        },
+    }
+}
+
+/// The kind of a cell, in words.
+pub(super) fn kind_of(cell: &Cell) -> &'static str {
+    match cell {
+        Cell::Missing => "a missing value",
+        Cell::Boolean(_) => "a truth value",
+        Cell::Integer(_) => "an integer",
+        Cell::Number(_) => "a number",
+        Cell::Text(_) => "a text",
+        Cell::Date(_) => "a date",
+        Cell::Datetime(_) => "a datetime",
+    }
+}
+
+fn collect(
+    expression: &Expression,
+    table: &Table,
+    columns: &mut HashMap<String, Values>,
+) -> Result<(), Problem> {
+    match expression {
+        Expression::Literal(_) => Ok(()),
+        Expression::Field(field) => {
+            if !columns.contains_key(field) {
+                columns.insert(field.clone(), Values::of(table.column(field)?)?);
+            }
+            Ok(())
+        }
+        Expression::Negative(inner) | Expression::Not(inner) | Expression::IsMissing(inner) => {
+            collect(inner, table, columns)
+        }
+        Expression::Binary(_, left, right) => {
+            collect(left, table, columns)?;
+            collect(right, table, columns)
+        }
+        Expression::Call(_, arguments) => {
+            arguments.iter().try_for_each(|argument| collect(argument, table, columns))
+        }
+    }
+}

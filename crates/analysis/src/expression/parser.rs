@@ -1,0 +1,196 @@
+//! From the pieces of an expression to its meaning, by the usual order of operators.
+
+use super::functions::Function;
+use super::lexer::{Token, tokens};
+use super::{Expression, Operator};
+use crate::bounds::CONDITION_DEPTH_MAX;
+use crate::outcome::Problem;
+use crate::values::Cell;
+
+pub(super) fn parse(text: &str) -> Result<Expression, Problem> {
+    let mut parser = Parser { tokens: tokens(text)?, position: 0, depth: 0 };
+    let expression = parser.binary(0)?;
+    match parser.peek() {
+        None => Ok(expression),
+        Some(token) => {
+            Err(Problem::new(format!("the expression goes on with {} where it could end", described(token)))
+                .hint("put an operator between, or brackets around"))
+        }
+    }
+}
+
+/// Operators that stand between, by how strongly they bind: the last line most.
+const LEVELS: [&[(&str, Operator)]; 5] = [
+    &[("or", Operator::Or), ("||", Operator::Or)],
+    &[("and", Operator::And), ("&&", Operator::And)],
+    &[
+        ("==", Operator::Equal),
+        ("=", Operator::Equal),
+        ("!=", Operator::NotEqual),
+        ("<>", Operator::NotEqual),
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+    ],
+    &[("+", Operator::Add), ("-", Operator::Subtract)],
+    &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
+];
+/// The level of comparisons, below which `not` binds.
+const COMPARISONS: usize = 2;
+
+struct Parser {
+    tokens: Vec<Token>,
+    position: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.position)
+    }
+
+    /// Steps over a sign or a word if it is next.
+    fn take(&mut self, wanted: &str) -> bool {
+        let is_next = match self.peek() {
+            Some(Token::Sign(sign)) => *sign == wanted,
+            Some(Token::Name(name)) => name.eq_ignore_ascii_case(wanted),
+            Some(Token::Integer(_) | Token::Number(_) | Token::Text(_) | Token::Quoted(_)) | None => false,
+        };
+        self.position += usize::from(is_next);
+        is_next
+    }
+
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
+        self.depth += 1;
+        // Each bracket costs one level for every kind of operator.
+        if self.depth > CONDITION_DEPTH_MAX * (LEVELS.len() + 3) {
+            return Err(
+                Problem::new("the expression is nested too deep").hint("compute it in several columns")
+            );
+        }
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn binary(&mut self, level: usize) -> Result<Expression, Problem> {
+        let Some(operators) = LEVELS.get(level) else { return self.deeper(Self::unary) };
+        if level == COMPARISONS && self.take("not") {
+            let inner = self.deeper(|parser| parser.binary(level))?;
+            return Ok(Expression::Not(Box::new(inner)));
+        }
+        let mut left = self.deeper(|parser| parser.binary(level + 1))?;
+        let mut chained = 0;
+        loop {
+            if level == COMPARISONS && self.take("is") {
+                let is_not = self.take("not");
+                if !self.take("null") {
+                    return Err(Problem::new("after \"is\" the expression needs \"null\" or \"not null\""));
+                }
+                left = Expression::IsMissing(Box::new(left));
+                if is_not {
+                    left = Expression::Not(Box::new(left));
+                }
+                continue;
+            }
+            let Some(operator) =
+                operators.iter().find(|(sign, _)| self.take(sign)).map(|(_, operator)| *operator)
+            else {
+                return Ok(left);
+            };
+            chained += 1;
+            if chained > CONDITION_DEPTH_MAX * 4 {
+                return Err(Problem::new("the expression has too many operators in a row")
+                    .hint("compute it in several columns"));
+            }
+            let right = self.deeper(|parser| parser.binary(level + 1))?;
+            left = Expression::Binary(operator, Box::new(left), Box::new(right));
+        }
+    }
+
+    fn unary(&mut self) -> Result<Expression, Problem> {
+        if self.take("-") {
+            return Ok(Expression::Negative(Box::new(self.deeper(Self::unary)?)));
+        }
+        if self.take("+") {
+            return self.deeper(Self::unary);
+        }
+        if self.take("!") || self.take("not") {
+            return Ok(Expression::Not(Box::new(self.deeper(Self::unary)?)));
+        }
+        let base = self.operand()?;
+        if self.take("**") {
+            let exponent = self.deeper(Self::unary)?;
+            return Ok(Expression::Binary(Operator::Power, Box::new(base), Box::new(exponent)));
+        }
+        Ok(base)
+    }
+
+    fn operand(&mut self) -> Result<Expression, Problem> {
+        if self.take("(") {
+            let inner = self.deeper(|parser| parser.binary(0))?;
+            return if self.take(")") {
+                Ok(inner)
+            } else {
+                Err(Problem::new("a bracket in the expression is not closed"))
+            };
+        }
+        let Some(token) = self.peek().cloned() else {
+            return Err(
+                Problem::new("the expression ends where a value is needed").hint("for example: price * 2")
+            );
+        };
+        self.position += 1;
+        match token {
+            Token::Integer(value) => Ok(Expression::Literal(Cell::Integer(value))),
+            Token::Number(value) => Ok(Expression::Literal(Cell::Number(value))),
+            Token::Text(value) => Ok(Expression::Literal(Cell::Text(value))),
+            Token::Quoted(name) => Ok(Expression::Field(name)),
+            Token::Name(name) => self.named(name),
+            Token::Sign(sign) => {
+                Err(Problem::new(format!("the expression has {sign:?} where a value is needed")))
+            }
+        }
+    }
+
+    fn named(&mut self, name: String) -> Result<Expression, Problem> {
+        if self.take("(") {
+            return self.call(&name);
+        }
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "true" => Expression::Literal(Cell::Boolean(true)),
+            "false" => Expression::Literal(Cell::Boolean(false)),
+            "null" | "none" => Expression::Literal(Cell::Missing),
+            _ => Expression::Field(name),
+        })
+    }
+
+    fn call(&mut self, name: &str) -> Result<Expression, Problem> {
+        let function = Function::parse(name)?;
+        let mut arguments = Vec::new();
+        if !self.take(")") {
+            loop {
+                arguments.push(self.deeper(|parser| parser.binary(0))?);
+                if self.take(")") {
+                    break;
+                }
+                if !self.take(",") {
+                    return Err(Problem::new(format!("{name}(...) in the expression is not closed")));
+                }
+            }
+        }
+        function.check_count(arguments.len())?;
+        Ok(Expression::Call(function, arguments))
+    }
+}
+
+fn described(token: &Token) -> String {
+    match token {
+        Token::Integer(value) => value.to_string(),
+        Token::Number(value) => value.to_string(),
+        Token::Text(text) => format!("the text {text:?}"),
+        Token::Name(name) | Token::Quoted(name) => format!("{name:?}"),
+        Token::Sign(sign) => format!("{sign:?}"),
+    }
+}

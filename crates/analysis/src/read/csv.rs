@@ -1,0 +1,106 @@
+//! CSV: the separator, the columns' names, and what each column holds.
+//!
+//! An empty field is a missing value, and nothing else is. What a column holds is found in all of its rows.
+
+use std::borrow::Cow;
+use std::io::Cursor;
+
+use polars_core::prelude::*;
+use polars_io::SerReader;
+use polars_io::prelude::{CsvEncoding, CsvReadOptions};
+
+use super::typed_text::typed;
+use crate::outcome::{Notes, Problem};
+use crate::table::{NESTED, Table};
+
+/// Separators that are looked for, the usual one first.
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Rows by which a column's type is guessed first; if a later row says otherwise, all are looked at.
+const GUESSED_ROWS: usize = 10_000;
+
+pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem> {
+    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if content.trim_ascii().is_empty() {
+        notes.add("the data is empty: no rows and no columns");
+        return Table::new(0, Vec::new());
+    }
+    let content = as_utf8(content, notes);
+    let separator = separator_of(&content);
+    if separator != b',' {
+        notes.add(format!("the fields are separated by {:?}", char::from(separator)));
+    }
+    let frame = match attempt(&content, separator, Some(GUESSED_ROWS)) {
+        Ok(frame) => frame,
+        // A later row did not fit the guess: take everything as text, and look at all of it.
+        Err(_) => typed(attempt(&content, separator, Some(0)).map_err(csv_problem)?, notes)?,
+    };
+    Table::new(frame.height(), with_plain_names(frame, notes))
+}
+
+fn attempt(content: &[u8], separator: u8, infer: Option<usize>) -> PolarsResult<DataFrame> {
+    let options = CsvReadOptions::default()
+        .with_has_header(true)
+        .with_infer_schema_length(infer)
+        .with_raise_if_empty(false)
+        .map_parse_options(|options| options.with_separator(separator).with_encoding(CsvEncoding::Utf8));
+    options.into_reader_with_file_handle(Cursor::new(content)).finish()
+}
+
+fn as_utf8<'a>(content: &'a [u8], notes: &mut Notes) -> Cow<'a, [u8]> {
+    match String::from_utf8_lossy(content) {
+        Cow::Borrowed(_) => Cow::Borrowed(content),
+        Cow::Owned(text) => {
+            notes.add("the data is not UTF-8 throughout; what could not be read became \u{fffd}");
+            Cow::Owned(text.into_bytes())
+        }
+    }
+}
+
+/// The separator that the first line has most of, outside of quotes.
+fn separator_of(content: &[u8]) -> u8 {
+    let mut counts = [0_usize; SEPARATORS.len()];
+    let mut is_quoted = false;
+    for byte in content {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => break,
+            byte if !is_quoted => {
+                if let Some(index) = SEPARATORS.iter().position(|separator| separator == byte) {
+                    counts[index] += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let first = counts.iter().position(|count| *count == most).unwrap_or(0);
+    SEPARATORS[first]
+}
+
+/// Columns with the names of the header; a name that comes again gets a number.
+fn with_plain_names(frame: DataFrame, notes: &mut Notes) -> Vec<Column> {
+    const MARK: &str = "_duplicated_";
+    let mut columns = frame.into_columns();
+    for column in &mut columns {
+        let name = column.name().to_string();
+        let clean = name.replace(NESTED, " ");
+        if let Some((base, count)) = clean.rsplit_once(MARK)
+            && let Ok(count) = count.parse::<usize>()
+        {
+            let numbered = format!("{base}_{}", count.saturating_add(2));
+            notes
+                .add(format!("the column {base:?} comes more than once; one of them is called {numbered:?}"));
+            column.rename(numbered.into());
+        } else if clean != name {
+            column.rename(clean.into());
+        }
+    }
+    columns
+}
+
+fn csv_problem(error: PolarsError) -> Problem {
+    let text = error.to_string();
+    let short: String = text.lines().next().unwrap_or_default().chars().take(300).collect();
+    Problem::new(format!("the CSV data could not be read: {short}"))
+        .hint("every line needs as many fields as the first; fields with separators or line breaks in them need double quotes")
+}

@@ -1,0 +1,90 @@
+//! Reading: from bytes to a table, by the format that was named or that the content shows.
+
+mod column_builder;
+mod csv;
+mod json_rows;
+mod json_scanner;
+mod parquet;
+mod typed_text;
+
+use std::io::{Read, Seek};
+
+use crate::bounds::{COLUMNS_MAX, ROWS_MAX};
+use crate::input::{Format, Input, Source};
+use crate::outcome::{Notes, Problem};
+use crate::table::Table;
+
+pub(crate) use json_rows::read_lists;
+
+/// Reads one input; `path` leads to a list inside JSON.
+pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Result<Table, Problem> {
+    let name = input.name.clone();
+    let bytes = bytes_of(input.source).map_err(|error| {
+        Problem::new(format!("input {name:?} could not be read: {error}"))
+            .hint("check that the file is there and readable")
+    })?;
+    let format = input.format.unwrap_or_else(|| format_of(&bytes));
+    if path.is_some() && format != Format::Json {
+        let message =
+            format!("data_field is for JSON with a list inside; input {name:?} is {}", format.as_str());
+        return Err(Problem::new(message).hint("leave data_field out: every row is worked on"));
+    }
+    let table = match format {
+        Format::Json => json_rows::read_json(utf8(&bytes)?, path, notes)?,
+        Format::JsonLines => json_rows::read_json_lines(utf8(&bytes)?, notes)?,
+        Format::Csv => csv::read_csv(&bytes, notes)?,
+        Format::Parquet => parquet::read_parquet(bytes, notes)?,
+    };
+    within_bounds(&table)?;
+    Ok(table)
+}
+
+fn within_bounds(table: &Table) -> Result<(), Problem> {
+    if table.rows() > ROWS_MAX {
+        return Err(
+            Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyse it in parts")
+        );
+    }
+    if table.frame.width() > COLUMNS_MAX {
+        return Err(Problem::new(format!("the data has more than {COLUMNS_MAX} columns"))
+            .hint("leave out columns first"));
+    }
+    Ok(())
+}
+
+/// The whole content. It is read rather than mapped: a file that shrinks under a map ends the process.
+fn bytes_of(source: Source) -> std::io::Result<Vec<u8>> {
+    match source {
+        Source::Bytes(bytes) => Ok(bytes),
+        Source::File(mut file) => {
+            let mut bytes = Vec::new();
+            // What cannot seek, such as a pipe, is at its beginning already.
+            let _ = file.rewind();
+            file.read_to_end(&mut bytes)?;
+            Ok(bytes)
+        }
+    }
+}
+
+fn format_of(bytes: &[u8]) -> Format {
+    if bytes.starts_with(b"PAR1") {
+        return Format::Parquet;
+    }
+    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    match content.first() {
+        Some(b'[') => Format::Json,
+        Some(b'{') => match std::str::from_utf8(content) {
+            Ok(text) if json_rows::has_several_values(text) => Format::JsonLines,
+            Ok(_) | Err(_) => Format::Json,
+        },
+        Some(_) | None => Format::Csv,
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|error| {
+        Problem::new(format!("the data is not UTF-8 text: byte {} is wrong", error.valid_up_to()))
+            .hint("convert it to UTF-8, or name the format")
+    })
+}

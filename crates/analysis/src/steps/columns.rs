@@ -1,0 +1,142 @@
+//! `select`, `drop`, `rename` and `compute`: which columns there are, and what they are called.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Context;
+use crate::arguments::{kind_word, texts_of};
+use crate::bounds::COLUMNS_MAX;
+use crate::expression::Expression;
+use crate::outcome::Problem;
+use crate::table::{NESTED, Table, engine_problem};
+
+/// The named columns in the named order. An object stands for all its members.
+pub(super) fn select(body: &Value, table: &Table) -> Result<Table, Problem> {
+    let names = columns_of("select", body, table)?;
+    let frame = table.frame.select(names).map_err(engine_problem)?;
+    Ok(table.with_frame(frame))
+}
+
+/// All but the named columns.
+pub(super) fn drop(body: &Value, table: &Table) -> Result<Table, Problem> {
+    let names = columns_of("drop", body, table)?;
+    Ok(table.with_frame(table.frame.drop_many(names)))
+}
+
+/// Internal names, each once.
+fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Problem> {
+    let inner = body.get("fields").or_else(|| body.get("columns")).unwrap_or(body);
+    let Some(fields) = texts_of(inner) else {
+        return Err(Problem::new(format!("{step} takes a list of fields, not {}", kind_word(inner)))
+            .hint(format!("for example {{\"{step}\": [\"name\", \"price\"]}}")));
+    };
+    let mut seen = BTreeSet::new();
+    let mut names = Vec::new();
+    for field in fields {
+        let found = match table.find(&field) {
+            Some(name) => vec![name.to_owned()],
+            None => table.members(&field),
+        };
+        if found.is_empty() {
+            return Err(table.no_field(&field));
+        }
+        names.extend(found.into_iter().filter(|name| seen.insert(name.clone())));
+    }
+    Ok(names)
+}
+
+/// Columns under new names: `{"old": "new"}`.
+pub(super) fn rename(body: &Value, mut table: Table) -> Result<Table, Problem> {
+    let inner =
+        body.get("fields").or_else(|| body.get("columns")).filter(|inner| inner.is_object()).unwrap_or(body);
+    let Value::Object(pairs) = inner else {
+        return Err(Problem::new(format!(
+            "rename takes an object of old and new names, not {}",
+            kind_word(inner)
+        ))
+        .hint("for example {\"rename\": {\"old\": \"new\"}}"));
+    };
+    let mut renamed = Vec::new();
+    for (old, new) in pairs {
+        let Value::String(new) = new else {
+            return Err(Problem::new(format!(
+                "the new name of {old:?} has to be a text, not {}",
+                kind_word(new)
+            ))
+            .field(old));
+        };
+        let Some(name) = table.find(old) else { return Err(table.no_field(old)) };
+        renamed.push((name.to_owned(), new.replace(NESTED, " ")));
+    }
+    let mut columns = table.frame.clone().into_columns();
+    for column in &mut columns {
+        if let Some((_, new)) = renamed.iter().find(|(old, _)| old == column.name().as_str()) {
+            column.rename(new.as_str().into());
+        }
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name().to_string())) {
+        let name = crate::table::shown(twice.name());
+        return Err(Problem::new(format!("there would be two columns called {name:?}"))
+            .hint("drop one of them first")
+            .field(name));
+    }
+    let lists = table
+        .lists
+        .iter()
+        .map(|list| renamed.iter().find(|(old, _)| old == list).map_or(list.clone(), |(_, new)| new.clone()))
+        .collect();
+    table = Table { lists, ..Table::new(table.rows(), columns)? };
+    Ok(table)
+}
+
+/// New columns from expressions: `{"total": "price * quantity"}`, each seeing those before it.
+pub(super) fn compute(body: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
+    for (name, expression) in pairs_of(body)? {
+        let problem_of = |problem: Problem| Problem {
+            message: format!("computing {name:?}: {}", problem.message),
+            ..problem
+        };
+        let expression = Expression::parse(&expression).map_err(problem_of)?;
+        let values = expression.evaluate(&table, &mut context.notes).map_err(problem_of)?;
+        let internal = table.find(&name).map_or_else(|| name.replace(NESTED, " "), str::to_owned);
+        if table.frame.width() >= COLUMNS_MAX {
+            return Err(Problem::new(format!("there would be more than {COLUMNS_MAX} columns")));
+        }
+        table.lists.remove(&internal);
+        let column = values.into_column(&internal)?;
+        table.frame.with_column(column).map_err(engine_problem)?;
+    }
+    Ok(table)
+}
+
+fn pairs_of(body: &Value) -> Result<Vec<(String, String)>, Problem> {
+    let wrong = || {
+        Problem::new("compute takes an object of names and expressions")
+            .hint("for example {\"compute\": {\"total\": \"price * quantity\"}}")
+    };
+    match body {
+        Value::Object(object) => {
+            match (object.get("name").or_else(|| object.get("as")), object.get("expression")) {
+                (Some(Value::String(name)), Some(Value::String(expression))) => {
+                    Ok(vec![(name.clone(), expression.clone())])
+                }
+                (Some(_) | None, Some(_) | None) => {
+                    let pair = |(name, value): (&String, &Value)| match value {
+                        Value::String(text) => Ok((name.clone(), text.clone())),
+                        Value::Number(number) => Ok((name.clone(), number.to_string())),
+                        Value::Bool(flag) => Ok((name.clone(), flag.to_string())),
+                        Value::Null | Value::Array(_) | Value::Object(_) => Err(wrong().field(name.as_str())),
+                    };
+                    object.iter().map(pair).collect()
+                }
+            }
+        }
+        Value::Array(items) => {
+            let lists = items.iter().map(pairs_of).collect::<Result<Vec<_>, _>>()?;
+            Ok(lists.into_iter().flatten().collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(wrong()),
+    }
+}

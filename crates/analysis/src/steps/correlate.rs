@@ -1,0 +1,92 @@
+//! `correlate`: how numeric fields go together, over the rows in which both are there.
+
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::bounds::CORRELATED_FIELDS_MAX;
+use crate::outcome::Problem;
+use crate::statistics::relation::{correlation_p_value, covariance, pearson, spearman};
+use crate::table::{Kind, Table, shown};
+use crate::values::json_number;
+
+/// What is computed of each pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Pearson,
+    Spearman,
+    Covariance,
+}
+
+const METHODS: [(&str, Method); 3] =
+    [("pearson", Method::Pearson), ("spearman", Method::Spearman), ("covariance", Method::Covariance)];
+
+pub(super) fn correlate(body: &Value, table: &Table) -> Result<Value, Problem> {
+    let arguments = Arguments::new("correlate", body, &["fields", "method", "columns"])?;
+    let name = arguments.text(&["method"])?.unwrap_or("pearson").to_ascii_lowercase();
+    let wanted = match name.as_str() {
+        "cov" => "covariance",
+        "correlation" => "pearson",
+        other => other,
+    };
+    let method = METHODS.iter().find(|(own, _)| *own == wanted).map(|(_, method)| *method);
+    let method = method.ok_or_else(|| Problem::unknown("method", &name, METHODS.map(|(name, _)| name)))?;
+    let mut fields = arguments.texts(&["fields", "columns"])?;
+    if fields.is_empty() {
+        let numeric = table
+            .frame
+            .columns()
+            .iter()
+            .filter(|column| matches!(Kind::of(column), Kind::Integer | Kind::Number));
+        fields = numeric.map(|column| shown(column.name())).collect();
+    }
+    if fields.len() < 2 || fields.len() > CORRELATED_FIELDS_MAX {
+        let message = format!(
+            "correlate needs 2 to {CORRELATED_FIELDS_MAX} numeric fields; there are {}",
+            fields.len()
+        );
+        return Err(
+            Problem::new(message).hint("name them: {\"correlate\": {\"fields\": [\"price\", \"quantity\"]}}")
+        );
+    }
+    let lists = fields.iter().map(|field| table.numbers(field)).collect::<Result<Vec<_>, _>>()?;
+    Ok(report(wanted, method, &fields, &lists))
+}
+
+fn report(name: &str, method: Method, fields: &[String], lists: &[Vec<Option<f64>>]) -> Value {
+    let mut matrix = vec![vec![Value::Null; fields.len()]; fields.len()];
+    let mut pairs = Vec::new();
+    for (i, left) in lists.iter().enumerate() {
+        for (j, right) in lists.iter().enumerate().skip(i) {
+            let (x, y) = both(left, right);
+            let value = match method {
+                Method::Pearson => pearson(&x, &y),
+                Method::Spearman => spearman(&x, &y),
+                Method::Covariance => covariance(&x, &y),
+            };
+            let shown = value.map_or(Value::Null, json_number);
+            matrix[i][j] = shown.clone();
+            matrix[j][i] = shown.clone();
+            if i == j {
+                continue;
+            }
+            let mut pair = json!({"fields": [fields[i], fields[j]], "value": shown, "rows": x.len()});
+            if method != Method::Covariance
+                && let Value::Object(pair) = &mut pair
+            {
+                let p_value = value.and_then(|value| correlation_p_value(value, x.len()));
+                pair.insert("p_value".to_owned(), p_value.map_or(Value::Null, json_number));
+            }
+            pairs.push(pair);
+        }
+    }
+    json!({"method": name, "fields": fields, "matrix": matrix, "pairs": pairs})
+}
+
+/// The values of the rows in which both are numbers.
+pub(super) fn both(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
+    let is_number = |value: &f64| !value.is_nan();
+    left.iter()
+        .zip(right)
+        .filter_map(|(left, right)| left.filter(is_number).zip(right.filter(is_number)))
+        .unzip()
+}

@@ -1,0 +1,113 @@
+//! `describe`: what each column holds.
+
+use std::collections::HashMap;
+
+use polars_core::prelude::Column;
+use serde_json::{Map, Value, json};
+
+use crate::arguments::Arguments;
+use crate::outcome::Problem;
+use crate::statistics::summary;
+use crate::table::{Kind, Table, shown};
+use crate::values::{Values, json_number, short};
+
+/// The most frequent values that are shown.
+const TOP: usize = 5;
+
+pub(super) fn describe(body: &Value, table: &Table) -> Result<Value, Problem> {
+    let arguments = Arguments::new("describe", body, &["fields", "columns"])?;
+    let fields = arguments.texts(&["fields", "columns"])?;
+    let columns: Vec<&Column> = if fields.is_empty() {
+        table.frame.columns().iter().collect()
+    } else {
+        fields.iter().map(|field| table.column(field)).collect::<Result<_, _>>()?
+    };
+    let described =
+        columns.into_iter().map(|column| described(column, table)).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({"rows": table.rows(), "columns": described}))
+}
+
+fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
+    let kind = Kind::of(column);
+    let is_list = table.lists.contains(column.name().as_str());
+    let mut about = Map::new();
+    about.insert("field".to_owned(), shown(column.name()).into());
+    about.insert(
+        "type".to_owned(),
+        if is_list {
+            "list"
+        } else if kind == Kind::Nothing {
+            "nothing"
+        } else {
+            kind.as_str()
+        }
+        .into(),
+    );
+    about.insert("count".to_owned(), (column.len() - column.null_count()).into());
+    about.insert("missing".to_owned(), column.null_count().into());
+    let values = Values::of(column)?;
+    let counts = frequencies(&values);
+    about.insert("distinct".to_owned(), counts.len().into());
+    match kind {
+        Kind::Integer | Kind::Number => about.extend(numeric(values.clone().into_numbers())),
+        Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => about.extend(extremes(&values, kind)),
+        Kind::Nothing => {}
+    }
+    if !matches!(kind, Kind::Number | Kind::Nothing) {
+        about.insert("top".to_owned(), top(&values, counts));
+    }
+    Ok(Value::Object(about))
+}
+
+fn numeric(values: Vec<Option<f64>>) -> Map<String, Value> {
+    let present: Vec<f64> = values.into_iter().flatten().collect();
+    let strange = present.iter().filter(|value| value.is_nan()).count();
+    let sorted = summary::sorted(present.into_iter().filter(|value| !value.is_nan()).collect());
+    let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
+    let mut about = Map::new();
+    if strange > 0 {
+        about.insert("nan".to_owned(), strange.into());
+    }
+    about.insert("mean".to_owned(), number(summary::mean(&sorted)));
+    about.insert("std".to_owned(), number(summary::variance(&sorted).map(f64::sqrt)));
+    for (name, share) in [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)] {
+        about.insert(name.to_owned(), number(summary::quantile(&sorted, share)));
+    }
+    about
+}
+
+/// The least and the greatest; of texts also how long they are.
+fn extremes(values: &Values, kind: Kind) -> Map<String, Value> {
+    let mut about = Map::new();
+    let texts: Vec<String> = (0..values.len()).filter_map(|row| values.cell(row).text()).collect();
+    about.insert("min".to_owned(), texts.iter().min().map_or(Value::Null, |text| short(text).into()));
+    about.insert("max".to_owned(), texts.iter().max().map_or(Value::Null, |text| short(text).into()));
+    if kind == Kind::Text {
+        let lengths = texts.iter().map(|text| text.chars().count());
+        about.insert("min_length".to_owned(), lengths.clone().min().into());
+        about.insert("max_length".to_owned(), lengths.max().into());
+    }
+    about
+}
+
+/// How often each value comes, with the row it came in first.
+fn frequencies(values: &Values) -> HashMap<String, (usize, usize)> {
+    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    for row in 0..values.len() {
+        if let Some(text) = values.cell(row).text() {
+            counts.entry(text).or_insert((0, row)).0 += 1;
+        }
+    }
+    counts
+}
+
+fn top(values: &Values, counts: HashMap<String, (usize, usize)>) -> Value {
+    let mut counts: Vec<(usize, usize)> = counts.into_values().collect();
+    counts.sort_unstable_by_key(|(count, row)| (std::cmp::Reverse(*count), *row));
+    counts
+        .into_iter()
+        .take(TOP)
+        .map(|(count, row)| json!({"value": values.cell(row).json(), "count": count}))
+        .collect::<Vec<_>>()
+        .into()
+}

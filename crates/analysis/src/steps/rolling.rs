@@ -1,0 +1,139 @@
+//! Rolling windows: what is computed of each row and those before it.
+
+use serde_json::Value;
+
+use super::Context;
+use super::resample::Every;
+use super::timeseries::{ordered, with_column};
+use crate::arguments::{Arguments, kind_word};
+use crate::outcome::Problem;
+use crate::statistics::summary;
+use crate::table::Table;
+use crate::values::Values;
+
+/// Values looked at in all windows together: some seconds of work.
+const WORK_MAX: usize = 2_000_000_000;
+
+/// What is computed of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Function {
+    Mean,
+    Sum,
+    Min,
+    Max,
+    Median,
+    Deviation,
+    Count,
+}
+
+const FUNCTIONS: [(&str, Function); 7] = [
+    ("mean", Function::Mean),
+    ("sum", Function::Sum),
+    ("min", Function::Min),
+    ("max", Function::Max),
+    ("median", Function::Median),
+    ("std", Function::Deviation),
+    ("count", Function::Count),
+];
+
+/// So many rows, or so long a time, up to and with each row.
+enum Window {
+    Rows(usize),
+    Micros(i64),
+}
+
+pub(super) fn rolling(
+    arguments: &Arguments<'_>,
+    table: &Table,
+    context: &mut Context,
+) -> Result<Table, Problem> {
+    let field = arguments.required_text(&["field", "value_field"])?;
+    let name = arguments.text(&["function"])?.unwrap_or("mean").to_ascii_lowercase();
+    let wanted = if name == "avg" || name == "average" { "mean" } else { name.as_str() };
+    let function = FUNCTIONS.iter().find(|(own, _)| *own == wanted).map(|(_, function)| *function);
+    let function = function
+        .ok_or_else(|| Problem::unknown("function of rolling", &name, FUNCTIONS.map(|(name, _)| name)))?;
+    let window = window_of(arguments)?;
+    let (table, moments) = ordered(arguments, table, context)?;
+    let numbers = table.numbers(field)?;
+    let starts = starts_of(&window, numbers.len(), moments.as_deref())?;
+    let work =
+        starts.iter().enumerate().map(|(row, start)| row + 1 - start).fold(0_usize, usize::saturating_add);
+    if work > WORK_MAX {
+        return Err(Problem::new(format!(
+            "the windows hold {work} values together; {WORK_MAX} are the most"
+        ))
+        .hint("choose a smaller window, or resample first"));
+    }
+    let least = match (arguments.count(&["min_periods"])?, &window) {
+        (Some(least), _) => least,
+        (None, Window::Rows(rows)) => *rows,
+        (None, Window::Micros(_)) => 1,
+    };
+    let values = numbers.iter().enumerate().zip(&starts).map(|((row, _), start)| {
+        let own: Vec<f64> = numbers
+            .get(*start..=row)
+            .unwrap_or_default()
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|value| !value.is_nan())
+            .collect();
+        if own.len() < least { None } else { measured(function, &own) }
+    });
+    let values = Values::Numbers(values.collect());
+    with_column(arguments, table, format!("{field}_rolling_{wanted}"), values)
+}
+
+fn window_of(arguments: &Arguments<'_>) -> Result<Window, Problem> {
+    let example = "for example \"window\": 7 for seven rows, or \"window\": \"7d\" with a time field";
+    match arguments.any(&["window"]) {
+        None => Err(arguments.missing(&["window"]).hint(example)),
+        Some(Value::String(text)) => match Every::parse(text)? {
+            Every::Micros(micros) => Ok(Window::Micros(micros)),
+            Every::Months(_) => {
+                Err(Problem::new("a window has a fixed length; months have none").hint("use days: \"30d\""))
+            }
+        },
+        Some(value) => match value.as_u64().and_then(|rows| usize::try_from(rows).ok()) {
+            Some(rows) if rows > 0 => Ok(Window::Rows(rows)),
+            Some(_) | None => Err(Problem::new(format!(
+                "\"window\" has to be a whole number greater than 0 or a stretch of time, not {}",
+                kind_word(value)
+            ))
+            .hint(example)),
+        },
+    }
+}
+
+/// The row that each window begins with.
+fn starts_of(window: &Window, rows: usize, moments: Option<&[i64]>) -> Result<Vec<usize>, Problem> {
+    match (window, moments) {
+        (Window::Rows(length), _) => Ok((0..rows).map(|row| (row + 1).saturating_sub(*length)).collect()),
+        (Window::Micros(_), None) => {
+            Err(Problem::new("a window of time needs \"time\", the field with the dates"))
+        }
+        (Window::Micros(length), Some(moments)) => {
+            let mut start = 0;
+            let starts = moments.iter().map(|moment| {
+                while moments.get(start).is_some_and(|first| moment - first >= *length) {
+                    start += 1;
+                }
+                start
+            });
+            Ok(starts.collect())
+        }
+    }
+}
+
+fn measured(function: Function, values: &[f64]) -> Option<f64> {
+    match function {
+        Function::Mean => summary::mean(values),
+        Function::Sum => Some(summary::sum(values.iter().copied())),
+        Function::Min => values.iter().copied().reduce(f64::min),
+        Function::Max => values.iter().copied().reduce(f64::max),
+        Function::Median => summary::median(values),
+        Function::Deviation => summary::variance(values).map(f64::sqrt),
+        Function::Count => Some(summary::count_of(values)),
+    }
+}

@@ -1,0 +1,80 @@
+//! `transform`: several changes of rows and columns in one step, in the order in which they are written.
+
+use serde_json::Value;
+
+use super::{Context, Outcome, StepName, run};
+use crate::arguments::kind_word;
+use crate::outcome::Problem;
+use crate::table::Table;
+
+/// What can stand inside.
+const INSIDE: [StepName; 12] = [
+    StepName::Select,
+    StepName::Drop,
+    StepName::Rename,
+    StepName::Compute,
+    StepName::Cast,
+    StepName::Sort,
+    StepName::Limit,
+    StepName::Distinct,
+    StepName::Unnest,
+    StepName::Join,
+    StepName::Filter,
+    StepName::Aggregate,
+];
+
+pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
+    let inner = body.get("operations").unwrap_or(body);
+    match inner {
+        Value::Object(changes) => {
+            for (name, change) in changes {
+                table = changed(name, change, table, context)?;
+            }
+            Ok(table)
+        }
+        Value::Array(items) => {
+            for item in items {
+                table = transform_one(item, table, context)?;
+            }
+            Ok(table)
+        }
+        other => Err(Problem::new(format!(
+            "transform takes an object or a list of changes, not {}",
+            kind_word(other)
+        ))
+        .hint(example())),
+    }
+}
+
+fn transform_one(item: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
+    let Value::Object(object) = item else {
+        return Err(
+            Problem::new(format!("a change has to be an object, not {}", kind_word(item))).hint(example())
+        );
+    };
+    for naming in ["type", "operation"] {
+        if let Some(Value::String(name)) = object.get(naming) {
+            let mut rest = object.clone();
+            rest.shift_remove(naming);
+            return changed(name, &Value::Object(rest), table, context);
+        }
+    }
+    for (name, change) in object {
+        table = changed(name, change, table, context)?;
+    }
+    Ok(table)
+}
+
+fn changed(name: &str, change: &Value, table: Table, context: &mut Context) -> Result<Table, Problem> {
+    let known = || INSIDE.iter().map(|step| step.as_str());
+    let step = StepName::parse(name).ok().filter(|step| INSIDE.contains(step));
+    let Some(step) = step else { return Err(Problem::unknown("change of transform", name, known())) };
+    match run(step, change, table, context)? {
+        Outcome::Table(table) => Ok(table),
+        Outcome::Report(_) => Err(Problem::unknown("change of transform", name, known())),
+    }
+}
+
+fn example() -> &'static str {
+    r#"for example {"transform": {"compute": {"total": "price * quantity"}, "sort": "-total", "limit": 10}}"#
+}

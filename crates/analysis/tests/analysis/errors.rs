@@ -1,0 +1,137 @@
+//! What a caller reads when something is wrong.
+
+use serde_json::{Value, json};
+
+use super::{input, problem, run_all};
+
+fn said(steps: Value, data: Value) -> String {
+    let problem = problem(steps, data);
+    format!("step {:?}: {} | {}", problem.step, problem.message, problem.hint.unwrap_or_default())
+}
+
+#[test]
+fn an_unknown_field_is_answered_with_the_nearest_and_with_all() {
+    let found = problem(
+        json!([{"limit": 5}, {"filter": {"field": "user.nmae", "operator": "==", "value": "x"}}]),
+        json!([{"price": 1, "user": {"name": "Ada"}}]),
+    );
+    assert_eq!(found.step, Some(2));
+    assert_eq!(found.field.as_deref(), Some("user.nmae"));
+    assert_eq!(found.message, "there is no field \"user.nmae\"");
+    assert_eq!(
+        found.hint.as_deref(),
+        Some("did you mean \"user.name\"? fields: price (integer), user.name (text)")
+    );
+}
+
+#[test]
+fn each_mistake_has_its_sentence() {
+    let data = || json!([{"a": 1, "t": "x", "l": [1], "o": {"p": 1}}]);
+    let check = |steps: Value, expected: &str| {
+        let found = said(steps, data());
+        assert!(found.contains(expected), "{found}\nshould have: {expected}");
+    };
+    check(json!([{"fliter": {}}]), "step Some(1): there is no step \"fliter\" | did you mean \"filter\"?");
+    check(json!([{"filter": {"field": "a", "operator": "=>", "value": 1}}]), "there is no operator \"=>\"");
+    check(
+        json!([{"filter": {"feild": "a"}}]),
+        "there is no setting of a condition \"feild\" | did you mean \"field\"?",
+    );
+    check(
+        json!([{"filter": {"field": "a", "operator": ">", "value": "5"}}]),
+        "field \"a\" holds integer, and cannot be compared with the text \"5\" | give the value without quotes",
+    );
+    check(
+        json!([{"filter": {"field": "t", "operator": ">", "value": 5}}]),
+        "{\"cast\": {\"t\": \"number\"}}",
+    );
+    check(
+        json!([{"filter": {"field": "t", "operator": "matches", "value": "(?=x)"}}]),
+        "the pattern \"(?=x)\" cannot be used",
+    );
+    check(
+        json!([{"filter": {"field": "t", "operator": "matches", "value": "((a{1000}){1000}){1000}"}}]),
+        "cannot be used",
+    );
+    check(
+        json!([{"filter": {"field": "o", "operator": "==", "value": 1}}]),
+        "it is an object; name one of its members: o.p",
+    );
+    check(json!([{"sort": "l.x"}]), "\"l\" is a list; take it apart first: {\"unnest\": \"l\"}");
+    check(
+        json!([{"aggregate": {"aggregations": {"a": "sume"}}}]),
+        "there is no function \"sume\" | did you mean \"sum\"?",
+    );
+    check(
+        json!([{"aggregate": {"aggregations": {"t": "mean"}}}]),
+        "field \"t\" holds text, and this function needs numbers",
+    );
+    check(json!([{"aggregate": {"aggregations": {"a": "p101"}}}]), "a percentile is from 0 to 100");
+    check(
+        json!([{"describe": {}}, {"limit": 1}]),
+        "step Some(1): describe gives a report, so it has to be the last step | move it to the end",
+    );
+    check(json!([{"unnest": "t"}]), "field \"t\" holds text, not lists | lists: l");
+    check(json!([{"cast": {"a": "moeny"}}]), "there is no type \"moeny\"");
+    check(json!([{"limit": -1}]), "limit takes a whole number that is not negative");
+    check(
+        json!([{"join": {"with": "other", "on": "a"}}]),
+        "there is no input \"other\": the request has no further inputs",
+    );
+    check(json!([{"rename": {"a": "t"}}]), "two columns called \"t\"");
+    check(
+        json!([{"timeseries": {"operation": "resample", "time": "t", "every": "1d"}}]),
+        "field \"t\" holds the text \"x\", and this needs dates",
+    );
+    check(
+        json!([{"test": {"test": "t_test", "field": "a", "group": "t"}}]),
+        "has 1 values, and the test compares two groups",
+    );
+    check(json!([{"filter": {"a": 1}, "limit": 2}]), "a step has to be an object with one key");
+    let deep =
+        (0..60).fold(json!({"field": "a", "operator": "is null"}), |inner, _| json!({ "not": inner }));
+    check(json!([{ "filter": deep }]), "nested deeper than");
+}
+
+#[test]
+fn requests_and_data_that_cannot_be_read_say_why() {
+    let said = |request: &Value, data: &[u8]| {
+        let problem = run_all(request, vec![input("data", None, data)]).unwrap_err();
+        format!("{} | {}", problem.message, problem.hint.unwrap_or_default())
+    };
+    assert!(said(&json!({}), b"[]").starts_with("the request has neither \"steps\" nor \"analysis_type\""));
+    assert!(said(&json!({"stesp": []}), b"[]").starts_with("there is no setting of the request \"stesp\""));
+    assert!(
+        said(&json!({"analysis_type": "filtre", "parameters": {}}), b"[]")
+            .contains("did you mean \"filter\"?")
+    );
+    assert!(said(&json!({"steps": [], "analysis_type": "filter"}), b"[]").contains("not both"));
+    assert!(
+        said(&json!({"steps": []}), b"[{\"a\":1},")
+            .starts_with("the data is not valid JSON: line 1, column 10: expected a value, found the end")
+    );
+    assert!(said(&json!({"steps": []}), b"a,b\n1,2,3\n").starts_with("the CSV data could not be read"));
+    assert!(said(&json!({"steps": []}), b"PAR1garbage").starts_with("the Parquet data could not be read"));
+    assert!(said(&json!({"steps": [], "data_field": "x.itmes"}), br#"{"x":{"items":[]}}"#).contains(
+        "data_field \"x.itmes\" leads nowhere: there is no key \"itmes\" | did you mean \"items\"?"
+    ));
+    let wide: String = (0..2_500).map(|key| format!("\"k{key}\":1,")).collect();
+    assert!(
+        said(&json!({"steps": []}), format!("[{{{wide}\"z\":1}}]").as_bytes())
+            .starts_with("the data has more than 2000 columns")
+    );
+    let deep = format!("[{}1{}]", "{\"a\":".repeat(5_000), "}".repeat(5_000));
+    assert!(said(&json!({"steps": []}), deep.as_bytes()).contains("nested deeper than 100 levels"));
+}
+
+#[test]
+fn joins_of_different_kinds_are_refused_with_the_cast_to_write() {
+    let request = json!({"steps": [{"join": {"with": "right", "on": "id"}}]});
+    let inputs = vec![input("left", None, br#"[{"id": 1}]"#), input("right", None, br#"[{"id": "1"}]"#)];
+    let problem = run_all(&request, inputs).unwrap_err();
+    assert_eq!(
+        problem.message,
+        "field \"id\" holds integer, and field \"id\" of input \"right\" holds text: they never match"
+    );
+    assert_eq!(problem.hint.as_deref(), Some("cast one of them first: {\"cast\": {\"id\": \"text\"}}"));
+}

@@ -1,0 +1,123 @@
+//! Missing values, NaN, mixed kinds, nothing at all, twins, large integers and money.
+
+use serde_json::{Value, json};
+
+use super::{check, input, run, run_all};
+
+#[test]
+fn mixed_columns_become_text_and_a_note_says_so() {
+    let (found, analysed) =
+        run(json!([]), r#"[{"a":1},{"a":"x"},{"a":true},{"a":2.50},{"a":[1]},{"a":null}]"#).unwrap();
+    assert_eq!(
+        found,
+        json!([{"a": "1"}, {"a": "x"}, {"a": "true"}, {"a": "2.5"}, {"a": "[1]"}, {"a": null}])
+    );
+    assert_eq!(analysed.notes, ["field \"a\" mixes 1 boolean, 2 number, 1 text, 1 list; it is kept as text"]);
+}
+
+#[test]
+fn integers_beyond_64_bits_stay_exact() {
+    let data = r#"[{"id": 12345678901234567890, "n": 1}, {"id": 5, "n": 2}]"#;
+    let steps = json!([{"filter": {"field": "id", "operator": "==", "value": 0}}]);
+    let request = steps.to_string().replace("\"value\":0", "\"value\":12345678901234567890");
+    let mut output = Vec::new();
+    let analysed =
+        gristmill_analysis::analyze(&request, vec![input("data", None, data.as_bytes())], &mut output)
+            .unwrap();
+    assert_eq!(String::from_utf8(output).unwrap(), "[{\"id\":\"12345678901234567890\",\"n\":1}]");
+    assert!(
+        analysed.notes[0]
+            .starts_with("field \"id\" has 1 integers beyond 64 bits; the whole field is kept exact as text")
+    );
+    let (found, analysed) =
+        run_all(&json!({"steps": []}), vec![input("data", None, b"id\n1\n99999999999999999999\n")]).unwrap();
+    assert_eq!(found, json!([{"id": "1"}, {"id": "99999999999999999999"}]));
+    assert!(analysed.notes[0].contains("integers beyond 64 bits"));
+}
+
+#[test]
+fn sums_are_exact_for_integers_and_compensated_for_fractions() {
+    let steps = json!([{"aggregate": {"aggregations": {"a": "sum"}}}]);
+    check(
+        steps.clone(),
+        json!([{"a": 9_007_199_254_740_993_i64}, {"a": 1}]),
+        json!([{"a_sum": 9_007_199_254_740_994_i64}]),
+    );
+    let money: Vec<Value> = (0..10).map(|_| json!({"a": 0.1})).collect();
+    check(steps.clone(), json!(money), json!([{"a_sum": 1.0}]));
+    let (found, analysed) = run(steps, &json!([{"a": i64::MAX}, {"a": 1}]).to_string()).unwrap();
+    assert_eq!(found, json!([{"a_sum": 9.223_372_036_854_776e18}]));
+    assert_eq!(analysed.notes, ["a sum of \"a\" is beyond 64 bits; the sums are numbers of about 16 digits"]);
+}
+
+#[test]
+fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
+    let data = r#"[{"a": NaN}, {"a": null}, {"a": 2.0}, {"a": Infinity}]"#;
+    let count = |condition: Value| run(json!([{"filter": condition}, {"aggregate": {}}]), data).unwrap().0;
+    assert_eq!(count(json!({"field": "a", "operator": "is null"})), json!([{"count": 1}]));
+    assert_eq!(count(json!({"field": "a", "operator": "is nan"})), json!([{"count": 1}]));
+    assert_eq!(count(json!({"field": "a", "operator": ">", "value": 1})), json!([{"count": 2}]));
+    assert_eq!(count(json!({"not": {"field": "a", "operator": ">", "value": 1}})), json!([{"count": 2}]));
+    let (found, analysed) = run(json!([]), data).unwrap();
+    assert_eq!(found, json!([{"a": null}, {"a": null}, {"a": 2.0}, {"a": null}]));
+    assert_eq!(analysed.notes, ["field \"a\": 2 values are NaN or infinite and are written as null"]);
+    let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "!=", "value": "x"}}]), data)
+        .err()
+        .map_or_else(|| panic!(), |problem| (problem.message, problem.step));
+    assert_eq!(
+        (found.as_str(), analysed),
+        ("field \"a\" holds number, and cannot be compared with the text \"x\"", Some(1))
+    );
+    let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
+    assert_eq!(found, json!([{"a_count": 1, "a_mean": null}]));
+    assert_eq!(analysed.notes, ["field \"a\": 1 NaN values were left out"]);
+}
+
+#[test]
+fn nothing_in_gives_nothing_out_with_the_columns_that_are_known() {
+    let empty = |content: &[u8], steps: Value| {
+        let (found, analysed) =
+            run_all(&json!({ "steps": steps }), vec![input("data", None, content)]).unwrap();
+        (found, analysed.columns)
+    };
+    assert_eq!(empty(b"", json!([])), (json!([]), vec![]));
+    assert_eq!(empty(b"[]", json!([])), (json!([]), vec![]));
+    assert_eq!(
+        empty(b"a,b\n", json!([{"sort": "a"}, {"distinct": ["a"]}, {"compute": {"c": "a"}}])),
+        (json!([]), vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])
+    );
+    assert_eq!(
+        empty(b"a,b\n", json!([{"aggregate": {"group_by": "a", "aggregations": {"b": "count"}}}])),
+        (json!([]), vec!["a".to_owned(), "b_count".to_owned()])
+    );
+    assert_eq!(
+        empty(b"a,b\n", json!([{"aggregate": {}}])),
+        (json!([{"count": 0}]), vec!["count".to_owned()])
+    );
+    assert_eq!(
+        empty(br#"[{"a": null}]"#, json!([{"aggregate": {"aggregations": {"a": ["sum", "mean", "min"]}}}])).0,
+        json!([{"a_sum": 0, "a_mean": null, "a_min": null}])
+    );
+}
+
+#[test]
+fn a_key_twice_in_one_object_counts_once() {
+    let (found, analysed) = run(json!([]), r#"[{"a":1,"a":2},{"a":3}]"#).unwrap();
+    assert_eq!(found, json!([{"a": 1}, {"a": 3}]));
+    assert_eq!(analysed.notes, ["field \"a\" appears twice in one object; the first one counts"]);
+}
+
+#[test]
+fn a_value_and_an_object_under_one_key_are_both_kept() {
+    let (found, _) = run(json!([]), r#"[{"a":1},{"a":{"b":2}},{"a":null}]"#).unwrap();
+    assert_eq!(found, json!([{"a": 1, "a.b": null}, {"a": null, "a.b": 2}, {"a": null, "a.b": null}]));
+}
+
+#[test]
+fn names_that_look_like_paths_or_like_our_own_are_taken_as_they_are() {
+    let data = r#"[{"a.b": 1, "a": {"b": 2}, "x\u001fy": 3, "$serde_json::private::Number": "4", "": 5}]"#;
+    let (found, analysed) =
+        run(json!([{"filter": {"field": "a.b", "operator": "==", "value": 1}}]), data).unwrap();
+    assert_eq!(found.as_array().map(Vec::len), Some(1));
+    assert_eq!(analysed.columns, ["a.b", "a.b", "x y", "$serde_json::private::Number", ""]);
+}

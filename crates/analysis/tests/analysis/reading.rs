@@ -1,0 +1,108 @@
+//! What each format becomes.
+
+use gristmill_analysis::Format;
+use serde_json::{Value, json};
+
+use super::{input, run_all};
+
+#[track_caller]
+fn reads(format: Option<Format>, content: &[u8], expected: Value, notes: &[&str]) {
+    let (found, analysed) = run_all(&json!({"steps": []}), vec![input("data", format, content)]).unwrap();
+    assert_eq!(found, expected);
+    assert_eq!(analysed.notes, notes);
+}
+
+#[test]
+fn the_format_is_told_by_the_content() {
+    let rows = json!([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]);
+    reads(None, br#"[{"a":1,"b":"x"},{"a":2,"b":"y"}]"#, rows.clone(), &[]);
+    reads(None, b"{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n", rows.clone(), &[]);
+    reads(None, b"a,b\n1,x\n2,y\n", rows.clone(), &[]);
+    reads(None, b"\xef\xbb\xbfa;b\r\n1;x\r\n2;y", rows, &["the fields are separated by ';'"]);
+    reads(None, include_bytes!("../fixtures/zstd.parquet"), json!([{"a": 1}, {"a": 2}]), &[]);
+}
+
+#[test]
+fn one_object_is_one_row_and_values_are_a_column() {
+    reads(None, br#"{"a": {"b": 1}}"#, json!([{"a": {"b": 1}}]), &[]);
+    reads(
+        Some(Format::Json),
+        b"[1, 2.5, null]",
+        json!([{"value": 1.0}, {"value": 2.5}, {"value": null}]),
+        &[],
+    );
+    reads(Some(Format::JsonLines), b"1\n2", json!([{"value": 1}, {"value": 2}]), &[]);
+    let note = "the data is one object, read as one row; to work on a list inside it, set data_field: rows";
+    reads(None, br#"{"rows": [1], "n": 1}"#, json!([{"rows": [1], "n": 1}]), &[note]);
+}
+
+#[test]
+fn keys_that_come_and_go_are_columns_with_missing_values() {
+    let expected = json!([{"a": 1, "b": null, "c": {"d": null}}, {"a": null, "b": "x", "c": {"d": true}}]);
+    let (found, _) =
+        run_all(&json!({"steps": []}), vec![input("data", None, br#"[{"a":1},{"b":"x","c":{"d":true}}]"#)])
+            .unwrap();
+    // An object of which nothing is there is null.
+    let mut expected = expected;
+    expected[0]["c"] = Value::Null;
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn csv_columns_hold_what_all_of_their_rows_hold() {
+    let mut text = "n,mixed,late\n".to_owned();
+    for row in 0..20_000 {
+        text.push_str(&format!("{row},{row},{row}\n"));
+    }
+    text.push_str("20000,x,0.5\n");
+    let steps = json!([{"aggregate": {"aggregations": {"n": "max", "mixed": "max", "late": "sum"}}}]);
+    let (found, _) = run_all(&json!({ "steps": steps }), vec![input("data", None, text.as_bytes())]).unwrap();
+    assert_eq!(found, json!([{"n_max": 20000, "mixed_max": "x", "late_sum": 199_990_000.5}]));
+}
+
+#[test]
+fn csv_fields_may_be_quoted_empty_and_named_twice() {
+    let csv = b"a,b,a\n\"x, \"\"y\"\"\",,1\n\"line\nbreak\",2,\n";
+    let note = "the column \"a\" comes more than once; one of them is called \"a_2\"";
+    reads(
+        None,
+        csv,
+        json!([{"a": "x, \"y\"", "b": null, "a_2": 1}, {"a": "line\nbreak", "b": 2, "a_2": null}]),
+        &[note],
+    );
+}
+
+#[test]
+fn the_types_of_parquet_become_plain_ones() {
+    let expected = json!([
+        {"tiny": 1, "unsigned": 1, "huge": "18446744073709551615", "single": 0.5, "money": 10.1, "day": "2026-07-28",
+         "moment": "2026-07-28T09:30:00", "clock": "09:30:00", "tags": ["a", "b"], "maker": {"name": "Ada", "age": 36},
+         "parts": [{"n": 1}], "kind": "x", "flag": true},
+        {"tiny": null, "unsigned": 2, "huge": "2", "single": null, "money": 0.2, "day": null, "moment": null, "clock": null,
+         "tags": [], "maker": {"name": "Bob", "age": null}, "parts": null, "kind": "y", "flag": false},
+        {"tiny": -3, "unsigned": 3, "huge": null, "single": 2.0, "money": null, "day": "1969-12-31",
+         "moment": "2026-01-01T00:00:00", "clock": "23:59:59", "tags": null, "maker": null, "parts": [], "kind": "x", "flag": null}
+    ]);
+    let notes = [
+        "field \"huge\" has integers beyond 64 bits; it is kept exact as text",
+        "field \"money\" holds decimals; they are calculated as binary fractions (about 16 digits)",
+    ];
+    reads(None, include_bytes!("../fixtures/types.parquet"), expected, &notes);
+}
+
+#[test]
+fn a_file_is_read_from_its_beginning() {
+    use std::io::{Seek, SeekFrom, Write};
+    let path = std::env::temp_dir().join(format!("gristmill-analysis-{}.csv", std::process::id()));
+    let mut file =
+        std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    file.write_all(b"a\n1\n").unwrap();
+    file.seek(SeekFrom::End(0)).unwrap();
+    let input = gristmill_analysis::Input {
+        name: "data".to_owned(),
+        format: None,
+        source: gristmill_analysis::Source::File(file),
+    };
+    assert_eq!(run_all(&json!({"steps": []}), vec![input]).unwrap().0, json!([{"a": 1}]));
+}
