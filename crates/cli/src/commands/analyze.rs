@@ -10,7 +10,6 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use gristmill_gateway::analysis::{
     AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
-    unlinked_file,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_json};
 use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand, tokens};
@@ -70,13 +69,13 @@ pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
     let (_, limits) = upstreams::read_with_limits(false, &arguments.config, &arguments.limits)?;
     let request = request_of(&arguments.steps).map_err(Failure::Usage)?;
     let inputs = inputs_of(&arguments).map_err(Failure::Usage)?;
-    let output = unlinked_file(&std::env::temp_dir()).map_err(|error| Failure::Ours(error.into()))?;
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
     // One analysis is all there will be: no worker is kept waiting behind it.
     let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
     let gateway = Gateway::builder(worker).limits(limits).pool(pool).build().await;
     let gateway = gateway.map_err(|error| Failure::Ours(error.into()))?;
+    let output = gateway.throw_away_file().map_err(|error| Failure::Ours(error.into()))?;
     let outcome = gateway.analyze(AnalysisRequest { request, inputs, limits: None, output }).await;
     gateway.shutdown().await;
     let outcome = match outcome {

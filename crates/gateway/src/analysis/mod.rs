@@ -115,6 +115,11 @@ impl Gateway {
     pub async fn analyze(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
         self.analyses().run(request).await
     }
+
+    /// An empty file for an output that is read once. It has no name, and goes with its last descriptor.
+    pub fn throw_away_file(&self) -> std::io::Result<std::fs::File> {
+        unlinked_file_in(self.scratch_folder())
+    }
 }
 
 /// What every analysis shares. Cheap to clone.

@@ -8,7 +8,6 @@ use std::io::{Read, Seek};
 
 use gristmill_gateway::analysis::{
     AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
-    unlinked_file,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::domain::{Code, one_line};
@@ -202,7 +201,9 @@ impl GatewayServer {
                 let output = new.file().try_clone().map_err(unusable)?;
                 Ok((Place::Stored(new), output))
             }
-            None => Ok((Place::Nowhere, unlinked_file(&std::env::temp_dir()).map_err(unusable)?)),
+            None => {
+                Ok((Place::Nowhere, self.parts.executions.gateway().throw_away_file().map_err(unusable)?))
+            }
         }
     }
 

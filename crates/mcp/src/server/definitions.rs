@@ -34,7 +34,7 @@ pub(super) enum OwnTool {
 
 impl OwnTool {
     /// In the order in which they are listed.
-    pub const ALL: [OwnTool; 14] = [
+    pub const ALL: [OwnTool; 15] = [
         OwnTool::ExecuteCode,
         OwnTool::SearchTools,
         OwnTool::GetToolDefinition,

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use gristmill_gateway::analysis::{AnalysisData, AnalysisInput, AnalysisRequest, unlinked_file};
+use gristmill_gateway::analysis::{AnalysisData, AnalysisInput, AnalysisRequest};
 use gristmill_gateway::domain::{Level, LimitName, Limits};
 use gristmill_gateway::{Gateway, WorkerCommand};
 use serde::Deserialize;
@@ -205,7 +205,7 @@ async fn served(gateway: &Gateway, table: &Path) -> anyhow::Result<(Duration, St
     let began = Instant::now();
     let data = AnalysisData::File(File::open(table)?);
     let input = AnalysisInput { name: "data".to_owned(), format: Some("csv".to_owned()), data };
-    let output = unlinked_file(&std::env::temp_dir())?;
+    let output = gateway.throw_away_file()?;
     let request = AnalysisRequest { request: STEPS.to_owned(), inputs: vec![input], limits: None, output };
     let outcome = gateway.analyze(request).await;
     let mut outcome = outcome.map_err(|failure| anyhow::anyhow!("{}: {}", failure.code, failure.message))?;
