@@ -199,8 +199,10 @@ impl Dice {
             error.traceback = Some(self.text(3_000));
         }
         report.result = (self.below(4) > 0).then(|| self.value(3));
-        report.stdout = self.text(if self.below(2) == 0 { 5 } else { 4_000 });
-        report.stderr = self.text(if self.below(2) == 0 { 0 } else { 1_000 });
+        let length = if self.below(2) == 0 { 5 } else { 4_000 };
+        report.stdout = self.text(length);
+        let length = if self.below(2) == 0 { 0 } else { 1_000 };
+        report.stderr = self.text(length);
         report.notes = (0..self.below(21)).map(|_| self.text(60)).collect();
         report.tools_called = (0..self.below(101))
             .map(|_| ToolCalled {
