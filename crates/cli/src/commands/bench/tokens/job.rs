@@ -62,7 +62,7 @@ pub struct Job {
     pub task: &'static str,
     pub servers: &'static [&'static str],
     /// What is looked for first, all in one turn.
-    pub queries: &'static [Query],
+    pub queries: Vec<Query>,
     /// A program that looks at the shape of an answer that no definition describes.
     pub first_look: Option<&'static str>,
     /// The program that does the job.

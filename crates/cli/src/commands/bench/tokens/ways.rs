@@ -113,7 +113,7 @@ impl World {
     async fn found(&mut self, job: &Job) -> anyhow::Result<Vec<Vec<String>>> {
         let gateway = self.gateway(job, Shown::Standard).await?;
         let mut found = Vec::new();
-        for query in job.queries {
+        for query in &job.queries {
             let mut arguments = arguments_of(query, LOADED);
             arguments["detail_level"] = json!("names");
             let called = gateway.call("search_tools", &arguments).await?;
@@ -192,7 +192,7 @@ impl Connected {
 async fn look_up(gateway: &mut Gateway, job: &Job, called: &[String]) -> anyhow::Result<Turn> {
     let mut turn = Turn::default();
     let mut seen = String::new();
-    for query in job.queries {
+    for query in &job.queries {
         let arguments = arguments_of(query, SHOWN);
         let written = json!({"name": "search_tools", "arguments": arguments}).to_string();
         turn.written.push(Part::new("call search_tools", &written));

@@ -13,7 +13,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Put the transcript DOC-0107 from the documents into the notes of meeting MTG-0042 in the CRM, and mark the meeting as held.",
             servers: EVERYTHING,
-            queries: &[find_in("documents", "get the full text"), find_in("crm", "update a record")],
+            queries: vec![find_in("documents", "get the full text"), find_in("crm", "update a record")],
             first_look: None,
             program: include_str!("../programs/transcript-to-crm.py"),
             direct: transcript_to_crm,
@@ -29,7 +29,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Find the open bug with the most comments in acme/storefront on GitHub, open a Jira bug for it in SHOP with what people said, and name the ticket on the issue.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("github", "list issues"),
                 find_in("github", "read comments of an issue"),
                 find_in("github", "add comment to an issue"),
@@ -52,7 +52,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Errors are up. Which service has the highest error rate in Grafana, which of its pods in the namespace shop is in trouble, and what do the last 40 lines of its log say? Open a bug in OPS with the errors.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("grafana", "list datasources"),
                 find_in("grafana", "query a prometheus expression"),
                 find_in("kubernetes", "list pods"),
@@ -77,7 +77,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "For the weekly report: open issues and open pull requests of acme/storefront, acme/basket and acme/payments, new unresolved errors in Sentry, and SHOP tickets done in the last seven days.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("github", "list issues"),
                 find_in("github", "list pull requests"),
                 find_in("sentry", "search issues"),
@@ -94,7 +94,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Which open deals in HubSpot are past their close date? Move the three largest to 30 June and give owner 7 a task to call about each.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("hubspot", "paginated list of objects"),
                 find_in("hubspot", "update objects in a batch"),
                 find_in("hubspot", "create a task engagement"),
@@ -114,7 +114,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Prepare my call with Kestrel Foods: their account, when we last called, their open tickets by priority, what the best document about them is. Leave a note on the account.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("crm", "search records"),
                 find_in("crm", "activities of a record"),
                 find_in("crm", "add a note"),
@@ -139,7 +139,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Who is working on SHOP-4321 in Jira, and how far is it?",
             servers: EVERYTHING,
-            queries: &[find_in("atlassian", "get a jira issue")],
+            queries: vec![find_in("atlassian", "get a jira issue")],
             first_look: None,
             program: include_str!("../programs/one-ticket.py"),
             direct: |direct| {
@@ -159,7 +159,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Of the eight oldest open pull requests of acme/storefront that are no drafts, which have no approval yet? Ask for a review on each of those.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("github", "list pull requests"),
                 find_in("github", "read reviews of a pull request"),
                 find_in("github", "add comment to an issue"),
@@ -174,7 +174,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::LargeCatalogue,
             task: "Assign the five unresolved Sentry issues with the most users to the team checkout, and open a SHOP bug for the worst.",
             servers: EVERYTHING,
-            queries: &[
+            queries: vec![
                 find_in("sentry", "search issues"),
                 find_in("sentry", "find organizations"),
                 find_in("sentry", "assign an issue"),

@@ -13,7 +13,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "What is the weather like in Oslo right now?",
             servers: EXAMPLES,
-            queries: &[find_in("weather", "weather right now")],
+            queries: vec![find_in("weather", "weather right now")],
             first_look: None,
             program: include_str!("../programs/weather-now.py"),
             direct: |direct| direct.call("weather", "current", json!({"city": "Oslo"})),
@@ -31,7 +31,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "How long is a marathon of 26.2188 miles in kilometres?",
             servers: EXAMPLES,
-            queries: &[find_in("calculator", "convert units")],
+            queries: vec![find_in("calculator", "convert units")],
             first_look: None,
             program: include_str!("../programs/marathon.py"),
             direct: |direct| {
@@ -48,7 +48,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "Name the first five won leads of Petra Novak with their companies.",
             servers: EXAMPLES,
-            queries: &[find_in("crm", "list leads")],
+            queries: vec![find_in("crm", "list leads")],
             first_look: None,
             program: include_str!("../programs/won-leads.py"),
             direct: |direct| {
@@ -71,7 +71,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "How many support tickets of each status are in the database?",
             servers: EXAMPLES,
-            queries: &[find_in("database", "query with SQL")],
+            queries: vec![find_in("database", "query with SQL")],
             first_look: None,
             program: include_str!("../programs/tickets-by-status.py"),
             direct: |direct| {
@@ -89,7 +89,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "Note on the lead Amara Castellan in the CRM that she called back and wants an offer by Friday.",
             servers: EXAMPLES,
-            queries: &[find_in("crm", "search records by name"), find_in("crm", "add a note")],
+            queries: vec![find_in("crm", "search records by name"), find_in("crm", "add a note")],
             first_look: None,
             program: include_str!("../programs/note-on-lead.py"),
             direct: |direct| {
@@ -110,7 +110,10 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "What do the files plan.md and ideas.md say in the first place?",
             servers: EXAMPLES,
-            queries: &[find_in("filesystem", "search files by name"), find_in("filesystem", "read a file")],
+            queries: vec![
+                find_in("filesystem", "search files by name"),
+                find_in("filesystem", "read a file"),
+            ],
             first_look: None,
             program: include_str!("../programs/plan-and-ideas.py"),
             direct: |direct| {
