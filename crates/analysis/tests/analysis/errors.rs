@@ -88,8 +88,7 @@ fn each_mistake_has_its_sentence() {
         "has 1 values, and the test compares two groups",
     );
     check(json!([{"filter": {"a": 1}, "limit": 2}]), "a step has to be an object with one key");
-    let deep =
-        (0..60).fold(json!({"field": "a", "operator": "is null"}), |inner, _| json!({ "not": inner }));
+    let deep = (0..60).fold(json!({"field": "a", "operator": "is null"}), |inner, _| json!({ "not": inner }));
     check(json!([{ "filter": deep }]), "nested deeper than");
 }
 
