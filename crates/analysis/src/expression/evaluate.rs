@@ -104,10 +104,10 @@ impl Evaluation {
         if let (Operator::Add, Cell::Text(left), Cell::Text(right)) = (operator, left, right) {
             return Ok(Cell::Text(format!("{left}{right}")));
         }
-        if let (Cell::Integer(left), Cell::Integer(right)) = (left, right) {
-            if let Some(whole) = whole(operator, *left, *right) {
-                return Ok(Cell::Integer(whole));
-            }
+        if let (Cell::Integer(left), Cell::Integer(right)) = (left, right)
+            && let Some(whole) = whole(operator, *left, *right)
+        {
+            return Ok(Cell::Integer(whole));
         }
         let (Some(first), Some(second)) = (number(left), number(right)) else {
             let hint = if matches!(left, Cell::Text(_)) || matches!(right, Cell::Text(_)) {

@@ -1,5 +1,7 @@
 //! The functions that an expression can call.
 
+use std::cmp::Ordering;
+
 use super::evaluate::{kind_of, moment_of, number, order, truth};
 use crate::moment::{self, DAY, SECOND};
 use crate::outcome::Problem;
@@ -8,66 +10,132 @@ use crate::values::Cell;
 /// Letters that one text may come to by joining and replacing, so that no row can eat the memory.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
-macro_rules! functions {
-    ($($variant:ident $names:expr, $least:expr, $most:expr;)*) => {
-        /// A function by its name.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Function { $($variant),* }
-
-        impl Function {
-            const ALL: &'static [(Function, &'static [&'static str], usize, usize)] =
-                &[$((Function::$variant, &$names, $least, $most)),*];
-        }
-    };
+/// A function by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Function {
+    If,
+    Coalesce,
+    IsNull,
+    Concat,
+    Least,
+    Greatest,
+    Text(TextFunction),
+    Search(Search),
+    Rounding(Rounding),
+    Real(Real),
+    Conversion(Conversion),
+    ToDate,
+    DatePart(DatePart),
+    DaysBetween,
 }
 
-functions! {
-    If ["if", "iif"], 3, 3;
-    Coalesce ["coalesce", "ifnull"], 1, 100;
-    IsNull ["is_null", "isnull"], 1, 1;
-    Lower ["lower"], 1, 1;
-    Upper ["upper"], 1, 1;
-    Trim ["trim", "strip"], 1, 1;
-    Length ["len", "length"], 1, 1;
-    Concat ["concat"], 1, 100;
-    Substring ["substr", "substring"], 2, 3;
-    Replace ["replace"], 3, 3;
-    Contains ["contains"], 2, 2;
-    Starts ["starts", "starts_with", "startswith"], 2, 2;
-    Ends ["ends", "ends_with", "endswith"], 2, 2;
-    Absolute ["abs"], 1, 1;
-    Round ["round"], 1, 2;
-    Floor ["floor"], 1, 1;
-    Ceiling ["ceil", "ceiling"], 1, 1;
-    SquareRoot ["sqrt"], 1, 1;
-    Logarithm ["ln", "log"], 1, 1;
-    Exponential ["exp"], 1, 1;
-    Least ["least", "min"], 1, 100;
-    Greatest ["greatest", "max"], 1, 100;
-    Text ["text", "string", "str"], 1, 1;
-    ToNumber ["number", "float"], 1, 1;
-    ToInteger ["integer", "int"], 1, 1;
-    ToDate ["date"], 1, 1;
-    Year ["year"], 1, 1;
-    Quarter ["quarter"], 1, 1;
-    Month ["month"], 1, 1;
-    Day ["day"], 1, 1;
-    Weekday ["weekday"], 1, 1;
-    Hour ["hour"], 1, 1;
-    Minute ["minute"], 1, 1;
-    Second ["second"], 1, 1;
-    DaysBetween ["days_between", "date_diff", "datediff"], 2, 2;
+/// Functions of one text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextFunction {
+    Lower,
+    Upper,
+    Trim,
+    Length,
+    Substring,
+    Replace,
 }
+
+/// Where a text has another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    Contains,
+    Starts,
+    Ends,
+}
+
+/// Functions under which whole numbers stay whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    Absolute,
+    Round,
+    Floor,
+    Ceiling,
+}
+
+/// Functions of one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Real {
+    SquareRoot,
+    Logarithm,
+    Exponential,
+}
+
+/// From one kind to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Conversion {
+    Text,
+    Number,
+    Integer,
+}
+
+/// Parts of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatePart {
+    Year,
+    Quarter,
+    Month,
+    Day,
+    Weekday,
+    Hour,
+    Minute,
+    Second,
+}
+
+/// A function, its name and other spellings, and the least and the most values that it takes.
+type Known = (Function, &'static [&'static str], usize, usize);
+
+const ALL: [Known; 35] = [
+    (Function::If, &["if", "iif"], 3, 3),
+    (Function::Coalesce, &["coalesce", "ifnull"], 1, 100),
+    (Function::IsNull, &["is_null", "isnull"], 1, 1),
+    (Function::Concat, &["concat"], 1, 100),
+    (Function::Least, &["least", "min"], 1, 100),
+    (Function::Greatest, &["greatest", "max"], 1, 100),
+    (Function::Text(TextFunction::Lower), &["lower"], 1, 1),
+    (Function::Text(TextFunction::Upper), &["upper"], 1, 1),
+    (Function::Text(TextFunction::Trim), &["trim", "strip"], 1, 1),
+    (Function::Text(TextFunction::Length), &["len", "length"], 1, 1),
+    (Function::Text(TextFunction::Substring), &["substr", "substring"], 2, 3),
+    (Function::Text(TextFunction::Replace), &["replace"], 3, 3),
+    (Function::Search(Search::Contains), &["contains"], 2, 2),
+    (Function::Search(Search::Starts), &["starts", "starts_with", "startswith"], 2, 2),
+    (Function::Search(Search::Ends), &["ends", "ends_with", "endswith"], 2, 2),
+    (Function::Rounding(Rounding::Absolute), &["abs"], 1, 1),
+    (Function::Rounding(Rounding::Round), &["round"], 1, 2),
+    (Function::Rounding(Rounding::Floor), &["floor"], 1, 1),
+    (Function::Rounding(Rounding::Ceiling), &["ceil", "ceiling"], 1, 1),
+    (Function::Real(Real::SquareRoot), &["sqrt"], 1, 1),
+    (Function::Real(Real::Logarithm), &["ln", "log"], 1, 1),
+    (Function::Real(Real::Exponential), &["exp"], 1, 1),
+    (Function::Conversion(Conversion::Text), &["text", "string", "str"], 1, 1),
+    (Function::Conversion(Conversion::Number), &["number", "float"], 1, 1),
+    (Function::Conversion(Conversion::Integer), &["integer", "int"], 1, 1),
+    (Function::ToDate, &["date"], 1, 1),
+    (Function::DatePart(DatePart::Year), &["year"], 1, 1),
+    (Function::DatePart(DatePart::Quarter), &["quarter"], 1, 1),
+    (Function::DatePart(DatePart::Month), &["month"], 1, 1),
+    (Function::DatePart(DatePart::Day), &["day"], 1, 1),
+    (Function::DatePart(DatePart::Weekday), &["weekday"], 1, 1),
+    (Function::DatePart(DatePart::Hour), &["hour"], 1, 1),
+    (Function::DatePart(DatePart::Minute), &["minute"], 1, 1),
+    (Function::DatePart(DatePart::Second), &["second"], 1, 1),
+    (Function::DaysBetween, &["days_between", "date_diff", "datediff"], 2, 2),
+];
 
 impl Function {
     pub(super) fn parse(name: &str) -> Result<Self, Problem> {
         let lower = name.to_ascii_lowercase();
-        let found = Self::ALL.iter().find(|(_, names, _, _)| names.contains(&lower.as_str()));
+        let found = ALL.iter().find(|(_, names, _, _)| names.contains(&lower.as_str()));
         found.map(|(function, ..)| *function).ok_or_else(|| {
             Problem::unknown(
                 "function",
                 name,
-                Self::ALL.iter().filter_map(|(_, names, _, _)| names.first().copied()),
+                ALL.iter().filter_map(|(_, names, _, _)| names.first().copied()),
             )
         })
     }
@@ -82,7 +150,7 @@ impl Function {
     }
 
     fn signature(self) -> (&'static str, usize, usize) {
-        let found = Self::ALL.iter().find(|(function, ..)| *function == self);
+        let found = ALL.iter().find(|(function, ..)| *function == self);
         found.map_or(("?", 0, 0), |(_, names, least, most)| {
             (names.first().copied().unwrap_or_default(), *least, *most)
         })
@@ -96,7 +164,8 @@ pub(super) fn call(
     argument: &mut dyn FnMut(usize) -> Result<Cell, Problem>,
 ) -> Result<Cell, Problem> {
     match function {
-        Function::If => return if truth(&argument(0)?)? == Some(true) { argument(1) } else { argument(2) },
+        Function::If if truth(&argument(0)?)? == Some(true) => argument(1),
+        Function::If => argument(2),
         Function::Coalesce => {
             for index in 0..count {
                 let cell = argument(index)?;
@@ -104,75 +173,84 @@ pub(super) fn call(
                     return Ok(cell);
                 }
             }
-            return Ok(Cell::Missing);
+            Ok(Cell::Missing)
         }
         Function::Concat => {
             let mut text = String::new();
             for index in 0..count {
                 text.push_str(&argument(index)?.text().unwrap_or_default());
             }
-            return bounded(text);
+            bounded(text)
         }
-        Function::Least | Function::Greatest => return extreme(function, count, argument),
-        Function::IsNull => return Ok(Cell::Boolean(argument(0)? == Cell::Missing)),
-        _ => {}
+        Function::Least => extreme(Ordering::Less, count, argument),
+        Function::Greatest => extreme(Ordering::Greater, count, argument),
+        Function::IsNull => Ok(Cell::Boolean(argument(0)? == Cell::Missing)),
+        Function::Text(_) | Function::Search(_) | Function::Rounding(_) | Function::Real(_) => {
+            strict(function, count, argument)
+        }
+        Function::Conversion(_) | Function::ToDate | Function::DatePart(_) | Function::DaysBetween => {
+            strict(function, count, argument)
+        }
     }
+}
+
+/// Functions of which a missing first value makes a missing one.
+fn strict(
+    function: Function,
+    count: usize,
+    argument: &mut dyn FnMut(usize) -> Result<Cell, Problem>,
+) -> Result<Cell, Problem> {
     let first = argument(0)?;
     if first == Cell::Missing {
         return Ok(Cell::Missing);
     }
     let second = if count > 1 { argument(1)? } else { Cell::Missing };
     let third = if count > 2 { argument(2)? } else { Cell::Missing };
-    one(function, &first, &second, &third)
-}
-
-fn one(function: Function, first: &Cell, second: &Cell, third: &Cell) -> Result<Cell, Problem> {
     let name = function.signature().0;
     match function {
-        Function::Lower
-        | Function::Upper
-        | Function::Trim
-        | Function::Length
-        | Function::Substring
-        | Function::Replace => texts(function, text_of(first, name)?, second, third),
-        Function::Contains | Function::Starts | Function::Ends => {
-            if *second == Cell::Missing {
-                return Ok(Cell::Boolean(false));
-            }
-            let (text, part) = (text_of(first, name)?, text_of(second, name)?);
-            Ok(Cell::Boolean(match function {
-                Function::Starts => text.starts_with(part),
-                Function::Ends => text.ends_with(part),
-                _ => text.contains(part),
+        Function::Text(function) => texts(function, text_of(&first, name)?, &second, &third),
+        Function::Search(_) if second == Cell::Missing => Ok(Cell::Boolean(false)),
+        Function::Search(search) => {
+            let (text, part) = (text_of(&first, name)?, text_of(&second, name)?);
+            Ok(Cell::Boolean(match search {
+                Search::Contains => text.contains(part),
+                Search::Starts => text.starts_with(part),
+                Search::Ends => text.ends_with(part),
             }))
         }
-        Function::Absolute | Function::Round | Function::Floor | Function::Ceiling => {
-            rounded(function, first, second)
+        Function::Rounding(rounding) => rounded(rounding, &first, &second, name),
+        Function::Real(real) => {
+            let value = number_of(&first, name)?;
+            Ok(Cell::Number(match real {
+                Real::SquareRoot => value.sqrt(),
+                Real::Logarithm => value.ln(),
+                Real::Exponential => value.exp(),
+            }))
         }
-        Function::SquareRoot => Ok(Cell::Number(number_of(first, name)?.sqrt())),
-        Function::Logarithm => Ok(Cell::Number(number_of(first, name)?.ln())),
-        Function::Exponential => Ok(Cell::Number(number_of(first, name)?.exp())),
-        Function::Text => Ok(first.text().map_or(Cell::Missing, Cell::Text)),
-        Function::ToNumber | Function::ToInteger => Ok(converted(function, first)),
-        Function::ToDate => Ok(Cell::Date(moment_or_problem(first, name)?.div_euclid(DAY))),
+        Function::Conversion(conversion) => Ok(converted(conversion, &first)),
+        Function::ToDate => Ok(Cell::Date(moment_or_problem(&first, name)?.div_euclid(DAY))),
+        Function::DatePart(part) => Ok(Cell::Integer(part_of_date(part, moment_or_problem(&first, name)?))),
+        Function::DaysBetween if second == Cell::Missing => Ok(Cell::Missing),
         Function::DaysBetween => {
-            if *second == Cell::Missing {
-                return Ok(Cell::Missing);
-            }
             let days = |cell| moment_or_problem(cell, name).map(|micros| micros.div_euclid(DAY));
-            Ok(Cell::Integer(days(second)? - days(first)?))
+            Ok(Cell::Integer(days(&second)? - days(&first)?))
         }
-        _ => Ok(Cell::Integer(part_of_date(function, moment_or_problem(first, name)?))),
+        Function::If
+        | Function::Coalesce
+        | Function::IsNull
+        | Function::Concat
+        | Function::Least
+        | Function::Greatest => Ok(first),
     }
 }
 
-fn texts(function: Function, text: &str, second: &Cell, third: &Cell) -> Result<Cell, Problem> {
+fn texts(function: TextFunction, text: &str, second: &Cell, third: &Cell) -> Result<Cell, Problem> {
     Ok(match function {
-        Function::Lower => Cell::Text(text.to_lowercase()),
-        Function::Upper => Cell::Text(text.to_uppercase()),
-        Function::Trim => Cell::Text(text.trim().to_owned()),
-        Function::Length => Cell::Integer(i64::try_from(text.chars().count()).unwrap_or(i64::MAX)),
-        Function::Replace => {
+        TextFunction::Lower => Cell::Text(text.to_lowercase()),
+        TextFunction::Upper => Cell::Text(text.to_uppercase()),
+        TextFunction::Trim => Cell::Text(text.trim().to_owned()),
+        TextFunction::Length => Cell::Integer(i64::try_from(text.chars().count()).unwrap_or(i64::MAX)),
+        TextFunction::Replace => {
             let (Cell::Text(from), Cell::Text(to)) = (second, third) else {
                 return Err(Problem::new("replace(text, from, to) takes three texts"));
             };
@@ -181,10 +259,9 @@ fn texts(function: Function, text: &str, second: &Cell, third: &Cell) -> Result<
             }
             return bounded(text.replace(from.as_str(), to));
         }
-        _ => {
-            let whole = |cell: &Cell| match cell {
-                Cell::Integer(value) => usize::try_from(*value).ok(),
-                _ => None,
+        TextFunction::Substring => {
+            let whole = |cell: &Cell| {
+                if let Cell::Integer(value) = cell { usize::try_from(*value).ok() } else { None }
             };
             let Some(start) = whole(second) else {
                 return Err(Problem::new(
@@ -197,79 +274,88 @@ fn texts(function: Function, text: &str, second: &Cell, third: &Cell) -> Result<
     })
 }
 
-fn rounded(function: Function, first: &Cell, second: &Cell) -> Result<Cell, Problem> {
+fn rounded(rounding: Rounding, first: &Cell, second: &Cell, name: &str) -> Result<Cell, Problem> {
     if let Cell::Integer(value) = first
-        && (function != Function::Round || *second == Cell::Missing)
+        && (rounding != Rounding::Round || *second == Cell::Missing)
     {
-        let whole = if function == Function::Absolute { value.checked_abs() } else { Some(*value) };
+        let whole = if rounding == Rounding::Absolute { value.checked_abs() } else { Some(*value) };
         return Ok(whole.map_or(Cell::Number(number(first).unwrap_or(f64::NAN).abs()), Cell::Integer));
     }
-    let value = number_of(first, function.signature().0)?;
-    Ok(Cell::Number(match function {
-        Function::Absolute => value.abs(),
-        Function::Floor => value.floor(),
-        Function::Ceiling => value.ceil(),
-        _ => {
-            let places = if *second == Cell::Missing { 0.0 } else { number_of(second, "round")? };
+    let value = number_of(first, name)?;
+    Ok(Cell::Number(match rounding {
+        Rounding::Absolute => value.abs(),
+        Rounding::Floor => value.floor(),
+        Rounding::Ceiling => value.ceil(),
+        Rounding::Round => {
+            let places = if *second == Cell::Missing { 0.0 } else { number_of(second, name)? };
             round_to(value, places)
         }
     }))
 }
 
 /// To so many places behind the point; halves go away from zero.
-pub(crate) fn round_to(value: f64, places: f64) -> f64 {
+fn round_to(value: f64, places: f64) -> f64 {
     let factor = 10_f64.powf(places.clamp(-300.0, 300.0).trunc());
     let scaled = value * factor;
     if scaled.is_finite() && factor > 0.0 { scaled.round() / factor } else { value }
 }
 
-fn converted(function: Function, cell: &Cell) -> Cell {
-    let value = match cell {
-        Cell::Text(text) => {
-            if let (Function::ToInteger, Ok(whole)) = (function, text.trim().parse::<i64>()) {
-                return Cell::Integer(whole);
+fn converted(conversion: Conversion, cell: &Cell) -> Cell {
+    match conversion {
+        Conversion::Text => cell.text().map_or(Cell::Missing, Cell::Text),
+        Conversion::Number => loose_number(cell).map_or(Cell::Missing, Cell::Number),
+        Conversion::Integer => match cell {
+            Cell::Integer(whole) => Cell::Integer(*whole),
+            Cell::Text(text) if text.trim().parse::<i64>().is_ok() => {
+                text.trim().parse().map_or(Cell::Missing, Cell::Integer)
             }
-            text.trim().parse::<f64>().ok()
-        }
-        Cell::Boolean(value) => Some(f64::from(u8::from(*value))),
-        Cell::Integer(value) if function == Function::ToInteger => return Cell::Integer(*value),
-        Cell::Missing | Cell::Integer(_) | Cell::Number(_) | Cell::Date(_) | Cell::Datetime(_) => {
-            number(cell)
-        }
-    };
-    match value {
-        Some(value) if function == Function::ToNumber => Cell::Number(value),
-        Some(value) if value.abs() < 9.2e18 => Cell::Integer(value.trunc() as i64),
-        Some(_) | None => Cell::Missing,
+            Cell::Missing
+            | Cell::Boolean(_)
+            | Cell::Number(_)
+            | Cell::Text(_)
+            | Cell::Date(_)
+            | Cell::Datetime(_) => {
+                let whole = loose_number(cell).filter(|value| value.abs() < 9.2e18);
+                whole.map_or(Cell::Missing, |value| Cell::Integer(value.trunc() as i64))
+            }
+        },
     }
 }
 
-fn part_of_date(function: Function, micros: i64) -> i64 {
+fn loose_number(cell: &Cell) -> Option<f64> {
+    match cell {
+        Cell::Text(text) => text.trim().parse().ok(),
+        Cell::Boolean(value) => Some(f64::from(u8::from(*value))),
+        Cell::Missing | Cell::Integer(_) | Cell::Number(_) | Cell::Date(_) | Cell::Datetime(_) => {
+            number(cell)
+        }
+    }
+}
+
+fn part_of_date(part: DatePart, micros: i64) -> i64 {
     let days = micros.div_euclid(DAY);
     let date = moment::day_of(days);
     let seconds = micros.rem_euclid(DAY) / SECOND;
-    match function {
-        Function::Year => date.year,
-        Function::Quarter => (date.month + 2) / 3,
-        Function::Month => date.month,
-        Function::Day => date.day,
-        Function::Weekday => moment::weekday_of(days),
-        Function::Hour => seconds / 3600,
-        Function::Minute => seconds / 60 % 60,
-        _ => seconds % 60,
+    match part {
+        DatePart::Year => date.year,
+        DatePart::Quarter => (date.month + 2) / 3,
+        DatePart::Month => date.month,
+        DatePart::Day => date.day,
+        DatePart::Weekday => moment::weekday_of(days),
+        DatePart::Hour => seconds / 3600,
+        DatePart::Minute => seconds / 60 % 60,
+        DatePart::Second => seconds % 60,
     }
 }
 
 fn extreme(
-    function: Function,
+    wanted: Ordering,
     count: usize,
     argument: &mut dyn FnMut(usize) -> Result<Cell, Problem>,
 ) -> Result<Cell, Problem> {
     let mut best = Cell::Missing;
     for index in 0..count {
         let cell = argument(index)?;
-        let wanted =
-            if function == Function::Least { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater };
         if best == Cell::Missing || order(&cell, &best)? == Some(wanted) {
             best = cell;
         }

@@ -66,7 +66,7 @@ impl ColumnBuilder {
             }
             Scalar::List(text) => {
                 self.counts.lists += 1;
-                self.push_text(text);
+                self.push_text(&text);
             }
         }
         self.rows += 1;

@@ -11,6 +11,8 @@ pub(super) struct Scanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     position: usize,
+    /// How many numbers came so far that JSON itself does not know: NaN and infinities.
+    strange: usize,
 }
 
 /// A number as it was written.
@@ -30,12 +32,12 @@ pub(super) enum Scalar<'a> {
     Number(Number<'a>),
     Text(Cow<'a, str>),
     /// A list, as JSON text.
-    List(&'a str),
+    List(Cow<'a, str>),
 }
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, bytes: text.as_bytes(), position: 0 }
+        Self { text, bytes: text.as_bytes(), position: 0, strange: 0 }
     }
 
     /// The next byte that is no space; `None` at the end.
@@ -84,15 +86,28 @@ impl<'a> Scanner<'a> {
     pub(super) fn scalar(&mut self) -> Result<Scalar<'a>, Problem> {
         match self.peek() {
             Some(b'"') => Ok(Scalar::Text(self.string()?)),
-            Some(b'[') => Ok(Scalar::List(self.raw()?)),
+            Some(b'[') => self.list(),
             Some(b't') => self.word("true").map(|()| Scalar::Boolean(true)),
             Some(b'f') => self.word("false").map(|()| Scalar::Boolean(false)),
             Some(b'n') => self.word("null").map(|()| Scalar::Null),
-            Some(b'N') => self.word("NaN").map(|()| Scalar::Number(Number::Fraction(f64::NAN))),
-            Some(b'I') => self.word("Infinity").map(|()| Scalar::Number(Number::Fraction(f64::INFINITY))),
+            Some(b'N') => self.strange("NaN", f64::NAN),
+            Some(b'I') => self.strange("Infinity", f64::INFINITY),
             Some(b'-' | b'0'..=b'9') => Ok(Scalar::Number(self.number()?)),
             Some(_) | None => Err(self.problem("a value")),
         }
+    }
+
+    /// A list, as text that is JSON even where the data was not quite.
+    fn list(&mut self) -> Result<Scalar<'a>, Problem> {
+        let before = self.strange;
+        let raw = self.raw()?;
+        Ok(Scalar::List(if self.strange == before { raw.into() } else { without_strange(raw).into() }))
+    }
+
+    fn strange(&mut self, word: &str, value: f64) -> Result<Scalar<'a>, Problem> {
+        self.word(word)?;
+        self.strange += 1;
+        Ok(Scalar::Number(Number::Fraction(value)))
     }
 
     /// The text of the next value, whatever it is.
@@ -160,6 +175,7 @@ impl<'a> Scanner<'a> {
         let start = self.position;
         if self.bytes.get(start..).is_some_and(|rest| rest.starts_with(b"-Infinity")) {
             self.position += "-Infinity".len();
+            self.strange += 1;
             return Ok(Number::Fraction(f64::NEG_INFINITY));
         }
         let mut is_integer = true;
@@ -172,9 +188,12 @@ impl<'a> Scanner<'a> {
             self.position += 1;
         }
         let text = self.text.get(start..self.position).unwrap_or_default();
+        if !is_written_well(text) {
+            self.position = start;
+            return Err(self.problem("a number"));
+        }
         let digits = text.strip_prefix('-').unwrap_or(text);
-        let is_whole = is_integer && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        if is_whole {
+        if is_integer && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(text.parse().map_or(Number::Big(text), Number::Integer));
         }
         match text.parse::<f64>() {
@@ -277,6 +296,37 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Whether a number begins and ends as JSON has it: a digit first, no zero before others, no bare point. The
+/// rest is for whoever parses it.
+fn is_written_well(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_digit = |place: usize| digits.as_bytes().get(place).is_some_and(u8::is_ascii_digit);
+    let has_leading_zero = digits.starts_with('0') && is_digit(1);
+    let has_bare_point = digits.ends_with('.') || digits.contains(".e") || digits.contains(".E");
+    is_digit(0) && !has_leading_zero && !has_bare_point
+}
+
+/// The same JSON text with null for NaN and infinities.
+fn without_strange(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    let mut is_quoted = false;
+    while let Some(letter) = rest.chars().next() {
+        let word =
+            ["-Infinity", "Infinity", "NaN"].into_iter().find(|word| !is_quoted && rest.starts_with(*word));
+        let length = match word {
+            Some(word) => word.len(),
+            // An escape goes with the letter behind it.
+            None if letter == '\\' => rest.chars().take(2).map(char::len_utf8).sum(),
+            None => letter.len_utf8(),
+        };
+        text.push_str(if word.is_some() { "null" } else { rest.get(..length).unwrap_or_default() });
+        is_quoted ^= letter == '"';
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,14 +342,30 @@ mod tests {
         check("-Infinity", Scalar::Number(Number::Fraction(f64::NEG_INFINITY)));
         check(r#""a\u00e9\ud83d\ude00\n\"""#, Scalar::Text("aé😀\n\"".into()));
         check(r#""\ud800x""#, Scalar::Text("\u{fffd}x".into()));
-        check(r#" [1, {"a": "]"}] "#, Scalar::List(r#"[1, {"a": "]"}]"#));
+        check(r#"[NaN, "NaN\"", -Infinity]"#, Scalar::List(r#"[null, "NaN\"", null]"#.into()));
+        check(r#" [1, {"a": "]"}] "#, Scalar::List(r#"[1, {"a": "]"}]"#.into()));
     }
 
     #[test]
     fn what_is_not_json_is_refused_with_its_place() {
-        for text in
-            ["", "-", "1.2.3", "1-2", "tru", "\"a", "\"\\x\"", "[1 2]", "{\"a\" 1}", "\"\n\"", "'a'", "1e999"]
-        {
+        for text in [
+            "",
+            "-",
+            "1.2.3",
+            "1-2",
+            "01",
+            "-.5",
+            "1.",
+            "1.e5",
+            "tru",
+            "\"a",
+            "\"\\x\"",
+            "[1 2]",
+            "{\"a\" 1}",
+            "\"\n\"",
+            "'a'",
+            "1e999",
+        ] {
             assert!(Scanner::new(text).skip(0).is_err(), "{text}");
         }
         let error = Scanner::new("{\n  \"a\": ?}").skip(0).unwrap_err();

@@ -107,7 +107,8 @@ fn keys(columns: &[&Column]) -> Result<Vec<Option<String>>, Problem> {
                 Values::Numbers(numbers) => {
                     numbers.get(row).copied().flatten().filter(|number| !number.is_nan()).map(whole_text)
                 }
-                _ => list.cell(row).text(),
+                Values::Booleans(_) | Values::Integers(_) | Values::Texts(_) => list.cell(row).text(),
+                Values::Dates(_) | Values::Datetimes(_) | Values::Nothing(_) => list.cell(row).text(),
             }?;
             key.push_str(&format!("{}:{text}", text.len()));
         }

@@ -162,7 +162,7 @@ limits = { cal = "5s", startup = "soon", parallel_calls = 0 }
     assert_eq!(
         said(&document("gristmill.toml", text)),
         [
-            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); the keys here are servers, mcpServers, level, limits, sessions, history",
+            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); the keys here are servers, mcpServers, level, limits, sessions, history, results",
             "Error gristmill.toml:3: `servers.one` says neither what to start nor where to connect; give it a `command` or a `url`",
             "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); the keys here are command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, limits",
             "Error gristmill.toml:5: `servers.one.args` must be a list of texts, not text",
