@@ -9,6 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::domain::result_path::Slice;
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{format_bytes, utc_text, visible};
@@ -20,9 +21,6 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::terminal::{Printable, tell_beside};
-
-/// What is shown if nothing else is said: as much as a model is answered.
-const TOKENS_DEFAULT: usize = 1_000;
 
 #[derive(Args)]
 pub struct ResultsArguments {

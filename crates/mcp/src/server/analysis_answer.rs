@@ -1,5 +1,6 @@
 //! What is answered about an analysis: as text and as structured content, each within the budget.
 
+use gristmill_gateway::answer::TOKENS_MAX;
 use gristmill_gateway::domain::shape::{Shaped, Strategy, shape_json};
 use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::results::StoredResult;
@@ -8,12 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 
-/// What an answer may take of a model's context if nothing else is said.
-pub(super) const TOKENS_DEFAULT: usize = 1_000;
 /// Below this there is no room for a handle beside a result.
 const TOKENS_MIN: usize = 100;
-/// More than any client takes.
-const TOKENS_MAX: usize = 100_000;
 
 /// Columns and notes may take this part of the budget each: the rows are what was asked for.
 const FRAME_PART: usize = 10;

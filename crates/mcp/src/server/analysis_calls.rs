@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::GatewayServer;
-use super::analysis_answer::{TOKENS_DEFAULT, Told, budget};
+use super::analysis_answer::{Told, budget};
 use super::answer::Answer;
 use super::caller::Requester;
 use super::workspace_calls;
@@ -98,7 +98,7 @@ impl GatewayServer {
     async fn analyzed(&self, arguments: Map<String, Value>, requester: &Requester) -> Result<Answer, Answer> {
         let arguments: AnalysisArguments = serde_json::from_value(Value::Object(arguments))
             .map_err(|error| bad(&format!("the arguments: {error}")))?;
-        let budget = budget(arguments.max_output_tokens.as_ref(), TOKENS_DEFAULT)?;
+        let budget = budget(arguments.max_output_tokens.as_ref(), self.parts.answer_tokens)?;
         let request = request_of(arguments.steps, arguments.analysis_type, arguments.parameters)?;
         let session = arguments.session;
         let first = Source {
