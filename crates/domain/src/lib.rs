@@ -29,7 +29,7 @@ pub use glob::Glob;
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LimitError, LimitName, Limits};
 pub use nearest::nearest;
-pub use quantity::{QuantityError, format_bytes, format_ms, parse_bytes, parse_ms};
+pub use quantity::{QuantityError, format_bytes, format_ms, grouped, parse_bytes, parse_ms};
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};

@@ -79,9 +79,28 @@ fn trimmed(value: f64, unit: &str) -> String {
     format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// A number with commas: `12,345`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        let grouped = [0, 999, 1_000, 150_000, 12_345_678].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "150,000", "12,345,678"]);
+    }
 
     #[test]
     fn sizes_are_read_as_people_write_them() {

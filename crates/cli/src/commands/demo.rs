@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
-use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer};
+use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer, grouped};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
 use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::{Refresh, Upstreams};
@@ -155,15 +155,15 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
         report.memory_peak_bytes >> 20
     );
     println!("\ntokens (o200k)                      called directly   through gristmill");
-    println!("  tool definitions                  {:>15}   {:>17}", grouped(table.definitions), "-");
-    println!("  tool arguments                    {:>15}   {:>17}", grouped(table.arguments), "-");
-    println!("  tool results                      {:>15}   {:>17}", grouped(table.results), "-");
-    println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program));
-    println!("  what came back                    {:>15}   {:>17}", "-", grouped(table.returned));
+    println!("  tool definitions                  {:>15}   {:>17}", grouped(table.definitions as u64), "-");
+    println!("  tool arguments                    {:>15}   {:>17}", grouped(table.arguments as u64), "-");
+    println!("  tool results                      {:>15}   {:>17}", grouped(table.results as u64), "-");
+    println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program as u64));
+    println!("  what came back                    {:>15}   {:>17}", "-", grouped(table.returned as u64));
     println!(
         "  together                          {:>15}   {:>17}",
-        grouped(table.direct()),
-        grouped(table.milled())
+        grouped(table.direct() as u64),
+        grouped(table.milled() as u64)
     );
     println!("  saved                             {:>35}", format!("{:.1} %", table.saved_percent()));
     println!(
@@ -233,27 +233,4 @@ fn by_tool(report: &Report) -> Vec<(String, usize, f64)> {
         }
     }
     tools
-}
-
-/// `150,000`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_by_thousands() {
-        assert_eq!([7, 1234, 150_000, 1_000_000].map(grouped), ["7", "1,234", "150,000", "1,000,000"]);
-    }
 }

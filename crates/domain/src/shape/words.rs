@@ -1,5 +1,7 @@
 //! The words in which shaping says what it did.
 
+pub(super) use crate::quantity::grouped as thousands;
+
 /// What was left out, part by part, for whoever asked.
 #[derive(Default)]
 pub(super) struct Notes {
@@ -60,19 +62,6 @@ impl Path<'_> {
             Path::Item(above, number) => format!("{}[{number}]", above.text()),
         }
     }
-}
-
-/// `10,000`.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut made = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            made.push(',');
-        }
-        made.push(digit);
-    }
-    made
 }
 
 /// `1 item`, `10,000 items`.

@@ -1,8 +1,8 @@
 //! A part of a result, shaped for whoever reads it.
 
-use gristmill_domain::one_line;
 use gristmill_domain::result_path::{PartKind, ResultPath, Slice, TakenPart, take_part, take_text};
 use gristmill_domain::shape::{Shaped, Strategy, shape_json, shape_text};
+use gristmill_domain::{grouped, one_line};
 
 use super::{ReadError, ResultKind, Results, ResultsError, StoredResult};
 use crate::executions::Owner;
@@ -94,17 +94,4 @@ impl Results {
         let (TakenPart { kind, total, offset, taken, .. }, shaped) = shaped.await.map_err(ended)??;
         Ok(ReadPart { stored, shaped, kind, total, offset, taken })
     }
-}
-
-/// `12,345`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -176,7 +176,7 @@ fn write_table(path: &Path, rows: usize) -> anyhow::Result<u64> {
         let drawn = state >> 33;
         let city = CITIES[(drawn % CITIES.len() as u64) as usize];
         let (whole, cents) = (drawn / 16 % 1_000, drawn / 16_000 % 100);
-        let (is_open, day) = (drawn % 3 != 0, drawn % 28 + 1);
+        let (is_open, day) = (!drawn.is_multiple_of(3), drawn % 28 + 1);
         writeln!(file, "{id},{city},{whole}.{cents:02},{is_open},2026-03-{day:02}")?;
     }
     file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;

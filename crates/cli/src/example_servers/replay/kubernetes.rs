@@ -68,7 +68,7 @@ fn created(name: &str) -> i64 {
 }
 
 fn restarts(name: &str) -> u64 {
-    if number_of(name) % 7 == 0 { 3 + number_of(name) % 40 } else { 0 }
+    if number_of(name).is_multiple_of(7) { 3 + number_of(name) % 40 } else { 0 }
 }
 
 fn status(name: &str) -> &'static str {

@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use gristmill_gateway::domain::grouped;
+
 use super::figures::{Figures, JobFigures};
 use super::job::Group;
-use super::table::grouped;
 
 const WIDTH: f64 = 1_000.0;
 /// Where the bars begin, and the room behind them for the figures.

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use gristmill_gateway::domain::grouped;
+
 use super::job::Job;
-use super::table::grouped;
 use super::transcript::{Part, Transcript};
 use super::ways::Ways;
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use gristmill_gateway::domain::grouped;
+
 use super::figures::{CONTEXT_MAX, Costs, Figures};
 use super::job::Group;
 
@@ -70,32 +72,10 @@ fn line(name: &str, costs: &Costs) -> String {
     )
 }
 
-/// A number with commas.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::figures::tests::figures;
     use super::*;
-
-    #[test]
-    fn numbers_have_commas() {
-        let check = |number: u64, expected: &str| assert_eq!(grouped(number), expected);
-        check(0, "0");
-        check(999, "999");
-        check(1_000, "1,000");
-        check(12_345_678, "12,345,678");
-    }
 
     #[test]
     fn losses_and_what_does_not_fit_are_in_the_table() {
