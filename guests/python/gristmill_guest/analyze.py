@@ -53,20 +53,25 @@ def analyze(
     file=None,
     handle=None,
     format=None,
+    data_field=None,
     inputs=None,
     analysis_type=None,
     parameters=None,
 ):
     """Analyses data by steps: `await analyze(rows, [{"filter": {...}}, {"aggregate": {...}}])`.
 
-    Instead of data: file="sales.csv" in /workspace, or handle="..." of a stored result. `inputs` are further
-    data by name, for joins. Gives rows as a list of dicts, or a report as a dict.
+    Instead of data: file="sales.csv" in /workspace, or handle="..." of a stored result; data_field="result.items"
+    is the path to rows inside it. `inputs` are further data by name, for joins. Gives rows as a list of dicts,
+    or a report as a dict.
     """
     request = _source("analyze", {"data": data, "file": file, "handle": handle, "format": format})
     others = _others(inputs)
     if others:
         request["others"] = others
-    request["request"] = encoding.Raw(_json(_asked(steps, analysis_type, parameters), "steps"))
+    asked = _asked(steps, analysis_type, parameters)
+    if data_field is not None:
+        asked["data_field"] = _text("data_field", data_field)
+    request["request"] = encoding.Raw(_json(asked, "steps"))
     return Analysis(request, tools.program_line())
 
 

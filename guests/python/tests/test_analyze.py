@@ -56,6 +56,12 @@ class Analyze(unittest.TestCase):
         request = self.sent('await analyze([1], analysis_type="describe", parameters={"fields": ["x"]})')
         self.assertEqual(request["request"], {"analysis_type": "describe", "parameters": {"fields": ["x"]}})
 
+    def test_the_path_to_rows_inside_is_passed_on_in_both_styles(self):
+        request = self.sent('await analyze({"a": [1]}, [{"limit": 1}], data_field="a")')
+        self.assertEqual(request["request"], {"steps": STEPS, "data_field": "a"})
+        request = self.sent('await analyze(handle="abc", analysis_type="describe", data_field="a.b")')
+        self.assertEqual(request["request"], {"analysis_type": "describe", "data_field": "a.b"})
+
     def test_data_of_any_plain_kind_is_sent_whole(self):
         code = r"""
         import collections, types
@@ -81,6 +87,7 @@ class Analyze(unittest.TestCase):
             ('[1], [], analysis_type="x"', "not both"),
             ("[1], parameters={}", "need an analysis_type"),
             ("file=1, steps=[]", "file of analyze is text, not int"),
+            ("[1], [], data_field=1", "data_field of analyze is text, not int"),
             ("[1], [], inputs=[1]", "inputs of analyze is a dict"),
             ("[1], [], inputs={1: []}", "each name in inputs of analyze is text"),
         ):

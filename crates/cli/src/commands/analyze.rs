@@ -46,6 +46,10 @@ pub struct AnalyzeArguments {
     #[arg(long)]
     pub format: Option<String>,
 
+    /// For JSON with the rows inside: the dotted path to them, such as result.items
+    #[arg(long, value_name = "PATH")]
+    pub data_field: Option<String>,
+
     /// Show no more than this many tokens, as a model would be shown
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
@@ -67,7 +71,7 @@ pub struct AnalyzeArguments {
 
 pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
     let (_, limits) = upstreams::read_with_limits(false, &arguments.config, &arguments.limits)?;
-    let request = request_of(&arguments.steps).map_err(Failure::Usage)?;
+    let request = request_of(&arguments.steps, arguments.data_field.as_deref()).map_err(Failure::Usage)?;
     let inputs = inputs_of(&arguments).map_err(Failure::Usage)?;
     engine_progress::prepare().map_err(Failure::Ours)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
@@ -96,7 +100,7 @@ fn is_closed(error: &anyhow::Error) -> bool {
 }
 
 /// What the engine is asked: a list of steps, one step, or a whole request.
-fn request_of(steps: &str) -> anyhow::Result<String> {
+fn request_of(steps: &str, data_field: Option<&str>) -> anyhow::Result<String> {
     let text = match steps.strip_prefix('@') {
         Some(path) => {
             let mut text = String::new();
@@ -114,14 +118,17 @@ fn request_of(steps: &str) -> anyhow::Result<String> {
     let given: Value = serde_json::from_str(&text).map_err(|error| {
         anyhow!("the steps are not JSON: {error}; write such as '[{{\"describe\": {{}}}}]'")
     })?;
-    Ok(match given {
+    let mut request = match given {
         Value::Object(request) if request.contains_key("steps") || request.contains_key("analysis_type") => {
             Value::Object(request)
         }
         Value::Object(step) => json!({"steps": [step]}),
         steps => json!({"steps": steps}),
+    };
+    if let Some(path) = data_field {
+        request["data_field"] = json!(path);
     }
-    .to_string())
+    Ok(request.to_string())
 }
 
 fn inputs_of(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<AnalysisInput>> {
@@ -271,12 +278,14 @@ mod tests {
     #[test]
     fn steps_are_a_list_one_step_or_a_whole_request() {
         let list = r#"{"steps":[{"limit":3}]}"#;
-        assert_eq!(request_of(r#"[{"limit": 3}]"#).unwrap(), list);
-        assert_eq!(request_of(r#"{"limit": 3}"#).unwrap(), list);
-        assert_eq!(request_of(list).unwrap(), list);
+        assert_eq!(request_of(r#"[{"limit": 3}]"#, None).unwrap(), list);
+        assert_eq!(request_of(r#"{"limit": 3}"#, None).unwrap(), list);
+        assert_eq!(request_of(list, None).unwrap(), list);
+        let inside = r#"{"steps":[{"limit":3}],"data_field":"a.b"}"#;
+        assert_eq!(request_of(r#"{"limit": 3}"#, Some("a.b")).unwrap(), inside);
         let other = r#"{"analysis_type":"describe","parameters":{}}"#;
-        assert_eq!(request_of(other).unwrap(), other);
-        let refused = request_of("limit 3").unwrap_err().to_string();
+        assert_eq!(request_of(other, None).unwrap(), other);
+        let refused = request_of("limit 3", None).unwrap_err().to_string();
         assert!(refused.contains("not JSON") && refused.contains("describe"), "{refused}");
     }
 }

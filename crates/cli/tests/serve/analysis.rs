@@ -10,6 +10,7 @@ use crate::gateways::{Place, Served};
 
 cases![
     both_styles_of_call_give_the_same_rows,
+    rows_inside_a_stored_result_are_reached_by_their_path,
     a_file_of_the_workspace_is_analysed_where_it_lies,
     text_in_another_format_is_data_too,
     what_does_not_fit_is_kept_under_a_handle_for_programs_and_for_the_next_analysis,
@@ -69,6 +70,30 @@ fn both_styles_of_call_give_the_same_rows() {
     let inside =
         json!({"analysis_type": "filter", "data": {"answer": {"orders": orders()}}, "parameters": inside});
     assert_eq!(analyze(&served, inside)["result"], kept);
+}
+
+fn rows_inside_a_stored_result_are_reached_by_their_path() {
+    let served = serve("analysis-inside");
+    let many = json!({"code": "{'answer': {'rows': [{'id': n, 'total': n * 3} for n in range(3000)]}, 'source': 'shop'}"});
+    let kept = served.structured("execute_code", many);
+    let handle = kept["result_handle"].as_str().expect("a handle");
+    let few = json!({"field": "total", "operator": "<", "value": 7});
+    let expected = json!([{"id": 0, "total": 0}, {"id": 1, "total": 3}, {"id": 2, "total": 6}]);
+    for mut asked in [
+        json!({"steps": [{"filter": few}]}),
+        json!({"analysis_type": "filter", "parameters": {"conditions": [few]}}),
+    ] {
+        asked["handle"] = json!(handle);
+        asked["data_field"] = json!("answer.rows");
+        assert_eq!(analyze(&served, asked)["result"], expected);
+    }
+    let code = format!(
+        "await analyze(handle=\"{handle}\", data_field=\"answer.rows\", steps=[{{\"filter\": {{\"field\": \"total\", \"operator\": \"<\", \"value\": 7}}}}])"
+    );
+    assert_eq!(run(&served, &code), expected);
+    let nowhere = json!({"handle": handle, "data_field": "answer.rwos", "steps": []});
+    let error = analyze(&served, nowhere)["error"].take();
+    assert!(error.to_string().contains("did you mean \\\"rows\\\"?"), "{error:#}");
 }
 
 fn a_file_of_the_workspace_is_analysed_where_it_lies() {

@@ -46,6 +46,8 @@ struct AnalysisArguments {
     #[serde(default)]
     format: Option<String>,
     #[serde(default)]
+    data_field: Option<String>,
+    #[serde(default)]
     steps: Option<Value>,
     #[serde(default)]
     analysis_type: Option<String>,
@@ -99,7 +101,10 @@ impl GatewayServer {
         let arguments: AnalysisArguments = serde_json::from_value(Value::Object(arguments))
             .map_err(|error| bad(&format!("the arguments: {error}")))?;
         let budget = budget(arguments.max_output_tokens.as_ref(), self.parts.answer_tokens)?;
-        let request = request_of(arguments.steps, arguments.analysis_type, arguments.parameters)?;
+        let mut request = request_of(arguments.steps, arguments.analysis_type, arguments.parameters)?;
+        if let Some(path) = arguments.data_field {
+            request["data_field"] = json!(path);
+        }
         let session = arguments.session;
         let first = Source {
             data: arguments.data,
@@ -119,7 +124,7 @@ impl GatewayServer {
             inputs.push(self.input(name, source, session.as_deref(), requester).await?);
         }
         let (place, output) = self.place(requester)?;
-        let request = AnalysisRequest { request, inputs, limits: None, output };
+        let request = AnalysisRequest { request: request.to_string(), inputs, limits: None, output };
         let outcome = self.parts.executions.gateway().analyze(request).await;
         let outcome = outcome.map_err(|failure| failed(&failure, budget))?;
         self.told(outcome, place, Origin { session, execution: None }, budget).await
@@ -247,7 +252,7 @@ fn request_of(
     steps: Option<Value>,
     analysis_type: Option<String>,
     parameters: Option<Map<String, Value>>,
-) -> Result<String, Answer> {
+) -> Result<Value, Answer> {
     match (steps, analysis_type) {
         (Some(_), Some(_)) => Err(bad("pass `steps`, or `analysis_type` with `parameters`, not both")),
         (None, None) => {
@@ -257,11 +262,11 @@ fn request_of(
         (Some(_), None) if parameters.is_some() => {
             Err(bad("`parameters` belong to `analysis_type`; with `steps` each step has its own"))
         }
-        (Some(Value::Object(step)), None) => Ok(json!({"steps": [step]}).to_string()),
-        (Some(steps), None) => Ok(json!({"steps": steps}).to_string()),
+        (Some(Value::Object(step)), None) => Ok(json!({"steps": [step]})),
+        (Some(steps), None) => Ok(json!({"steps": steps})),
         (None, Some(analysis_type)) => {
             let parameters = parameters.unwrap_or_default();
-            Ok(json!({"analysis_type": analysis_type, "parameters": parameters}).to_string())
+            Ok(json!({"analysis_type": analysis_type, "parameters": parameters}))
         }
     }
 }
