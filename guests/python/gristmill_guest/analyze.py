@@ -12,9 +12,13 @@ INPUTS_MAX = 3
 
 
 class AnalysisError(tools.ToolError):
-    """An analysis that failed. `step` is the number of the step, from 1 on, if one was reached."""
+    """An analysis that failed. `step` is the number of the step, from 1 on, if one was reached.
+
+    `hint` is what to do about it, which the message says as well.
+    """
 
     step = None
+    hint = None
 
 
 AnalysisError.__module__ = "gristmill"
@@ -39,10 +43,12 @@ class Analysis(tools.ToolCall):
         told = tools.error_from(payload, "analyze")
         error = AnalysisError(told.message, told.tool, told.code, told.kind, told.retry_safe)
         try:
-            step = encoding.from_json(payload).get("step")
+            details = encoding.from_json(payload)
+            step, hint = details.get("step"), details.get("hint")
         except (ValueError, RecursionError, AttributeError):
-            step = None
+            step = hint = None
         error.step = step if type(step) is int else None
+        error.hint = hint if type(hint) is str else None
         return error
 
 

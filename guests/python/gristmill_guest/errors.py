@@ -3,7 +3,7 @@
 import re
 import sys
 
-from gristmill_guest import catalogue, loop, missing, namespace, result, tool_imports, tools, tracebacks
+from gristmill_guest import analyze, catalogue, loop, missing, namespace, result, tool_imports, tools, tracebacks
 
 # Names that programs use without importing them.
 COMMON_IMPORTS = {
@@ -156,6 +156,9 @@ _TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "correct the 
 
 
 def _tool_hint(error, message):
+    if isinstance(error, analyze.AnalysisError):
+        # A wrong step is corrected, not caught.
+        return error.hint if type(error.hint) is str else None
     code = error.code if type(error.code) is str else None
     if code == "GM-1401" and not ("did you mean" in message or " may be " in message or "its tools:" in message):
         # No names are above.

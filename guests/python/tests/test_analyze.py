@@ -95,18 +95,20 @@ class Analyze(unittest.TestCase):
 
     def test_a_failure_is_a_tool_error_that_knows_its_step_and_line(self):
         def fail(request):
-            raise Refusal(message="step 2 (filter): no field `toal`", code="GM-2002", kind="analysis", step=2)
+            message, hint = "step 2 (filter): no field `toal`; write total", "write total"
+            raise Refusal(message=message, code="GM-2002", kind="analysis", step=2, hint=hint)
 
         code = """
         try:
             await analyze([1], [])
         except ToolError as error:
-            result = [type(error).__name__, error.step, error.code, error.line, str(error)]
+            result = [type(error).__name__, error.step, error.code, error.line, error.hint, str(error)]
         """
-        expected = ["AnalysisError", 2, "GM-2002", 3, "step 2 (filter): no field `toal`"]
+        said = "step 2 (filter): no field `toal`; write total"
+        expected = ["AnalysisError", 2, "GM-2002", 3, "write total", said]
         self.assertEqual(self.answer(code, fail)["result"], expected)
         error = self.answer("await analyze([1], [])", fail)["error"]
-        self.assertEqual((error["kind"], error["line"]), ("tool", 1))
+        self.assertEqual((error["kind"], error["line"], error["hint"]), ("tool", 1, "write total"))
 
     def test_data_that_is_too_large_is_refused_with_another_way(self):
         code = 'await analyze(["x" * 17_000_000], [])'

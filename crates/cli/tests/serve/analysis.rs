@@ -250,6 +250,19 @@ except ToolError as error:
     result = [error.step, error.line, "total" in str(error)]
 "#;
     assert_eq!(run(&served, code), json!([1, 3, true]));
+    // One that nobody catches: the engine's own advice, and nothing that could have been done twice.
+    let wrong = json!({"code": code.lines().nth(2).unwrap_or_default().trim_start()});
+    let told = served.call("execute_code", wrong);
+    let error = &told["structuredContent"]["error"];
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("total")), "{told:#}");
+    assert_eq!(told["structuredContent"].get("tools_called"), None, "{told:#}");
+    assert!(!text_of(&told).contains("Already called"), "{}", text_of(&told));
+    let stats = served.structured("get_execution_stats", json!({}));
+    assert_eq!(
+        (&stats["tokens"]["inside"], &stats["direct"]["compared"]),
+        (&json!(0), &json!(0)),
+        "{stats:#}"
+    );
     let nothing = run(
         &served,
         "try:\n    await analyze(file='no.csv', steps=[])\nexcept ToolError as error:\n    result = str(error)",

@@ -13,7 +13,7 @@ const WHY_CHARS_MAX: usize = 160;
 
 /// A line for each call, or for each tool. What the traceback tells is not told again.
 pub(super) fn lines(called: &[ToolCalled], traceback: Option<&str>) -> Vec<String> {
-    // What was refused before it left us has done nothing.
+    // What was refused before it left us has done nothing, and neither has an analysis.
     let called: Vec<&ToolCalled> = called.iter().filter(|call| call.sent).collect();
     if called.len() > CALLS_NAMED_MAX {
         return counted(&called);

@@ -89,7 +89,9 @@ impl Failure {
             false => format!(": {}", self.message),
         };
         let _ = writeln!(text, "error[{}]{line}{message}", self.code);
-        if let Some(hint) = &self.hint {
+        // The engine of analyses says it in its message as well.
+        let is_said = |hint: &&String| self.message.contains(hint.as_str());
+        if let Some(hint) = self.hint.as_ref().filter(|hint| !is_said(hint)) {
             let _ = writeln!(text, "hint: {hint}");
         }
     }

@@ -357,7 +357,8 @@ impl<'a> Drive<'a> {
             let (abort, registration) = AbortHandle::new_pair();
             let place = self.tools_called.len();
             let (arguments, reaches) = (call.arguments_text(), call.reaches());
-            self.tools_called.push(ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64));
+            let called = ToolCalled::unanswered(&call.name, call.line, arguments.len() as u64);
+            self.tools_called.push(ToolCalled { sent: call.leaves_us(), ..called });
             if reaches == Reaches::Tool {
                 self.tokens.calls_tool(place);
             }

@@ -112,7 +112,7 @@ pub struct ToolCalled {
     pub line: Option<u64>,
     /// Whether the tool answered with a value.
     pub ok: bool,
-    /// Whether it left us: what was refused before has done nothing.
+    /// Whether it left us: what was refused before, or is an analysis, has done nothing outside.
     pub sent: bool,
     /// How long it took.
     pub time_ms: f64,

@@ -112,6 +112,14 @@ impl Call {
         }
     }
 
+    /// Whether it can leave us. An analysis computes here and changes nothing, however often it is done.
+    pub fn leaves_us(&self) -> bool {
+        match &self.wanted {
+            Wanted::Tool(_) | Wanted::Resource(_) | Wanted::Skill(_) => true,
+            Wanted::Analysis(_) => false,
+        }
+    }
+
     /// What a model would have written in the program's place.
     pub fn arguments_text(&self) -> &str {
         match &self.wanted {
@@ -156,6 +164,9 @@ struct Failed<'a> {
     /// In which step of an analysis, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<usize>,
+    /// What the engine of analyses would do about it; its words are in the message, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
 }
 
 /// What a program asks of us.
@@ -231,11 +242,12 @@ pub(super) fn search(tools: &dyn Tools, id: u64, search: &ToolSearch, skills: &S
 /// Sends it, waits, and words the answer.
 pub(super) async fn answer(reached: Reachable, call: Call, progress: ProgressSink, asker: Asker) -> Answered {
     let argument_bytes = call.arguments_text().len() as u64;
+    let leaves_us = call.leaves_us();
     let Call { id, line, name, wanted, .. } = call;
     let started = Instant::now();
     let outcome = ask(&reached, &name, wanted, progress, asker).await;
     let time_ms = started.elapsed().as_secs_f64() * 1000.0;
-    let sent = !matches!(&outcome, Err(CallFailure::Tool(failure)) if failure.was_not_sent());
+    let sent = leaves_us && !matches!(&outcome, Err(CallFailure::Tool(failure)) if failure.was_not_sent());
     let mut value = 0..0;
     let (completion, error) = match outcome {
         Ok(answer) => match payload_of(answer, &name) {
@@ -251,9 +263,16 @@ pub(super) async fn answer(reached: Reachable, call: Call, progress: ProgressSin
         }
         Err(CallFailure::Analysis(error)) => {
             let words = cut(&words_of(&error), MESSAGE_CHARS_MAX);
-            let (code, step) = (error.code, error.step);
-            let failed =
-                Failed { kind: "analysis", code, message: &words, tool: &name, retry_safe: None, step };
+            let hint = error.hint.as_deref().map(|hint| cut(hint, KEPT_MESSAGE_CHARS_MAX));
+            let failed = Failed {
+                kind: "analysis",
+                code: error.code,
+                message: &words,
+                tool: &name,
+                retry_safe: None,
+                step: error.step,
+                hint: hint.as_deref(),
+            };
             (completion(id, &failed), Some(words))
         }
     };
@@ -366,7 +385,7 @@ pub(crate) fn cut(text: &str, chars_max: usize) -> String {
 
 /// A failed call, in the guest's words.
 pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str) -> Completion {
-    completion(id, &Failed { kind, code, message, tool, retry_safe: None, step: None })
+    completion(id, &Failed { kind, code, message, tool, retry_safe: None, step: None, hint: None })
 }
 
 fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
@@ -379,7 +398,7 @@ fn failure_of(id: u64, error: &ToolFailure, tool: &str) -> Completion {
         ToolFailure::Upstream { code, retry_safe, .. } => ("upstream", *code, Some(*retry_safe)),
     };
     let message = cut(&error.to_string(), MESSAGE_CHARS_MAX);
-    completion(id, &Failed { kind, code, message: &message, tool, retry_safe, step: None })
+    completion(id, &Failed { kind, code, message: &message, tool, retry_safe, step: None, hint: None })
 }
 
 fn completion(id: u64, failed: &Failed<'_>) -> Completion {
@@ -427,6 +446,7 @@ mod tests {
         let Ok(Asked::Call(call)) = understand(1, "analyze", &payload) else { panic!("no call") };
         assert_eq!((call.line, call.name.as_str()), (Some(3), "analyze"));
         assert_eq!(call.arguments_text(), r#"{"steps":[]}"#);
+        assert!(!call.leaves_us(), "it is in no list of what had been done");
         assert!(refused("analyze", r#"{"request":{},"path":"x"}"#).contains("unknown field `path`"));
     }
 
