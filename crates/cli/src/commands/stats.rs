@@ -41,6 +41,7 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
         let mut value = serde_json::to_value(&stats).map_err(|error| Failure::Ours(error.into()))?;
         value["success_rate"] = json!(stats.success_rate());
         value["hint"] = json!(stats.hint());
+        value["tokens"]["verdict"] = json!(stats.verdict());
         println!("{value:#}");
     } else {
         if stats.since_ms.is_none() && filter != HistoryFilter::default() {

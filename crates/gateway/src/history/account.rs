@@ -31,8 +31,8 @@ pub struct TokenAccount {
     /// Definitions of the tools that these calls went to, each once; `None` as above. Of a tool that
     /// does not say how it is defined, nothing.
     pub definitions: Option<u64>,
-    /// What the program read of us: answers of `search_tools` and about skills. A caller that has the
-    /// definitions needs none of it, so it is on neither side.
+    /// What the program read of us: answers of `search_tools`, of analyses and about skills. A caller
+    /// that has the definitions needs none of it, so it is on neither side.
     pub looked_up: Option<u64>,
     /// Whether some of this was too much to count one by one.
     pub estimated: bool,

@@ -40,7 +40,7 @@ pub struct Stats {
     pub calls: u64,
     /// Those that failed.
     pub calls_failed: u64,
-    /// Together.
+    /// Together, programs without calls included; [`Stats::verdict`] tells them apart.
     pub tokens: TokenAccount,
     /// Against the same calls made directly, one by one.
     pub direct: DirectCalls,
@@ -137,23 +137,48 @@ impl Stats {
         let definitions =
             definitions.map(|tokens| format!(" and {about}{tokens} of definitions")).unwrap_or_default();
         let mut lines = vec![format!(
-            "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read: {}",
-            self.tokens.words()
+            "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read"
         )];
-        let DirectCalls { compared, cheaper, tokens_less, without_calls, without_calls_tokens, .. } =
-            self.direct;
-        if compared > 0 {
-            let by = if cheaper > 0 { format!(", by {tokens_less} tokens together") } else { String::new() };
-            lines.push(format!(
-                "direct calls would have been cheaper for {cheaper} of {compared} programs with calls{by}"
-            ));
-        }
-        if without_calls > 0 && compared > 0 {
-            lines.push(format!(
-                "programs that reached no tool: {without_calls}; their {without_calls_tokens} tokens count against what was saved"
-            ));
-        }
+        lines.extend(self.parts());
         lines
+    }
+
+    /// What was saved, part by part: a sum over programs with and without calls is about neither.
+    pub fn verdict(&self) -> String {
+        match self.parts() {
+            parts if parts.is_empty() => "nothing has ended yet".to_owned(),
+            parts => parts.join("; "),
+        }
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let DirectCalls { compared, cheaper, tokens_less, saved, without_calls, without_calls_tokens } =
+            self.direct;
+        let about = if self.tokens.estimated { "about " } else { "" };
+        let mut parts = Vec::new();
+        if compared > 0 {
+            let tokens = saved.unsigned_abs();
+            let sum = match saved.signum() {
+                1 => format!("saved {about}{tokens} tokens"),
+                0 => "took as many tokens as the same calls, made directly".to_owned(),
+                _ => format!("took {about}{tokens} tokens more than the same calls, made directly"),
+            };
+            let by = if cheaper > 0 { format!(", by {tokens_less} tokens together") } else { String::new() };
+            parts.push(format!(
+                "programs with calls: {compared}, {sum}; direct calls would have been cheaper for {cheaper} of them{by}"
+            ));
+        }
+        if without_calls > 0 {
+            parts.push(format!(
+                "programs without calls: {without_calls}, took {without_calls_tokens} tokens; there is nothing to compare them with"
+            ));
+        }
+        let ended = self.ok + self.failed + self.cancelled;
+        let older = ended.saturating_sub(compared.saturating_add(without_calls));
+        if older > 0 {
+            parts.push(format!("not compared: {older}, recorded before definitions of tools were counted"));
+        }
+        parts
     }
 
     /// What to do differently, if calling tools directly would have been cheaper more often than not,
@@ -211,6 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn what_programs_without_calls_took_is_no_loss_of_those_with_calls() {
+        let check = |direct: DirectCalls, expected: &str| assert_eq!(stats(direct).verdict(), expected);
+        let saved =
+            "programs with calls: 2, saved 2706 tokens; direct calls would have been cheaper for 0 of them";
+        let without = "programs without calls: 8, took 7096 tokens; there is nothing to compare them with";
+        let direct = DirectCalls { compared: 2, saved: 2_706, ..DirectCalls::default() };
+        let direct = DirectCalls { without_calls: 8, without_calls_tokens: 7_096, ..direct };
+        check(direct, &format!("{saved}; {without}"));
+        let older = "not compared: 10, recorded before definitions of tools were counted";
+        check(DirectCalls::default(), older);
+        assert_eq!(Stats::default().verdict(), "nothing has ended yet");
+    }
+
+    #[test]
     fn losses_are_told_in_words() {
         let direct = DirectCalls {
             compared: 8,
@@ -225,9 +264,9 @@ mod tests {
             [
                 "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
                 "time: 0.0 ms on average, 95 of 100 within 0.0 ms",
-                "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read: saved nothing: the same calls, made directly, would have taken 100 tokens less",
-                "direct calls would have been cheaper for 6 of 8 programs with calls, by 300 tokens together",
-                "programs that reached no tool: 2; their 60 tokens count against what was saved",
+                "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read",
+                "programs with calls: 8, took 40 tokens more than the same calls, made directly; direct calls would have been cheaper for 6 of them, by 300 tokens together",
+                "programs without calls: 2, took 60 tokens; there is nothing to compare them with",
                 "tool calls: 0, 0 failed",
                 "hint: 6 of 8 programs with calls took more than the calls alone, by 300 tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md",
             ]

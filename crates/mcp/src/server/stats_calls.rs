@@ -72,7 +72,7 @@ impl GatewayServer {
             })
         });
         let limits = stats.limits_hit.iter().map(|(name, count)| (name.clone(), json!(count)));
-        let structured = json!({
+        let mut structured = json!({
             "since_ms": stats.since_ms,
             "executions": stats.executions,
             "ok": stats.ok,
@@ -92,6 +92,7 @@ impl GatewayServer {
             "limits_hit": limits.collect::<Map<_, _>>(),
             "workers_waiting": waiting,
         });
+        structured["tokens"]["verdict"] = json!(stats.verdict());
         Answer { text: lines.join("\n"), structured, is_error: false }
     }
 }
