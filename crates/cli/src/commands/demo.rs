@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::anyhow;
+use gristmill_gateway::domain::catalogue::ToolDefinition;
 use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer, grouped};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
 use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
+use gristmill_mcp::Profile;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
@@ -155,7 +157,11 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
         report.memory_peak_bytes >> 20
     );
     println!("\ntokens (o200k)                      called directly   through gristmill");
-    println!("  tool definitions                  {:>15}   {:>17}", grouped(table.definitions as u64), "-");
+    println!(
+        "  tool definitions                  {:>15}   {:>17}",
+        grouped(table.definitions as u64),
+        grouped(table.own_definitions as u64)
+    );
     println!("  tool arguments                    {:>15}   {:>17}", grouped(table.arguments as u64), "-");
     println!("  tool results                      {:>15}   {:>17}", grouped(table.results as u64), "-");
     println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program as u64));
@@ -173,7 +179,10 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
 
 /// What the same calls would cost in a model's context, and what they cost this way.
 struct TokenTable {
+    /// Of all tools of the servers, as a model is sent them.
     definitions: usize,
+    /// Of our tools, which an agent has in their place.
+    own_definitions: usize,
     arguments: usize,
     results: usize,
     program: usize,
@@ -186,7 +195,8 @@ impl TokenTable {
         let snapshot = upstreams.snapshot();
         let definitions = snapshot.catalogue().servers.iter().flat_map(|server| &server.tools);
         Self {
-            definitions: definitions.map(|tool| tokens::count(&tool.definition.raw)).sum(),
+            definitions: definitions.map(|tool| shown_tokens(&tool.definition)).sum(),
+            own_definitions: Profile::default().definition_tokens() as usize,
             arguments: Seen::tokens(&seen.arguments),
             results: Seen::tokens(&seen.answers),
             program: tokens::count(PROGRAM),
@@ -199,7 +209,7 @@ impl TokenTable {
     }
 
     fn milled(&self) -> usize {
-        self.program + self.returned
+        self.own_definitions + self.program + self.returned
     }
 
     fn saved_percent(&self) -> f64 {
@@ -209,6 +219,7 @@ impl TokenTable {
     fn json(&self) -> serde_json::Value {
         json!({
             "definitions": self.definitions,
+            "own_definitions": self.own_definitions,
             "arguments": self.arguments,
             "results": self.results,
             "program": self.program,
@@ -218,6 +229,12 @@ impl TokenTable {
             "saved_percent": self.saved_percent(),
         })
     }
+}
+
+/// Of what a model is sent of a definition.
+fn shown_tokens(tool: &ToolDefinition) -> usize {
+    let (tokens, _) = tokens::count_definition(&tool.name, tool.description.as_deref(), &tool.input_schema);
+    tokens
 }
 
 /// Calls and time of each tool, in the order of first use.

@@ -27,6 +27,7 @@ fn each_tool_is_counted_as_a_model_is_shown_it() {
     assert!((code + search).abs_diff(model_tokens(Profile::Minimal) as u64) <= 6, "{code} and {search}");
     assert!(code > search && search > 20, "{code} and {search}");
     assert_eq!(shown.definition_tokens(OwnTool::ExecutePython), 0, "it is not shown");
+    assert_eq!(Profile::Minimal.definition_tokens(), code + search);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::definitions::{OwnTool, Shown};
+
 /// A named set of tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
@@ -28,6 +30,13 @@ impl Profile {
             Profile::Standard => "standard",
             Profile::Full => "full",
         }
+    }
+
+    /// What the definitions of its tools take of a model's context (o200k): of each its name, its
+    /// description and its input schema.
+    pub fn definition_tokens(self) -> u64 {
+        let shown = Shown::new(self);
+        OwnTool::ALL.into_iter().map(|tool| shown.definition_tokens(tool)).sum()
     }
 }
 
