@@ -141,6 +141,9 @@ fn what_a_model_would_get_is_shown_on_request() {
     let structured = parsed(&home.ok(&[&bounded[..], &["--json"]].concat()));
     let handle = structured["result_handle"].as_str().expect("a handle");
     assert!(said.stdout.contains(&format!("/results/{handle}.json")), "{}", said.stdout);
+    let listed = parsed(&home.ok(&["results", "list", "--json"]));
+    let newest = parsed(&home.ok(&["history", "--json"]))[0]["id"].take();
+    assert_eq!((&listed[0]["handle"], &listed[0]["execution"]), (&json!(handle), &newest), "{listed:#}");
     let again = format!("len(json.load(open('/results/{handle}.json')))");
     assert_eq!(home.ok(&["run", "-c", &again]), "5000\n");
     for wrong in [["--max-output-tokens", "49"], ["--shape", "table"]] {

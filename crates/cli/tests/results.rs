@@ -181,6 +181,12 @@ fn a_result_is_listed_shown_taken_out_and_removed() {
         listed.lines().count() == 2 && listed.contains(handle) && listed.contains("of http:alice"),
         "{listed}"
     );
+    let said = put(&home, Owner::LOCAL, ResultKind::Json, Some("application/json"), b"[1]");
+    let listed = home.ok(&["results", "list"]);
+    let mut kinds: Vec<&str> = listed.lines().filter_map(|line| line.split("  ").nth(2)).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["image/png", "json", "json"], "{listed}");
+    home.ok(&["results", "remove", &said.handle]);
     let listed = parsed(&home.ok(&["results", "list", "--json"]));
     assert!(
         listed

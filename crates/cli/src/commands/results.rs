@@ -106,7 +106,7 @@ fn line(stored: &StoredResult) -> String {
     let mut parts = vec![
         stored.handle.clone(),
         format!("{} UTC", minute(stored)),
-        stored.media_type.as_deref().map_or_else(|| stored.kind.as_str().to_owned(), visible),
+        kind(stored),
         format_bytes(stored.bytes),
     ];
     if let Some(session) = &stored.session {
@@ -116,6 +116,14 @@ fn line(stored: &StoredResult) -> String {
         parts.push(format!("of {}", super::sessions::short_owner(&stored.owner)));
     }
     parts.join("  ")
+}
+
+/// One word for values and texts, whoever stored them; of bytes what they are.
+fn kind(stored: &StoredResult) -> String {
+    match (stored.kind, &stored.media_type) {
+        (ResultKind::Binary, Some(media_type)) => visible(media_type),
+        (ResultKind::Json | ResultKind::Text | ResultKind::Binary, _) => stored.kind.as_str().to_owned(),
+    }
 }
 
 fn created(stored: &StoredResult) -> String {

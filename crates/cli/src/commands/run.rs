@@ -122,6 +122,7 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     let session = held.as_ref().map(|held| held.id().as_str());
     let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));
     let beginning = beginning.map(|beginning| beginning.in_session(session));
+    let id = beginning.as_ref().map(|beginning| beginning.id().as_str().to_owned());
     let execution = gateway.execute(request);
     let recording = beginning.map(Beginning::begin);
     let budget = arguments.answer.budget();
@@ -133,12 +134,12 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         held.leave_after_program().await;
     }
     let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
-    let mut said = answer_for_a_model(&report, budget, results.as_ref()).await;
+    let mut said = answer_for_a_model(&report, budget, results.as_ref(), id).await;
     if let Some(recording) = recording {
         recording.end(&mut report, &session, said.as_ref().map(|said| said.tokens)).await;
         if !report.is_recorded {
             // The report has one more note now.
-            said = answer_for_a_model(&report, budget, results.as_ref()).await;
+            said = answer_for_a_model(&report, budget, results.as_ref(), None).await;
         }
     }
     if let Some(recorder) = recorder {
@@ -156,14 +157,15 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
     print_report(&report, said.as_ref(), arguments.json)
 }
 
-/// What a model would get, if that is wanted.
+/// What a model would get, if that is wanted. What it has no room for is kept as a result of `execution`.
 async fn answer_for_a_model(
     report: &Report,
     budget: Option<AnswerBudget>,
     results: Option<&Results>,
+    execution: Option<String>,
 ) -> Option<Answer> {
     let session = report.session.as_ref().map(|session| session.id.clone());
-    let origin = Origin { session, execution: None };
+    let origin = Origin { session, execution };
     let keep = results.map(|results| Keeping { results: results.clone(), owner: Owner::local(), origin });
     Some(answer::of_report(report, &budget?, keep.as_ref(), None).await)
 }

@@ -42,7 +42,7 @@ pub enum PathError {
         unit: &'static str,
     },
     /// An array has no keys.
-    #[error("{place} is an array with {}, which has no `{key}`; say which item: `{place}[0]`", range_text(.total, "item"))]
+    #[error("{place} is an array with {}, which has no `{key}`; say which item: `{example}`", range_text(.total, "item"))]
     NeedsIndex {
         /// The path of the array.
         place: String,
@@ -50,6 +50,8 @@ pub enum PathError {
         key: String,
         /// How many items it has.
         total: u64,
+        /// The same path with the first item in it.
+        example: String,
     },
     /// Neither an array nor an object.
     #[error("{place} is {kind}, so there is no `{key}` in it; end the path before it")]

@@ -60,6 +60,17 @@ impl ResultPath {
         if text.is_empty() { "the result".to_owned() } else { one_line(&text, 200) }
     }
 
+    /// This path with the first item of an array after `count` steps, for a message.
+    pub(super) fn with_item(&self, count: usize) -> String {
+        let first = Step { text: "0".to_owned(), index: Some(0) };
+        let (before, after) = self.steps.split_at(count.min(self.steps.len()));
+        let mut text = String::new();
+        for step in before.iter().chain([&first]).chain(after) {
+            push_step(&mut text, step);
+        }
+        one_line(&text, 200)
+    }
+
     /// The path of something inside what this one leads to.
     pub(super) fn child(&self, key: &str, index: Option<u64>) -> String {
         let mut text = String::new();

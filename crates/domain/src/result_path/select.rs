@@ -210,7 +210,10 @@ fn find_item<R: Read>(
     let place = path.shown(depth);
     Err(match step.index {
         Some(asked) => PathError::OutOfRange { place, what: "index", asked, total, unit: "item" },
-        None => PathError::NeedsIndex { place, key: one_line(&step.text, 80), total },
+        None => {
+            let (key, example) = (one_line(&step.text, 80), path.with_item(depth));
+            PathError::NeedsIndex { place, key, total, example }
+        }
     })
 }
 

@@ -75,12 +75,20 @@ fn what_is_not_there_is_told_with_what_is() {
         ("empty.x", "empty has no `x`; it is empty"),
         ("rows[7]", "rows has 1 item (0), so there is no index 7"),
         ("none[0]", "none has no items, so there is no index 0"),
-        ("rows.name", "rows is an array with 1 item (0), which has no `name`; say which item: `rows[0]`"),
+        (
+            "rows.name",
+            "rows is an array with 1 item (0), which has no `name`; say which item: `rows[0].name`",
+        ),
         ("n.x", "n is a number, so there is no `x` in it; end the path before it"),
         ("rows[0].name[0]", "rows[0].name is a text, so there is no `0` in it; end the path before it"),
     ] {
         assert_eq!(refused(text, path), expected, "{path}");
     }
+    let listed = r#"[{"rows": [1, 2]}, 2]"#;
+    let expected =
+        "the result is an array with 2 items (0 to 1), which has no `rows`; say which item: `[0].rows[1]`";
+    assert_eq!(refused(listed, "rows[1]"), expected);
+    assert_eq!(value(listed, "[0].rows[1]"), json!(2));
     for path in ["a..b", "a[", "a[x]", "a[-1]", "a[0]b", "['a", "a.", &"a.".repeat(3_000)] {
         assert!(matches!(part(text, path, Slice::default()), Err(PathError::NotAPath { .. })), "{path}");
     }

@@ -119,6 +119,11 @@ impl Beginning {
         }
     }
 
+    /// Under which it is recorded.
+    pub fn id(&self) -> &ExecutionId {
+        &self.id
+    }
+
     /// The session that it works in, where that is known before it runs.
     pub fn in_session(mut self, session: Option<&str>) -> Self {
         self.session = session.unwrap_or_default().to_owned();

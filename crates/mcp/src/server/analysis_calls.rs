@@ -235,8 +235,7 @@ impl GatewayServer {
         }
         match (self.parts.executions.results(), place) {
             (Some(results), Place::Stored(new)) => {
-                let media_type = Some("application/json".to_owned());
-                match results.keep(new, origin, ResultKind::Json, media_type).await {
+                match results.keep(new, origin, ResultKind::Json, None).await {
                     Ok(stored) => Ok(told.kept(&stored)),
                     // What was computed is worth more than a place to keep it in.
                     Err(_) => Ok(told.not_kept()),
