@@ -78,6 +78,20 @@ fn what_ran_is_listed_shown_and_run_again() {
     assert!(nothing.stderr.contains("nothing that ran fits this"), "{}", nothing.stderr);
 }
 
+#[test]
+fn a_large_result_is_shown_in_part_and_whole_as_json() {
+    let home = home("history-large");
+    home.ok(&["run", "-c", "[{'id': number, 'name': f'row {number}'} for number in range(1500)]"]);
+    let id = id_of(&listed(&home, &[])[0]);
+    let shown = home.run(&["show", &id]);
+    let result = shown.stdout.split_once("\nresult (").expect("a result").1;
+    assert!(result.contains("of 1,500 items not shown") && result.contains("row 1499"), "{result}");
+    assert!(gristmill_gateway::tokens::count(result) < 2_100, "{result}");
+    assert!(shown.stderr.contains("--json has all that was recorded"), "{}", shown.stderr);
+    let record: Value = serde_json::from_str(&home.ok(&["show", "--json", &id])).expect("a record");
+    assert!(record["result"]["text"].as_str().is_some_and(|text| text.contains("row 700")), "{record:#}");
+}
+
 /// Long for what it does.
 const WORDY: &str = "# Asks the server for the greeting that it was given.
 greeting_as_it_came_back_from_the_server = await callMCPTool('echo', {'value': 'hello'})

@@ -6,13 +6,18 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::domain::shape::{Strategy, shape_json};
 use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall, TokenAccount};
+use gristmill_gateway::tokens;
 
 use super::history::{as_far_as_known, moment, time};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::terminal::{Printable, one_line};
+
+/// What is shown of a result, and of variables: they are one line each, however long.
+const VALUE_TOKENS_MAX: usize = 2_000;
 
 #[derive(Args)]
 pub struct ShowArguments {
@@ -35,10 +40,21 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
         println!("{:#}", as_far_as_known(value, &record.summary));
         return Ok(ExitCode::SUCCESS);
     }
-    let text = as_text(&record);
+    let (context, result) = (
+        record.context.as_deref().map(ShownValue::of),
+        record.result.as_ref().and_then(|result| result.text.as_deref()).map(ShownValue::of),
+    );
+    let is_whole = [&context, &result].into_iter().flatten().all(|value| value.is_whole);
+    let text = as_text(&record, context.as_ref(), result.as_ref());
     // A program must not drive the terminal of the person who looks at it.
     let text = if std::io::stdout().is_terminal() { Printable::all(&text) } else { text };
     print!("{text}");
+    if !is_whole {
+        eprintln!(
+            "hint: gristmill show {} --json has all that was recorded; gristmill results list shows what was kept whole",
+            record.summary.id
+        );
+    }
     if record.summary.code.is_some() {
         eprintln!("hint: gristmill rerun {} runs it again", record.summary.id);
     }
@@ -63,7 +79,23 @@ pub async fn find(history: &History, beginning: &str) -> Result<ExecutionRecord,
     }
 }
 
-fn as_text(record: &ExecutionRecord) -> String {
+/// A value as JSON, in as many tokens as can be looked at.
+struct ShownValue {
+    text: String,
+    is_whole: bool,
+}
+
+impl ShownValue {
+    fn of(json: &str) -> Self {
+        let shaped = shape_json(json, Strategy::Auto, VALUE_TOKENS_MAX, &tokens::count);
+        match shaped.is_whole {
+            true => Self { text: json.to_owned(), is_whole: true },
+            false => Self { text: shaped.text, is_whole: false },
+        }
+    }
+}
+
+fn as_text(record: &ExecutionRecord, context: Option<&ShownValue>, result: Option<&ShownValue>) -> String {
     let summary = &record.summary;
     let mut text = String::new();
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10}{value}\n"));
@@ -88,22 +120,23 @@ fn as_text(record: &ExecutionRecord) -> String {
     }
     line("level", format!("{}, {}", record.level, record.language));
     if summary.outcome.is_known() {
-        line("tokens", tokens(&summary.tokens));
+        line("tokens", account(&summary.tokens));
     }
     if !summary.limits_hit.is_empty() {
         line("limits", summary.limits_hit.join(", "));
     }
     section(&mut text, "program", summary.code.as_deref().unwrap_or("(not kept)"));
-    match (&record.context, record.context_bytes) {
+    match (context, record.context_bytes) {
         (_, 0) => {}
-        (Some(context), _) => section(&mut text, "context", context),
+        (Some(context), _) => section(&mut text, "context", &context.text),
         (None, bytes) => section(&mut text, "context", &format!("({}, not kept)", format_bytes(bytes))),
     }
     calls(&mut text, record);
     kept(&mut text, "output", &record.stdout);
     kept(&mut text, "errors printed", &record.stderr);
-    if let Some(result) = &record.result {
-        kept(&mut text, "result", result);
+    if let Some(recorded) = &record.result {
+        let shown = result.map(|result| result.text.as_str());
+        kept_as(&mut text, "result", recorded, shown, result.is_none_or(|result| result.is_whole));
     }
     if let Some(error) = &record.error {
         let traceback = error.traceback.as_deref().filter(|text| !text.trim().is_empty());
@@ -121,7 +154,7 @@ fn as_text(record: &ExecutionRecord) -> String {
     text
 }
 
-fn tokens(account: &TokenAccount) -> String {
+fn account(account: &TokenAccount) -> String {
     let TokenAccount { program, returned, own_definition, inside, definitions, looked_up, estimated } =
         *account;
     let about = if estimated { "about " } else { "" };
@@ -144,9 +177,14 @@ fn section(text: &mut String, heading: &str, words: &str) {
 }
 
 fn kept(text: &mut String, heading: &str, words: &KeptText) {
-    match &words.text {
+    kept_as(text, heading, words, words.text.as_deref(), true);
+}
+
+/// `shown` is all that is shown of it, and `is_whole` whether that is all that was kept.
+fn kept_as(text: &mut String, heading: &str, words: &KeptText, shown: Option<&str>, is_whole: bool) {
+    match shown {
         _ if words.bytes == 0 => {}
-        Some(kept) if words.is_cut() => {
+        Some(kept) if words.is_cut() || !is_whole => {
             section(text, &format!("{heading} ({} in all)", format_bytes(words.bytes)), kept);
         }
         Some(kept) => section(text, heading, kept),
