@@ -55,6 +55,8 @@ enum Whole {
 pub(super) struct Told {
     rows: Option<u64>,
     columns: Vec<String>,
+    /// How many more there are.
+    columns_left_out: usize,
     notes: Vec<String>,
     budget: usize,
     shaped: Shaped,
@@ -64,10 +66,13 @@ impl Told {
     /// Shapes an output; takes its time on a large one.
     pub fn new(output: &str, rows: Option<u64>, columns: &[String], notes: &[String], budget: usize) -> Self {
         let part = budget / FRAME_PART;
-        let columns = within(columns, COLUMN_CHARS, part, "columns");
-        let notes = within(notes, NOTE_CHARS, part, "notes");
+        let (columns, columns_left_out) = within(columns, COLUMN_CHARS, part);
+        let (mut notes, more) = within(notes, NOTE_CHARS, part);
+        if more > 0 {
+            notes.push(format!("… {more} more notes"));
+        }
         let shaped = shape_json(output, Strategy::Auto, budget, &tokens::count);
-        let mut told = Self { rows, columns, notes, budget, shaped };
+        let mut told = Self { rows, columns, columns_left_out, notes, budget, shaped };
         if told.shaped.is_whole && told.tokens(&Whole::Shown) <= budget {
             return told;
         }
@@ -115,6 +120,15 @@ impl Told {
         self.budget >= CODE_FROM_TOKENS
     }
 
+    fn columns_text(&self) -> String {
+        match (self.columns.join(", "), self.columns_left_out) {
+            (names, 0) if names.is_empty() => String::new(),
+            (names, 0) => format!(": {names}"),
+            (names, more) if names.is_empty() => format!(", {more} columns"),
+            (names, more) => format!(": {names}, … {more} more columns"),
+        }
+    }
+
     fn tokens(&self, whole: &Whole) -> usize {
         let Answer { text, structured, .. } = self.answer(whole);
         tokens::count(&text).max(tokens::count(&structured.to_string()))
@@ -124,10 +138,7 @@ impl Told {
         let mut lines = Vec::new();
         if let Some(rows) = self.rows {
             let are = if rows == 1 { "row" } else { "rows" };
-            lines.push(match self.columns.is_empty() {
-                true => format!("{rows} {are}"),
-                false => format!("{rows} {are}: {}", self.columns.join(", ")),
-            });
+            lines.push(format!("{rows} {are}{}", self.columns_text()));
         }
         lines.push(self.shaped.text.clone());
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
@@ -137,6 +148,11 @@ impl Told {
         if let Some(rows) = self.rows {
             structured.insert("rows".to_owned(), json!(rows));
             structured.insert("columns".to_owned(), json!(self.columns));
+            if self.columns_left_out > 0 {
+                // A list of names has names in it, and nothing else.
+                let total = self.columns.len() + self.columns_left_out;
+                structured.insert("columns_total".to_owned(), json!(total));
+            }
         }
         let mut notes = self.notes.clone();
         match whole {
@@ -163,20 +179,20 @@ impl Told {
 }
 
 /// As many of these as fit, and how many more there are.
-fn within(all: &[String], chars: usize, tokens_max: usize, what: &str) -> Vec<String> {
+fn within(all: &[String], chars: usize, tokens_max: usize) -> (Vec<String>, usize) {
     let (mut shown, mut left) = (Vec::new(), tokens_max);
     for one in all {
         let one = one_line(one, chars);
         // Quotes and a comma around it.
         let taken = tokens::count(&one) + 2;
         if taken > left {
-            shown.push(format!("… {} more {what}", all.len() - shown.len()));
             break;
         }
         left -= taken;
         shown.push(one);
     }
-    shown
+    let more = all.len() - shown.len();
+    (shown, more)
 }
 
 #[cfg(test)]
@@ -227,6 +243,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn columns_are_names_and_a_number_says_how_many_there_are() {
+        let wide: Vec<String> = (0..500).map(|number| format!("column_{number}")).collect();
+        let answer = Told::new(&rows(2), Some(2), &wide, &[], 1_000).whole();
+        let shown: Vec<String> = serde_json::from_value(answer.structured["columns"].clone()).unwrap();
+        assert!(shown.len() > 5 && shown == wide[..shown.len()], "{shown:?}");
+        assert_eq!(answer.structured["columns_total"], 500);
+        let more = format!(", … {} more columns\n", 500 - shown.len());
+        assert!(answer.text.contains(&more), "{}", answer.text);
+        let few = Told::new(&rows(2), Some(2), &columns(), &[], 1_000).whole();
+        assert_eq!(few.structured.get("columns_total"), None);
     }
 
     #[test]

@@ -325,6 +325,7 @@ impl OwnTool {
                     "result": {},
                     "rows": {"type": "integer"},
                     "columns": texts,
+                    "columns_total": {"type": "integer"},
                     "notes": texts,
                     "result_handle": text,
                     "error": {"type": "object"},
