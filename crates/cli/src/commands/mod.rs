@@ -24,6 +24,7 @@ pub mod import;
 pub mod import_answer;
 pub mod list;
 pub mod login;
+mod print_file;
 pub mod remove;
 pub mod rerun;
 pub mod results;

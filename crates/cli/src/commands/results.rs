@@ -1,7 +1,7 @@
 //! `gristmill results`: whole values behind answers that were too large, shown, taken out and removed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ use gristmill_gateway::executions::Owner;
 use gristmill_gateway::results::{LISTED_MAX, ReadError, ResultKind, Results, ResultsError, StoredResult};
 use serde_json::{Value, json};
 
+use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
@@ -201,36 +202,14 @@ async fn get(results: &Results, handle: &str, output: Option<&Path>) -> Outcome 
 
 /// Byte for byte, but for a terminal, which a value must not drive.
 fn print(stored: &StoredResult, file: &mut File) -> Outcome {
-    let is_terminal = io::stdout().is_terminal();
-    if is_terminal && stored.kind == ResultKind::Binary {
+    if io::stdout().is_terminal() && stored.kind == ResultKind::Binary {
         return Err(Failure::Usage(anyhow!(
             "the result is {} of {}, which is not for a terminal; write it into a file: --output FILE",
             format_bytes(stored.bytes),
             stored.media_type.as_deref().map_or_else(|| "bytes".to_owned(), visible)
         )));
     }
-    let printed = match is_terminal {
-        true => print_to_terminal(file),
-        false => io::copy(file, &mut io::stdout().lock()).and_then(|_| io::stdout().flush()),
-    };
-    match printed {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
-    }
-}
-
-fn print_to_terminal(file: &mut File) -> io::Result<()> {
-    let (mut printable, mut buffer) = (Printable::default(), vec![0; 64 * 1024]);
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            println!();
-            return io::stdout().flush();
-        }
-        io::stdout().write_all(printable.take(&buffer[..count]).as_bytes())?;
-    }
+    print_file(file)
 }
 
 async fn remove(results: &Results, handles: &[String]) -> Outcome {

@@ -1,7 +1,7 @@
 //! `gristmill workspace`: a session's files, listed, shown, put in and taken out.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,10 +12,11 @@ use gristmill_gateway::domain::{format_bytes, utc_text, visible};
 use gristmill_gateway::session::{FileKind, ListedFile, Patience, SessionError, Sessions, WorkspaceFiles};
 use serde_json::{Value, json};
 
+use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::own_sessions::{self, WHOSE};
-use crate::terminal::{Printable, tell_beside};
+use crate::terminal::tell_beside;
 
 /// More lines than anyone reads; a pattern shows the others.
 const LISTED_MAX: usize = 10_000;
@@ -130,28 +131,7 @@ fn as_value(file: &ListedFile) -> Value {
 
 fn print(files: &WorkspaceFiles, path: &str) -> Outcome {
     let mut file = files.open(path).map_err(own_sessions::file_failure)?;
-    let printed = match io::stdout().is_terminal() {
-        false => io::copy(&mut file, &mut io::stdout().lock()).map(drop),
-        true => print_to_terminal(&mut file),
-    };
-    match printed {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        // Whoever read our output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
-    }
-}
-
-/// A file must not drive the terminal of the person who looks at it.
-fn print_to_terminal(file: &mut File) -> io::Result<()> {
-    let (mut printable, mut buffer) = (Printable::default(), vec![0; 64 * 1024]);
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return io::stdout().flush();
-        }
-        io::stdout().write_all(printable.take(&buffer[..count]).as_bytes())?;
-    }
+    print_file(&mut file)
 }
 
 async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<String>) -> Outcome {
