@@ -9,6 +9,7 @@ use polars_core::prelude::*;
 use super::groups::Groups;
 use crate::outcome::{Notes, Problem};
 use crate::statistics::summary;
+use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, engine_problem, shown};
 use crate::values::Values;
 
@@ -129,6 +130,16 @@ pub(super) fn apply(
         Function::First | Function::Last => picked(column, groups, name, function),
         Function::Min | Function::Max => extreme(column, groups, name, function),
         Function::Sum if kind != Kind::Number => whole_sums(column, groups, &field, notes)?.into_column(name),
+        Function::Mean
+        | Function::Median
+        | Function::Deviation
+        | Function::Variance
+        | Function::Percentile(_)
+            if kind == Kind::Integer =>
+        {
+            let integers: Vec<Option<i64>> = column.i64().map_err(engine_problem)?.iter().collect();
+            column_of(whole_figures(function, &integers, groups), &field, notes).into_column(name)
+        }
         Function::Sum
         | Function::Mean
         | Function::Median
@@ -190,6 +201,62 @@ fn measured(function: Function, numbers: &[f64], groups: &Groups) -> Values {
         });
     }
     Values::Numbers(list)
+}
+
+/// What is measured of whole numbers, without a detour through fractions.
+fn whole_figures(function: Function, integers: &[Option<i64>], groups: &Groups) -> Vec<Option<Figure>> {
+    let mut list = Vec::with_capacity(groups.len());
+    let mut own: Vec<i64> = Vec::new();
+    for rows in groups.iter() {
+        own.clear();
+        own.extend(rows.iter().filter_map(|row| integers.get(*row as usize).copied().flatten()));
+        list.push(match function {
+            Function::Mean => whole::mean(&own).map(Figure::Fraction),
+            Function::Variance => whole::variance(&own).map(Figure::Fraction),
+            Function::Deviation => whole::variance(&own).map(f64::sqrt).map(Figure::Fraction),
+            Function::Median => whole_quantile_of(&mut own, 0.5),
+            Function::Percentile(at) => whole_quantile_of(&mut own, at / 100.0),
+            Function::Sum
+            | Function::Count
+            | Function::Min
+            | Function::Max
+            | Function::First
+            | Function::Last
+            | Function::Distinct
+            | Function::Missing => None,
+        });
+    }
+    list
+}
+
+fn whole_quantile_of(values: &mut [i64], share: f64) -> Option<Figure> {
+    values.sort_unstable();
+    whole::quantile(values, share)
+}
+
+/// Says so where a sum or a difference of whole numbers is a fraction, because 64 bits cannot hold it.
+pub(super) fn remark_overflow(figures: &[Option<Figure>], field: &str, notes: &mut Notes) {
+    if figures.iter().flatten().any(|figure| matches!(figure, Figure::Fraction(_))) {
+        notes.add(format!("figures of {field:?} are beyond 64 bits; they are numbers of about 16 digits"));
+    }
+}
+
+/// A column of figures: of whole numbers if all of them are whole, else of numbers.
+pub(super) fn column_of(figures: Vec<Option<Figure>>, field: &str, notes: &mut Notes) -> Values {
+    let as_whole = |figure: &Option<Figure>| match figure {
+        None => Some(None),
+        Some(Figure::Whole(value)) => Some(Some(*value)),
+        Some(Figure::Fraction(_)) => None,
+    };
+    if let Some(list) = figures.iter().map(as_whole).collect::<Option<Vec<Option<i64>>>>() {
+        return Values::Integers(list);
+    }
+    if figures.iter().flatten().any(|figure| figure.is_beyond_fractions()) {
+        notes.add(format!(
+            "figures of {field:?} have more digits than a number holds; they are rounded to about 16"
+        ));
+    }
+    Values::Numbers(figures.into_iter().map(|figure| figure.map(Figure::number)).collect())
 }
 
 fn quantile_of(values: &mut [f64], share: f64) -> Option<f64> {

@@ -8,11 +8,15 @@ use serde_json::{Map, Value, json};
 use crate::arguments::Arguments;
 use crate::outcome::Problem;
 use crate::statistics::summary;
+use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, Table, shown};
 use crate::values::{Values, json_number, short};
 
 /// The most frequent values that are shown.
 const TOP: usize = 5;
+/// Where numbers are cut, by the share of values below.
+const QUANTILES: [(&str, f64); 5] =
+    [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)];
 
 pub(super) fn describe(body: &Value, table: &Table) -> Result<Value, Problem> {
     let arguments = Arguments::new("describe", body, &["fields", "columns"])?;
@@ -49,7 +53,8 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
     let counts = frequencies(&values);
     about.insert("distinct".to_owned(), counts.len().into());
     match kind {
-        Kind::Integer | Kind::Number => about.extend(numeric(values.clone().into_numbers())),
+        Kind::Integer => about.extend(whole_numbers(&values)),
+        Kind::Number => about.extend(numeric(values.clone().into_numbers())),
         Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => about.extend(extremes(&values, kind)),
         Kind::Nothing => {}
     }
@@ -70,8 +75,31 @@ fn numeric(values: Vec<Option<f64>>) -> Map<String, Value> {
     }
     about.insert("mean".to_owned(), number(summary::mean(&sorted)));
     about.insert("std".to_owned(), number(summary::variance(&sorted).map(f64::sqrt)));
-    for (name, share) in [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)] {
+    for (name, share) in QUANTILES {
         about.insert(name.to_owned(), number(summary::quantile(&sorted, share)));
+    }
+    about
+}
+
+/// Of whole numbers: what is one of them is shown as it is, to the last digit.
+fn whole_numbers(values: &Values) -> Map<String, Value> {
+    let mut sorted: Vec<i64> = if let Values::Integers(list) = values {
+        list.iter().flatten().copied().collect()
+    } else {
+        Vec::new()
+    };
+    sorted.sort_unstable();
+    let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
+    let mut about = Map::new();
+    about.insert("mean".to_owned(), number(whole::mean(&sorted)));
+    about.insert("std".to_owned(), number(whole::variance(&sorted).map(f64::sqrt)));
+    for (name, share) in QUANTILES {
+        let figure = match whole::quantile(&sorted, share) {
+            None => Value::Null,
+            Some(Figure::Whole(value)) => value.into(),
+            Some(Figure::Fraction(value)) => json_number(value),
+        };
+        about.insert(name.to_owned(), figure);
     }
     about
 }

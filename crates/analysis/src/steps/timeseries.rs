@@ -3,12 +3,14 @@
 use polars_core::prelude::*;
 use serde_json::{Value, json};
 
+use super::aggregate_functions::{column_of, remark_overflow};
 use super::resample::{Every, resample};
 use super::rolling::rolling;
 use super::{Context, Outcome};
 use crate::arguments::Arguments;
 use crate::moment::{self, DAY};
 use crate::outcome::Problem;
+use crate::statistics::whole::Figure;
 use crate::statistics::{relation, summary};
 use crate::table::{Kind, NESTED, Table, engine_problem};
 use crate::values::{Values, json_number, short};
@@ -134,28 +136,42 @@ fn difference(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -
     let periods = arguments.count(&["periods"])?.unwrap_or(1);
     let percent = arguments.flag(&["percent"])?;
     let (table, _) = ordered(arguments, table, context)?;
-    let numbers = table.numbers(field)?;
-    let is_whole = Kind::of(table.column(field)?) == Kind::Integer && !percent;
-    let before = |row: usize| row.checked_sub(periods).and_then(|row| numbers.get(row).copied().flatten());
-    let changes: Vec<Option<f64>> = numbers
-        .iter()
-        .enumerate()
-        .map(|(row, number)| {
-            let (number, before) = ((*number)?, before(row)?);
+    let values = match Values::of(table.column(field)?)? {
+        Values::Integers(list) if percent => Values::Numbers(changes(&list, periods, |before, now| {
+            let change = (i128::from(now) - i128::from(before)) as f64;
+            (before != 0).then(|| change / before as f64 * 100.0)
+        })),
+        Values::Integers(list) => {
+            let figures =
+                changes(&list, periods, |before, now| Some(Figure::of(i128::from(now) - i128::from(before))));
+            remark_overflow(&figures, field, &mut context.notes);
+            column_of(figures, field, &mut context.notes)
+        }
+        Values::Numbers(_)
+        | Values::Booleans(_)
+        | Values::Texts(_)
+        | Values::Dates(_)
+        | Values::Datetimes(_)
+        | Values::Nothing(_) => Values::Numbers(changes(&table.numbers(field)?, periods, |before, now| {
             if percent {
-                (before != 0.0).then(|| (number - before) / before * 100.0)
+                (before != 0.0).then(|| (now - before) / before * 100.0)
             } else {
-                Some(number - before)
+                Some(now - before)
             }
-        })
-        .collect();
-    let values = if is_whole {
-        Values::Integers(changes.into_iter().map(|change| change.map(|change| change as i64)).collect())
-    } else {
-        Values::Numbers(changes)
+        })),
     };
     let ending = if percent { "percent_change" } else { "difference" };
     with_column(arguments, table, format!("{field}_{ending}"), values)
+}
+
+/// What `change` makes of each value and the one so many rows before it.
+fn changes<T: Copy, U>(
+    list: &[Option<T>],
+    periods: usize,
+    change: impl Fn(T, T) -> Option<U>,
+) -> Vec<Option<U>> {
+    let before = |row: usize| row.checked_sub(periods).and_then(|row| list.get(row).copied().flatten());
+    list.iter().enumerate().map(|(row, now)| change(before(row)?, (*now)?)).collect()
 }
 
 /// Where the steps between moments are larger than they should be.

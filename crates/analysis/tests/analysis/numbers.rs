@@ -15,7 +15,7 @@ fn describe_says_what_each_column_holds() {
     let data = json!([{"n": 1, "t": "b", "l": [1]}, {"n": 4, "t": "a", "l": null}, {"n": null, "t": "b", "l": null}]);
     let expected = json!({"rows": 3, "columns": [
         {"field": "n", "type": "integer", "count": 2, "missing": 1, "distinct": 2, "mean": 2.5, "std": 2.121_320_343_559_642_6,
-         "min": 1.0, "p25": 1.75, "median": 2.5, "p75": 3.25, "max": 4.0, "top": [{"value": 1, "count": 1}, {"value": 4, "count": 1}]},
+         "min": 1, "p25": 1.75, "median": 2.5, "p75": 3.25, "max": 4, "top": [{"value": 1, "count": 1}, {"value": 4, "count": 1}]},
         {"field": "t", "type": "text", "count": 3, "missing": 0, "distinct": 2, "min": "a", "max": "b", "min_length": 1, "max_length": 1,
          "top": [{"value": "b", "count": 2}, {"value": "a", "count": 1}]},
         {"field": "l", "type": "list", "count": 1, "missing": 2, "distinct": 1, "min": "[1]", "max": "[1]", "min_length": 3, "max_length": 3,

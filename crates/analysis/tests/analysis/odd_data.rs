@@ -51,6 +51,50 @@ fn sums_are_exact_for_integers_and_compensated_for_fractions() {
 }
 
 #[test]
+fn large_integers_keep_their_last_digit_in_every_figure() {
+    let data = || json!([{"day": "2026-01-01", "id": 9_007_199_254_740_993_i64}, {"day": "2026-01-02", "id": 9_007_199_254_740_995_i64}]);
+    let (found, _) = run(json!([{"describe": {"fields": ["id"]}}]), &data().to_string()).unwrap();
+    let about = &found["columns"][0];
+    assert_eq!(
+        (&about["min"], &about["median"], &about["max"]),
+        (
+            &json!(9_007_199_254_740_993_i64),
+            &json!(9_007_199_254_740_994_i64),
+            &json!(9_007_199_254_740_995_i64)
+        )
+    );
+    assert_eq!(about["std"], json!(2_f64.sqrt()));
+    let over_time = |settings: Value| {
+        let mut body = json!({"time": "day", "field": "id", "as": "x"});
+        for (key, value) in settings.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        json!([{ "timeseries": body }, {"select": ["x"]}])
+    };
+    check(over_time(json!({"operation": "difference"})), data(), json!([{"x": null}, {"x": 2}]));
+    let rolling = |function: &str| {
+        over_time(json!({"operation": "rolling", "window": 2, "min_periods": 1, "function": function}))
+    };
+    let (low, high) = (9_007_199_254_740_993_i64, 9_007_199_254_740_995_i64);
+    check(rolling("max"), data(), json!([{"x": low}, {"x": high}]));
+    check(rolling("sum"), data(), json!([{"x": low}, {"x": low + high}]));
+    check(
+        json!([{"aggregate": {"group_by": "day", "aggregations": {"id": ["median", "p90"]}}}]),
+        data(),
+        json!([{"day": "2026-01-01", "id_median": low, "id_p90": low}, {"day": "2026-01-02", "id_median": high, "id_p90": high}]),
+    );
+}
+
+#[test]
+fn what_64_bits_cannot_hold_is_a_number_and_a_note_says_so() {
+    let steps =
+        json!([{"timeseries": {"operation": "difference", "field": "a", "as": "x"}}, {"select": ["x"]}]);
+    let (found, analysed) = run(steps, &json!([{"a": i64::MIN}, {"a": i64::MAX}]).to_string()).unwrap();
+    assert_eq!(found, json!([{"x": null}, {"x": 1.844_674_407_370_955_2e19}]));
+    assert_eq!(analysed.notes, ["figures of \"a\" are beyond 64 bits; they are numbers of about 16 digits"]);
+}
+
+#[test]
 fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
     let data = r#"[{"a": NaN}, {"a": null}, {"a": 2.0}, {"a": Infinity}]"#;
     let count = |condition: Value| run(json!([{"filter": condition}, {"aggregate": {}}]), data).unwrap().0;
