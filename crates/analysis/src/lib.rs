@@ -15,6 +15,7 @@ mod request;
 mod statistics;
 mod steps;
 mod table;
+mod text_dates;
 mod values;
 mod write;
 

@@ -11,6 +11,7 @@ use crate::outcome::{Notes, Problem};
 use crate::statistics::summary;
 use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, engine_problem, shown};
+use crate::text_dates;
 use crate::values::Values;
 
 /// What is computed of a group.
@@ -350,6 +351,9 @@ fn picked(column: &Column, groups: &Groups, name: &str, function: Function) -> R
 }
 
 fn extreme(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
+    if let Some(moments) = text_dates::moments(column) {
+        return taken(column, groups.iter().map(|rows| best(rows, &moments, function)), name);
+    }
     if let Ok(texts) = column.str() {
         let texts: Vec<Option<&str>> = texts.iter().collect();
         return taken(column, groups.iter().map(|rows| best(rows, &texts, function)), name);

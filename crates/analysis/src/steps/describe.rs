@@ -10,6 +10,7 @@ use crate::outcome::Problem;
 use crate::statistics::summary;
 use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, Table, shown};
+use crate::text_dates;
 use crate::values::{Values, json_number, short};
 
 /// The most frequent values that are shown.
@@ -55,7 +56,9 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
     match kind {
         Kind::Integer => about.extend(whole_numbers(&values)),
         Kind::Number => about.extend(numeric(values.clone().into_numbers())),
-        Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => about.extend(extremes(&values, kind)),
+        Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => {
+            about.extend(extremes(column, &values, kind))
+        }
         Kind::Nothing => {}
     }
     if !matches!(kind, Kind::Number | Kind::Nothing) {
@@ -105,11 +108,20 @@ fn whole_numbers(values: &Values) -> Map<String, Value> {
 }
 
 /// The least and the greatest; of texts also how long they are.
-fn extremes(values: &Values, kind: Kind) -> Map<String, Value> {
+fn extremes(column: &Column, values: &Values, kind: Kind) -> Map<String, Value> {
     let mut about = Map::new();
     let texts: Vec<String> = (0..values.len()).filter_map(|row| values.cell(row).text()).collect();
-    about.insert("min".to_owned(), texts.iter().min().map_or(Value::Null, |text| short(text).into()));
-    about.insert("max".to_owned(), texts.iter().max().map_or(Value::Null, |text| short(text).into()));
+    let (least, greatest) = match text_dates::moments(column) {
+        None => (texts.iter().min(), texts.iter().max()),
+        Some(moments) => {
+            let by_time = || moments.iter().flatten().zip(&texts);
+            let least = by_time().min_by_key(|(moment, _)| **moment);
+            let greatest = by_time().max_by_key(|(moment, _)| **moment);
+            (least.map(|(_, text)| text), greatest.map(|(_, text)| text))
+        }
+    };
+    about.insert("min".to_owned(), least.map_or(Value::Null, |text| short(text).into()));
+    about.insert("max".to_owned(), greatest.map_or(Value::Null, |text| short(text).into()));
     if kind == Kind::Text {
         let lengths = texts.iter().map(|text| text.chars().count());
         about.insert("min_length".to_owned(), lengths.clone().min().into());

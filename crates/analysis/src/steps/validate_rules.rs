@@ -11,6 +11,7 @@ use crate::arguments::{Arguments, kind_word, number_of};
 use crate::moment;
 use crate::outcome::Problem;
 use crate::table::{Kind, Table};
+use crate::text_dates;
 use crate::values::{Cell, Values};
 
 /// What is asked of one field.
@@ -207,7 +208,7 @@ fn is_within(cell: &Cell, limit: &Value, wanted: fn(std::cmp::Ordering) -> bool)
             None => number_of(limit).and_then(|limit| (*own as f64).partial_cmp(&limit)),
         },
         (Cell::Number(own), Value::Number(_)) => number_of(limit).and_then(|limit| own.partial_cmp(&limit)),
-        (Cell::Text(own), Value::String(limit)) => Some(own.as_str().cmp(limit)),
+        (Cell::Text(own), Value::String(limit)) => Some(text_dates::order(own, limit)),
         (Cell::Date(_) | Cell::Datetime(_), Value::String(limit)) => {
             let own = cell.text().and_then(|text| moment::parse(&text));
             own.zip(moment::parse(limit)).map(|((own, _), (limit, _))| own.cmp(&limit))
