@@ -124,9 +124,10 @@ pub(super) fn apply(
         .hint(hint)
         .field(field));
     }
+    remark_nan(column, &field, notes);
     match function {
-        Function::Count => counted(column, groups, false).into_column(name),
-        Function::Missing => counted(column, groups, true).into_column(name),
+        Function::Count => counted(column, groups, true).into_column(name),
+        Function::Missing => counted(column, groups, false).into_column(name),
         Function::Distinct => distinct(column, groups)?.into_column(name),
         Function::First | Function::Last => picked(column, groups, name, function),
         Function::Min | Function::Max => extreme(column, groups, name, function),
@@ -147,7 +148,7 @@ pub(super) fn apply(
         | Function::Deviation
         | Function::Variance
         | Function::Percentile(_) => {
-            let numbers = present(column, &field, notes)?;
+            let numbers = present(column)?;
             measured(function, &numbers, groups).into_column(name)
         }
     }
@@ -158,22 +159,34 @@ pub(super) fn sizes(groups: &Groups) -> Values {
     Values::Integers(groups.iter().map(|rows| i64::try_from(rows.len()).ok()).collect())
 }
 
-fn counted(column: &Column, groups: &Groups, wants_missing: bool) -> Values {
-    let missing: Vec<bool> = column.is_null().iter().map(|missing| missing != Some(false)).collect();
+/// In which rows there is a value. NaN is none here: no function takes it for one.
+fn presence(column: &Column) -> Vec<bool> {
+    match column.f64() {
+        Ok(numbers) => numbers.iter().map(|number| number.is_some_and(|number| !number.is_nan())).collect(),
+        Err(_) => column.is_null().iter().map(|missing| missing == Some(false)).collect(),
+    }
+}
+
+fn remark_nan(column: &Column, field: &str, notes: &mut Notes) {
+    let Ok(numbers) = column.f64() else { return };
+    let strange = numbers.iter().flatten().filter(|number| number.is_nan()).count();
+    if strange > 0 {
+        notes.add(format!("field {field:?}: {strange} NaN values were left out"));
+    }
+}
+
+fn counted(column: &Column, groups: &Groups, wants_present: bool) -> Values {
+    let there = presence(column);
     let counts = groups.iter().map(|rows| {
-        let count = rows.iter().filter(|row| missing.get(**row as usize) == Some(&wants_missing)).count();
+        let count = rows.iter().filter(|row| there.get(**row as usize) == Some(&wants_present)).count();
         i64::try_from(count).ok()
     });
     Values::Integers(counts.collect())
 }
 
 /// Numbers with NaN for whatever is missing, which measuring leaves out.
-fn present(column: &Column, field: &str, notes: &mut Notes) -> Result<Vec<f64>, Problem> {
+fn present(column: &Column) -> Result<Vec<f64>, Problem> {
     let values = Values::of(column)?.into_numbers();
-    let strange = values.iter().flatten().filter(|value| value.is_nan()).count();
-    if strange > 0 {
-        notes.add(format!("field {field:?}: {strange} NaN values were left out"));
-    }
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
@@ -338,7 +351,7 @@ fn ordered_bits(value: f64) -> i64 {
 
 /// The first or the last value of each group that is there.
 fn picked(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
-    let there: Vec<bool> = column.is_null().iter().map(|missing| missing == Some(false)).collect();
+    let there = presence(column);
     let is_there = |row: &&IdxSize| there.get(**row as usize) == Some(&true);
     let rows = groups.iter().map(|rows| {
         if function == Function::Last {

@@ -11,7 +11,7 @@ use crate::statistics::summary;
 use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, Table, shown};
 use crate::text_dates;
-use crate::values::{Values, json_number, short};
+use crate::values::{Cell, Values, json_number, short};
 
 /// The most frequent values that are shown.
 const TOP: usize = 5;
@@ -48,8 +48,12 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
         }
         .into(),
     );
-    about.insert("count".to_owned(), (column.len() - column.null_count()).into());
+    let strange = nan_count(column);
+    about.insert("count".to_owned(), (column.len() - column.null_count() - strange).into());
     about.insert("missing".to_owned(), column.null_count().into());
+    if strange > 0 {
+        about.insert("nan".to_owned(), strange.into());
+    }
     let values = Values::of(column)?;
     let counts = frequencies(&values);
     about.insert("distinct".to_owned(), counts.len().into());
@@ -67,15 +71,15 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
     Ok(Value::Object(about))
 }
 
+fn nan_count(column: &Column) -> usize {
+    column.f64().map_or(0, |numbers| numbers.iter().flatten().filter(|number| number.is_nan()).count())
+}
+
 fn numeric(values: Vec<Option<f64>>) -> Map<String, Value> {
     let present: Vec<f64> = values.into_iter().flatten().collect();
-    let strange = present.iter().filter(|value| value.is_nan()).count();
     let sorted = summary::sorted(present.into_iter().filter(|value| !value.is_nan()).collect());
     let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
     let mut about = Map::new();
-    if strange > 0 {
-        about.insert("nan".to_owned(), strange.into());
-    }
     about.insert("mean".to_owned(), number(summary::mean(&sorted)));
     about.insert("std".to_owned(), number(summary::variance(&sorted).map(f64::sqrt)));
     for (name, share) in QUANTILES {
@@ -134,7 +138,12 @@ fn extremes(column: &Column, values: &Values, kind: Kind) -> Map<String, Value> 
 fn frequencies(values: &Values) -> HashMap<String, (usize, usize)> {
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     for row in 0..values.len() {
-        if let Some(text) = values.cell(row).text() {
+        let cell = values.cell(row);
+        // NaN is not counted among the values.
+        if matches!(cell, Cell::Number(number) if number.is_nan()) {
+            continue;
+        }
+        if let Some(text) = cell.text() {
             counts.entry(text).or_insert((0, row)).0 += 1;
         }
     }

@@ -113,8 +113,26 @@ fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
         ("field \"a\" holds number, and cannot be compared with the text \"x\"", Some(1))
     );
     let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
-    assert_eq!(found, json!([{"a_count": 1, "a_mean": null}]));
+    assert_eq!(found, json!([{"a_count": 0, "a_mean": null}]));
     assert_eq!(analysed.notes, ["field \"a\": 1 NaN values were left out"]);
+}
+
+#[test]
+fn no_function_takes_nan_for_a_value() {
+    let data = r#"[{"a": NaN}, {"a": 1.0}, {"a": 3.0}, {"a": NaN}, {"a": null}]"#;
+    let functions = json!(["count", "missing", "distinct", "sum", "min", "max", "first", "last"]);
+    let (found, analysed) = run(json!([{"aggregate": {"aggregations": {"a": functions}}}]), data).unwrap();
+    assert_eq!(
+        found,
+        json!([{"a_count": 2, "a_missing": 3, "a_distinct": 2, "a_sum": 4.0, "a_min": 1.0, "a_max": 3.0, "a_first": 1.0, "a_last": 3.0}])
+    );
+    assert_eq!(analysed.notes, ["field \"a\": 2 NaN values were left out"]);
+    let (found, _) = run(json!(["describe"]), data).unwrap();
+    let about = &found["columns"][0];
+    assert_eq!(
+        (&about["count"], &about["missing"], &about["nan"], &about["distinct"]),
+        (&json!(2), &json!(1), &json!(2), &json!(2))
+    );
 }
 
 #[test]
