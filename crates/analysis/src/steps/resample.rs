@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Context;
 use super::aggregate::{aggregations, computed};
 use super::groups::Groups;
-use super::timeseries::{TIME, moments_of};
+use super::timeseries::{TIME, has_offsets, moments_of, times_of};
 use crate::arguments::{Arguments, kind_word, number_of};
 use crate::moment::{self, DAY, Day, SECOND};
 use crate::outcome::Problem;
@@ -124,11 +124,11 @@ pub(super) fn resample(
     let places: Vec<Option<usize>> =
         numbers.iter().map(|number| number.and_then(|number| usize::try_from(number - first).ok())).collect();
     let groups = Groups::numbered(&places, usize::try_from(count).unwrap_or(0));
-    let starts = (first..first + count).map(|number| Some(every.start(number)));
+    let starts = (first..first + count).map(|number| every.start(number));
     let times = if every.is_of_days() {
-        Values::Dates(starts.map(|start| start.map(|start| start.div_euclid(DAY))).collect())
+        Values::Dates(starts.map(|start| Some(start.div_euclid(DAY))).collect())
     } else {
-        Values::Datetimes(starts.collect())
+        times_of(starts.collect(), has_offsets(table, time)?)
     };
     let mut columns = vec![times.into_column(time)?];
     columns.extend(computed(&aggregations, table, &groups, context)?);

@@ -102,7 +102,7 @@ fn resampling_has_a_row_for_every_stretch_of_time() {
     check(
         steps,
         days(),
-        json!([{"d": "2026-01-01T00:00:00", "v_count": 1}, {"d": "2026-01-01T12:00:00", "v_count": 1}]),
+        json!([{"d": "2026-01-01T00:00:00Z", "v_count": 1}, {"d": "2026-01-01T12:00:00Z", "v_count": 1}]),
     );
 }
 
@@ -129,7 +129,7 @@ fn windows_differences_and_gaps_go_along_time() {
     check(
         steps,
         days(),
-        json!([{"after": "2026-01-01T12:00:00", "before": "2026-01-03T00:00:00", "missing": 1}, {"after": "2026-01-03T00:00:00", "before": "2026-01-06T00:00:00", "missing": 2}]),
+        json!([{"after": "2026-01-01T12:00:00Z", "before": "2026-01-03T00:00:00Z", "missing": 1}, {"after": "2026-01-03T00:00:00Z", "before": "2026-01-06T00:00:00Z", "missing": 2}]),
     );
 }
 
@@ -143,7 +143,30 @@ fn a_trend_is_the_line_of_least_squares() {
     close(&found["intercept"], 2.8);
     close(&found["r_squared"], 0.6);
     close(&found["p_value"], 0.124_027_062_657_554_45);
-    assert_eq!((&found["direction"], &found["from"]), (&json!("rising"), &json!("2026-01-01T00:00:00")));
+    assert_eq!((&found["direction"], &found["from"]), (&json!("none"), &json!("2026-01-01T00:00:00")));
+    assert_eq!(found["significant_at_5_percent"], json!(false));
+}
+
+#[test]
+fn a_trend_has_a_direction_where_it_is_more_than_chance() {
+    let directed = |values: [i64; 5]| {
+        let rows: Vec<Value> = values
+            .iter()
+            .enumerate()
+            .map(|(day, value)| json!({"d": format!("2026-01-0{}T02:00:00+02:00", day + 1), "v": value}))
+            .collect();
+        let steps = json!([{"timeseries": {"operation": "trend", "time": "d", "field": "v"}}]);
+        run(steps, &json!(rows).to_string()).unwrap().0
+    };
+    let rising = directed([1, 3, 4, 6, 9]);
+    assert_eq!((&rising["direction"], &rising["significant_at_5_percent"]), (&json!("rising"), &json!(true)));
+    assert_eq!(
+        (&rising["from"], &rising["to"]),
+        (&json!("2026-01-01T00:00:00Z"), &json!("2026-01-05T00:00:00Z"))
+    );
+    assert_eq!(directed([9, 6, 4, 3, 1])["direction"], json!("falling"));
+    assert_eq!(directed([2, 2, 2, 2, 2])["direction"], json!("level"));
+    assert_eq!(directed([1, 9, 2, 8, 3])["direction"], json!("none"));
 }
 
 #[test]
