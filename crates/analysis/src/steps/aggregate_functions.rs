@@ -175,7 +175,7 @@ fn remark_nan(column: &Column, field: &str, notes: &mut Notes) {
     }
 }
 
-fn counted(column: &Column, groups: &Groups, wants_present: bool) -> Values {
+pub(super) fn counted(column: &Column, groups: &Groups, wants_present: bool) -> Values {
     let there = presence(column);
     let counts = groups.iter().map(|rows| {
         let count = rows.iter().filter(|row| there.get(**row as usize) == Some(&wants_present)).count();

@@ -54,6 +54,10 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
     if strange > 0 {
         about.insert("nan".to_owned(), strange.into());
     }
+    // The text of a list says nothing about its items.
+    if is_list {
+        return Ok(Value::Object(about));
+    }
     let values = Values::of(column)?;
     let counts = frequencies(&values);
     about.insert("distinct".to_owned(), counts.len().into());

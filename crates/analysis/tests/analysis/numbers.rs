@@ -18,8 +18,7 @@ fn describe_says_what_each_column_holds() {
          "min": 1, "p25": 1.75, "median": 2.5, "p75": 3.25, "max": 4, "top": [{"value": 1, "count": 1}, {"value": 4, "count": 1}]},
         {"field": "t", "type": "text", "count": 3, "missing": 0, "distinct": 2, "min": "a", "max": "b", "min_length": 1, "max_length": 1,
          "top": [{"value": "b", "count": 2}, {"value": "a", "count": 1}]},
-        {"field": "l", "type": "list", "count": 1, "missing": 2, "distinct": 1, "min": "[1]", "max": "[1]", "min_length": 3, "max_length": 3,
-         "top": [{"value": "[1]", "count": 1}]}
+        {"field": "l", "type": "list", "count": 1, "missing": 2}
     ]});
     check(json!(["describe"]), data, expected);
 }
@@ -104,6 +103,24 @@ fn resampling_has_a_row_for_every_stretch_of_time() {
         days(),
         json!([{"d": "2026-01-01T00:00:00Z", "v_count": 1}, {"d": "2026-01-01T12:00:00Z", "v_count": 1}]),
     );
+}
+
+#[test]
+fn what_is_missing_in_a_stretch_of_time_is_filled_in_sums_too() {
+    let data = || json!([{"d": "2026-02-10", "v": 5, "t": "x"}, {"d": "2026-04-10", "v": 7, "t": "y"}]);
+    let filled = |fill: Value| {
+        json!([{"timeseries": {"operation": "resample", "time": "d", "every": "month", "fill": fill,
+            "aggregations": {"v": ["sum", "mean", "count"], "t": "last"}}}])
+    };
+    let month = |day: &str, sum: Value, mean: Value, count: i64, last: Value| json!({"d": day, "v_sum": sum, "v_mean": mean, "v_count": count, "t_last": last});
+    let (february, april) = (
+        month("2026-02-01", json!(5), json!(5.0), 1, json!("x")),
+        month("2026-04-01", json!(7), json!(7.0), 1, json!("y")),
+    );
+    let march = month("2026-03-01", json!(5), json!(5.0), 0, json!("x"));
+    check(filled(json!("previous")), data(), json!([february, march, april]));
+    let march = month("2026-03-01", json!(-1), json!(-1.0), 0, Value::Null);
+    check(filled(json!(-1)), data(), json!([february, march, april]));
 }
 
 #[test]
