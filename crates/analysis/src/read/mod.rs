@@ -14,7 +14,7 @@ use crate::input::{Format, Input, Source};
 use crate::outcome::{Notes, Problem};
 use crate::table::Table;
 
-pub(crate) use json_rows::read_lists;
+pub(crate) use json_rows::{list_has_key, read_lists};
 
 /// Reads one input; `path` leads to a list inside JSON.
 pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Result<Table, Problem> {

@@ -76,6 +76,16 @@ pub(super) fn computed(
 ) -> Result<Vec<Column>, Problem> {
     let mut columns = Vec::new();
     for aggregation in aggregations {
+        if let Some(field) = &aggregation.field
+            && aggregation.function.needs_numbers()
+            && table.is_list(field)
+        {
+            return Err(Problem::new(format!(
+                "field {field:?} holds lists, and this function needs numbers"
+            ))
+            .hint(format!("take it apart first: {{\"unnest\": {field:?}}}"))
+            .field(field.as_str()));
+        }
         columns.push(match &aggregation.field {
             None => sizes(groups).into_column(&aggregation.name)?,
             Some(field) => apply(

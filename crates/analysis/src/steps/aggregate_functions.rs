@@ -84,7 +84,7 @@ impl Function {
     }
 
     /// Whether it is about numbers alone.
-    fn needs_numbers(self) -> bool {
+    pub(super) fn needs_numbers(self) -> bool {
         match self {
             Function::Sum
             | Function::Mean

@@ -93,6 +93,40 @@ fn each_mistake_has_its_sentence() {
 }
 
 #[test]
+fn a_field_inside_a_list_is_answered_with_the_way_to_it() {
+    let steps = json!([{"filter": {"field": "city", "operator": "==", "value": "Oslo"}}]);
+    let found = problem(steps.clone(), json!({"rows": [{"id": 1, "city": "Oslo"}], "source": "x"}));
+    assert_eq!(found.message, "there is no field \"city\"");
+    assert_eq!(
+        found.hint.as_deref(),
+        Some(
+            "the objects in the list \"rows\" have it; to work on them set data_field: \"rows\"; fields: rows (list), source (text)"
+        )
+    );
+    let found = problem(steps, json!([{"rows": [{"city": "Oslo"}]}, {"rows": []}]));
+    assert_eq!(
+        found.hint.as_deref(),
+        Some(
+            "the objects in the list \"rows\" have it; take it apart first: {\"unnest\": \"rows\"}, then it is \"rows.city\"; fields: rows (list)"
+        )
+    );
+    let steps = json!([{"aggregate": {"aggregations": {"rows": "sum"}}}]);
+    assert_eq!(
+        problem(steps, json!([{"rows": [1]}])).message,
+        "field \"rows\" holds lists, and this function needs numbers"
+    );
+}
+
+#[test]
+fn a_failed_step_passes_on_what_was_noted_about_its_field() {
+    let steps = json!([{"aggregate": {"aggregations": {"a": "sum"}}}]);
+    let found = said(steps, json!([{"a": 1, "b": 1}, {"a": "2", "b": "x"}, {"a": 3, "b": 2}]));
+    assert!(found.ends_with("; note: field \"a\" mixes 2 number, 1 text; it is kept as text"), "{found}");
+    let found = said(json!([{"sort": "prize"}]), json!({"items": [1, 2], "name": "x"}));
+    assert!(found.contains("note: the data is one object, read as one row"), "{found}");
+}
+
+#[test]
 fn requests_and_data_that_cannot_be_read_say_why() {
     let said = |request: &Value, data: &[u8]| {
         let problem = run_all(request, vec![input("data", None, data)]).unwrap_err();
