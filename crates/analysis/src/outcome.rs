@@ -54,7 +54,7 @@ impl Problem {
 
     /// With what was noted on the way about its field, or about the data as a whole: it may be the reason.
     pub(crate) fn with_notes(mut self, notes: &Notes) -> Self {
-        let hint = self.hint.unwrap_or_default();
+        let hint = self.hint.take().unwrap_or_default();
         let own = notes.notes.iter().filter(|note| is_about(note, self.field.as_deref()));
         // The hint says it already.
         let own = own.filter(|note| !(note.contains("data_field") && hint.contains("data_field")));

@@ -50,6 +50,15 @@ impl Evaluation {
                 Ok(truth(&self.cell(inner, row)?)?.map_or(Cell::Missing, |value| Cell::Boolean(!value)))
             }
             Expression::IsMissing(inner) => Ok(Cell::Boolean(self.cell(inner, row)? == Cell::Missing)),
+            Expression::OneOf(inner, items) => {
+                let own = self.cell(inner, row)?;
+                for item in items {
+                    if self.is_equal(&own, &self.cell(item, row)?)? {
+                        return Ok(Cell::Boolean(true));
+                    }
+                }
+                Ok(Cell::Boolean(false))
+            }
             Expression::Binary(operator, left, right) => self.binary(*operator, left, right, row),
             Expression::Call(function, arguments) => {
                 functions::call(*function, arguments.len(), &mut |index| match arguments.get(index) {
@@ -282,6 +291,10 @@ fn collect(
         Expression::Binary(_, left, right) => {
             collect(left, table, columns)?;
             collect(right, table, columns)
+        }
+        Expression::OneOf(inner, items) => {
+            collect(inner, table, columns)?;
+            items.iter().try_for_each(|item| collect(item, table, columns))
         }
         Expression::Call(_, arguments) => {
             arguments.iter().try_for_each(|argument| collect(argument, table, columns))
