@@ -68,12 +68,31 @@ impl Problem {
     /// A name that is none of the known ones.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let message = format!("there is no {what} {name:?}");
-        let hint = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean {near:?}? known: {}", listed(&known)),
-            None => format!("known: {}", listed(&known)),
+        Self::not_known(what, name, nearest(name, known.iter().copied()), &known)
+    }
+
+    /// The same for names with other spellings: the nearest spelling leads to its name.
+    pub(crate) fn unknown_spelling<'a>(
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = (&'a str, &'a [&'a str])>,
+    ) -> Self {
+        let known: Vec<(&str, &[&str])> = known.into_iter().collect();
+        let names: Vec<&str> = known.iter().map(|(own, _)| *own).collect();
+        let spellings =
+            known.iter().flat_map(|(own, others)| std::iter::once(*own).chain(others.iter().copied()));
+        let near = nearest(name, spellings).and_then(|near| {
+            known.iter().find(|(own, others)| *own == near || others.contains(&near)).map(|(own, _)| *own)
+        });
+        Self::not_known(what, name, near, &names)
+    }
+
+    fn not_known(what: &str, name: &str, near: Option<&str>, known: &[&str]) -> Self {
+        let hint = match near {
+            Some(near) => format!("did you mean {near:?}? known: {}", listed(known)),
+            None => format!("known: {}", listed(known)),
         };
-        Self::new(message).hint(hint)
+        Self::new(format!("there is no {what} {name:?}")).hint(hint)
     }
 }
 

@@ -57,6 +57,11 @@ impl Function {
                 .map(|(name, at)| (name.to_owned(), Function::Percentile(at)))
                 .to_vec());
         }
+        if matches!(wanted.as_str(), "percentiles" | "percentile" | "quantiles" | "quantile") {
+            return Err(Problem::new(format!("{name:?} needs to know which ones")).hint(
+                r#"write "p95" for one, "quartiles" for three, or {"field": "price", "percentiles": [5, 50, 95]}"#,
+            ));
+        }
         if let Some(found) =
             NAMES.iter().find(|(own, _, others)| *own == wanted || others.contains(&wanted.as_str()))
         {
@@ -69,8 +74,9 @@ impl Function {
         match percentile {
             Some(at) => Ok(vec![Self::percentile(at)?]),
             None => {
-                let known = NAMES.iter().map(|(name, ..)| *name).chain(["percentiles", "p95", "quartiles"]);
-                Err(Problem::unknown("function", name, known))
+                let more: [(&str, &[&str]); 3] = [("percentiles", &[]), ("p95", &[]), ("quartiles", &[])];
+                let known = NAMES.iter().map(|(name, _, others)| (*name, *others)).chain(more);
+                Err(Problem::unknown_spelling("function", name, known))
             }
         }
     }

@@ -71,24 +71,25 @@ const KNOWN: [&str; 18] = [
     "any",
     "condition",
 ];
-const OPERATORS: [&str; 17] = [
-    "==",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "in",
-    "not in",
-    "contains",
-    "not contains",
-    "starts",
-    "ends",
-    "matches",
-    "between",
-    "is null",
-    "is not null",
-    "is nan",
+/// The operators, each with what people write for it and what leads to it in an error.
+const OPERATORS: [(&str, &[&str]); 17] = [
+    ("==", &["eq", "equals"]),
+    ("!=", &["ne", "not_equals"]),
+    (">", &["gt", "greater", "greater_than", "more", "after"]),
+    (">=", &["=>", "gte", "greater_or_equal", "at_least"]),
+    ("<", &["lt", "less", "less_than", "fewer", "before"]),
+    ("<=", &["=<", "lte", "less_or_equal", "at_most"]),
+    ("in", &["one_of", "any_of"]),
+    ("not in", &["none_of"]),
+    ("contains", &["includes", "like"]),
+    ("not contains", &["excludes"]),
+    ("starts", &["starts_with", "begins"]),
+    ("ends", &["ends_with"]),
+    ("matches", &["regex"]),
+    ("between", &["range"]),
+    ("is null", &["missing", "empty"]),
+    ("is not null", &["present", "not_empty"]),
+    ("is nan", &["nan"]),
 ];
 
 impl Condition {
@@ -237,7 +238,7 @@ fn comparison(arguments: &Arguments<'_>) -> Result<Comparison, Problem> {
         "is_null" | "isnull" | "null" | "is_missing" => Comparison::IsNull,
         "is_not_null" | "not_null" | "notnull" | "exists" => Comparison::IsNotNull,
         "is_nan" => Comparison::IsNan,
-        _ => return Err(Problem::unknown("operator", written, OPERATORS)),
+        _ => return Err(Problem::unknown_spelling("operator", written, OPERATORS)),
     })
 }
 

@@ -32,7 +32,22 @@ fn each_mistake_has_its_sentence() {
         assert!(found.contains(expected), "{found}\nshould have: {expected}");
     };
     check(json!([{"fliter": {}}]), "step Some(1): there is no step \"fliter\" | did you mean \"filter\"?");
-    check(json!([{"filter": {"field": "a", "operator": "=>", "value": 1}}]), "there is no operator \"=>\"");
+    check(
+        json!([{"filter": {"field": "a", "operator": "=>", "value": 1}}]),
+        "there is no operator \"=>\" | did you mean \">=\"?",
+    );
+    check(
+        json!([{"filter": {"field": "a", "operator": "greater", "value": 1}}]),
+        "there is no operator \"greater\" | did you mean \">\"?",
+    );
+    check(
+        json!([{"aggregate": {"aggregations": {"a": "averge"}}}]),
+        "there is no function \"averge\" | did you mean \"mean\"?",
+    );
+    check(
+        json!([{"aggregate": {"aggregations": {"a": "percentiles"}}}]),
+        "\"percentiles\" needs to know which ones | write \"p95\" for one",
+    );
     check(
         json!([{"filter": {"feild": "a"}}]),
         "there is no setting of a condition \"feild\" | did you mean \"field\"?",

@@ -1,5 +1,6 @@
 //! Missing values, NaN, mixed kinds, nothing at all, twins, large integers and money.
 
+use gristmill_analysis::Format;
 use serde_json::{Value, json};
 
 use super::{check, input, run, run_all};
@@ -144,6 +145,20 @@ fn nothing_in_gives_nothing_out_with_the_columns_that_are_known() {
     };
     assert_eq!(empty(b"", json!([])), (json!([]), vec![]));
     assert_eq!(empty(b"[]", json!([])), (json!([]), vec![]));
+    for format in [Format::Json, Format::JsonLines, Format::Csv] {
+        let (found, analysed) =
+            run_all(&json!({"steps": []}), vec![input("data", Some(format), b" \n")]).unwrap();
+        assert_eq!((found, analysed.rows), (json!([]), Some(0)), "{format:?}");
+        assert_eq!(analysed.notes, ["the data is empty: no rows and no columns"]);
+    }
+    assert_eq!(
+        empty(b"a,b\n", json!([{"aggregate": {"aggregations": {"b": ["mean", "sum", "max", "count"]}}}])).0,
+        json!([{"b_mean": null, "b_sum": 0, "b_max": null, "b_count": 0}])
+    );
+    assert_eq!(
+        empty(b"a,b\n1,\n2,\n", json!([{"aggregate": {"aggregations": {"b": "mean"}}}])).0,
+        json!([{"b_mean": null}])
+    );
     assert_eq!(
         empty(b"a,b\n", json!([{"sort": "a"}, {"distinct": ["a"]}, {"compute": {"c": "a"}}])),
         (json!([]), vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])
