@@ -4,7 +4,7 @@
 use polars_core::prelude::Column;
 
 use crate::moment;
-use crate::outcome::{Notes, Problem};
+use crate::outcome::Notes;
 use crate::table::shown;
 use crate::values::short;
 
