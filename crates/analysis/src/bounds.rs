@@ -18,6 +18,8 @@ pub(crate) const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 pub(crate) const EXPRESSION_BYTES_MAX: usize = 10_000;
 /// Notes in one answer: each is read by a model.
 pub(crate) const NOTES_MAX: usize = 20;
+/// Notes that an error passes on: what may explain it, and no more.
+pub(crate) const NOTES_WITH_PROBLEM_MAX: usize = 3;
 /// Examples for each failed check.
 pub(crate) const EXAMPLES_MAX: usize = 100;
 /// Fields in one correlation: the matrix grows with the square.

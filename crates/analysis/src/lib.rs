@@ -15,6 +15,7 @@ mod request;
 mod statistics;
 mod steps;
 mod table;
+mod text_dates;
 mod values;
 mod write;
 
@@ -47,12 +48,13 @@ fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<
     }
     let data = inputs.remove(0);
     let mut context = Context::new(inputs);
-    let mut table = read::read(data, request.data_field.as_deref(), &mut context.notes)?;
+    let mut table = read::read(data, request.data_field.as_deref(), &mut context.notes)
+        .map_err(|problem| problem.with_notes(&context.notes))?;
     let last = request.steps.len();
     for (index, step) in request.steps.iter().enumerate() {
         let number = index + 1;
         let outcome = steps::run(step.name, &step.body, table, &mut context)
-            .map_err(|problem| problem.in_step(number))?;
+            .map_err(|problem| problem.in_step(number).with_notes(&context.notes))?;
         table = match outcome {
             Outcome::Table(table) => table,
             Outcome::Report(report) if number == last => return finish_report(&report, output, context),

@@ -79,6 +79,12 @@ pub(crate) fn parse(text: &str) -> Option<(i64, bool)> {
     Some((days * DAY + parse_clock(clock)? - offset, true))
 }
 
+/// Whether a time in ISO 8601 says how far its clock is from UTC.
+pub(crate) fn has_offset(text: &str) -> bool {
+    let clock = text.trim().get(10..).unwrap_or_default();
+    clock.ends_with(['Z', 'z']) || clock.contains(['+', '-'])
+}
+
 /// Days from `2026-07-28`.
 pub(crate) fn parse_date(text: &str) -> Option<i64> {
     let mut parts = text.split('-');
@@ -169,6 +175,12 @@ mod tests {
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_clock_may_say_how_far_it_is_from_utc() {
+        assert!(has_offset("2026-07-28T09:30:00Z") && has_offset("2026-07-28T09:30:00-05:00"));
+        assert!(!has_offset("2026-07-28T09:30:00") && !has_offset("2026-07-28") && !has_offset(""));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::NOTES_WITH_PROBLEM_MAX;
 use crate::nearest::nearest;
+use crate::values::short;
 
 /// What was written to the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,16 +52,53 @@ impl Problem {
         self
     }
 
+    /// With what was noted on the way about its field, or about the data as a whole: it may be the reason.
+    pub(crate) fn with_notes(mut self, notes: &Notes) -> Self {
+        let hint = self.hint.take().unwrap_or_default();
+        let own = notes.notes.iter().filter(|note| is_about(note, self.field.as_deref()));
+        // The hint says it already.
+        let own = own.filter(|note| !(note.contains("data_field") && hint.contains("data_field")));
+        let own = own.take(NOTES_WITH_PROBLEM_MAX).map(|note| format!("note: {}", short(note)));
+        let parts: Vec<String> =
+            Some(hint.clone()).filter(|hint| !hint.is_empty()).into_iter().chain(own).collect();
+        self.hint = Some(parts.join("; ")).filter(|hint| !hint.is_empty());
+        self
+    }
+
     /// A name that is none of the known ones.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        let message = format!("there is no {what} {name:?}");
-        let hint = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean {near:?}? known: {}", listed(&known)),
-            None => format!("known: {}", listed(&known)),
-        };
-        Self::new(message).hint(hint)
+        Self::not_known(what, name, nearest(name, known.iter().copied()), &known)
     }
+
+    /// The same for names with other spellings: the nearest spelling leads to its name.
+    pub(crate) fn unknown_spelling<'a>(
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = (&'a str, &'a [&'a str])>,
+    ) -> Self {
+        let known: Vec<(&str, &[&str])> = known.into_iter().collect();
+        let names: Vec<&str> = known.iter().map(|(own, _)| *own).collect();
+        let spellings =
+            known.iter().flat_map(|(own, others)| std::iter::once(*own).chain(others.iter().copied()));
+        let near = nearest(name, spellings).and_then(|near| {
+            known.iter().find(|(own, others)| *own == near || others.contains(&near)).map(|(own, _)| *own)
+        });
+        Self::not_known(what, name, near, &names)
+    }
+
+    fn not_known(what: &str, name: &str, near: Option<&str>, known: &[&str]) -> Self {
+        let hint = match near {
+            Some(near) => format!("did you mean {near:?}? known: {}", listed(known)),
+            None => format!("known: {}", listed(known)),
+        };
+        Self::new(format!("there is no {what} {name:?}")).hint(hint)
+    }
+}
+
+/// Whether a note is about this field, or about none.
+fn is_about(note: &str, field: Option<&str>) -> bool {
+    !note.starts_with("field ") || field.is_some_and(|field| note.starts_with(&format!("field {field:?}")))
 }
 
 /// Names side by side, the first thirty of them.

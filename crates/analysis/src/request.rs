@@ -39,7 +39,9 @@ impl Request {
         let object = match value {
             Value::Object(object) => object,
             Value::Array(steps) => Map::from_iter([("steps".to_owned(), Value::Array(steps))]),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            // One step alone, by its name.
+            name @ Value::String(_) => Map::from_iter([("steps".to_owned(), name)]),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
                 return Err(Problem::new("the request has to be an object").hint(EXAMPLE));
             }
         };
@@ -58,7 +60,9 @@ impl Request {
         let parameters = object.remove("parameters");
         let steps = match (object.remove("steps"), analysis_type) {
             (Some(Value::Array(steps)), None) if parameters.is_none() => steps_of(steps)?,
-            (Some(step @ Value::Object(_)), None) if parameters.is_none() => steps_of(vec![step])?,
+            (Some(step @ (Value::Object(_) | Value::String(_))), None) if parameters.is_none() => {
+                steps_of(vec![step])?
+            }
             (None, Some(Value::String(name))) => {
                 let mut body = match parameters {
                     Some(Value::Object(body)) => body,
@@ -149,8 +153,8 @@ fn step_of(step: Value) -> Result<StepCall, Problem> {
 fn nameless(object: &Map<String, Value>) -> Problem {
     let named = NAMING.iter().find_map(|key| object.get(*key).and_then(Value::as_str));
     match (named, object.len(), object.keys().next()) {
-        (Some(name), _, _) => Problem::unknown("step", name, StepName::names()),
-        (None, 1, Some(key)) => Problem::unknown("step", key, StepName::names()),
+        (Some(name), _, _) => StepName::unknown(name),
+        (None, 1, Some(key)) => StepName::unknown(key),
         (None, _, _) => Problem::new("a step has to be an object with one key, the step's name")
             .hint(format!("write each step as an object of its own; {}; {EXAMPLE}", StepName::all_listed())),
     }

@@ -9,6 +9,7 @@ use polars_core::prelude::*;
 
 use crate::nearest::nearest;
 use crate::outcome::{Problem, listed};
+use crate::read::list_has_key;
 use crate::values::Values;
 
 /// Stands between the parts of a nested column's name. No key has it: the reader takes it out.
@@ -116,7 +117,7 @@ impl Table {
         let kind = Kind::of(column);
         if !kind.is_numeric() {
             let hint = format!("cast it first: {{\"cast\": {{\"{field}\": \"number\"}}}}");
-            let message = format!("field {field:?} holds {}, and this needs numbers", kind.as_str());
+            let message = format!("field {field:?} holds {}, and this needs numbers", self.kind_word(column));
             return Err(Problem::new(message).hint(hint).field(field));
         }
         Ok(Values::of(column)?.into_numbers())
@@ -130,6 +131,28 @@ impl Table {
             .filter(|column| shown(column.name()).starts_with(&prefix))
             .map(|column| column.name().to_string())
             .collect()
+    }
+
+    /// What a column holds, in a word.
+    pub(crate) fn kind_word(&self, column: &Column) -> &'static str {
+        if self.lists.contains(column.name().as_str()) { "list" } else { Kind::of(column).as_str() }
+    }
+
+    /// How to reach a field that the objects of a list have.
+    fn way_into_list(&self, field: &str) -> Option<String> {
+        let key = field.split('.').next().unwrap_or_default();
+        let has_key = |name: &&String| {
+            let texts = self.frame.column(name).ok().and_then(|column| column.str().ok());
+            texts.and_then(|texts| texts.iter().flatten().next()).is_some_and(|list| list_has_key(list, key))
+        };
+        let list = shown(self.lists.iter().find(has_key)?);
+        Some(if self.rows() == 1 {
+            format!("the objects in the list {list:?} have it; to work on them set data_field: {list:?}")
+        } else {
+            format!(
+                "the objects in the list {list:?} have it; take it apart first: {{\"unnest\": {list:?}}}, then it is \"{list}.{field}\""
+            )
+        })
     }
 
     pub(crate) fn no_field(&self, field: &str) -> Problem {
@@ -154,9 +177,12 @@ impl Table {
             .frame
             .columns()
             .iter()
-            .map(|column| format!("{} ({})", shown(column.name()), Kind::of(column).as_str()))
+            .map(|column| format!("{} ({})", shown(column.name()), self.kind_word(column)))
             .collect();
         let with_kinds: Vec<&str> = with_kinds.iter().map(String::as_str).collect();
+        if let Some(way) = self.way_into_list(field) {
+            return problem.hint(format!("{way}; fields: {}", listed(&with_kinds)));
+        }
         match nearest(field, known.iter().copied()) {
             Some(near) => problem.hint(format!("did you mean {near:?}? fields: {}", listed(&with_kinds))),
             None => problem.hint(format!("fields: {}", listed(&with_kinds))),

@@ -11,25 +11,31 @@ use super::{Expression, Operator, functions};
 use crate::moment::{self, DAY};
 use crate::outcome::{Notes, Problem};
 use crate::table::Table;
+use crate::text_dates;
 use crate::values::{Cell, Values};
 
 /// The columns that an expression reads.
 pub(super) struct Evaluation {
     columns: HashMap<String, Values>,
     divisions_by_zero: Counter<usize>,
+    dates_by_letters: Counter<usize>,
 }
 
 impl Evaluation {
     pub(super) fn new(expression: &Expression, table: &Table) -> Result<Self, Problem> {
         let mut columns = HashMap::new();
         collect(expression, table, &mut columns)?;
-        Ok(Self { columns, divisions_by_zero: Counter::new(0) })
+        Ok(Self { columns, divisions_by_zero: Counter::new(0), dates_by_letters: Counter::new(0) })
     }
 
     pub(super) fn remark(&self, notes: &mut Notes) {
         let count = self.divisions_by_zero.get();
         if count > 0 {
             notes.add(format!("{count} divisions by zero gave missing values"));
+        }
+        let count = self.dates_by_letters.get();
+        if count > 0 {
+            notes.add(format!("{count} comparisons of a date with a text that is no ISO date went by letters; dates are written 2026-07-28 or 2026-07-28T09:30:00Z"));
         }
     }
 
@@ -44,6 +50,15 @@ impl Evaluation {
                 Ok(truth(&self.cell(inner, row)?)?.map_or(Cell::Missing, |value| Cell::Boolean(!value)))
             }
             Expression::IsMissing(inner) => Ok(Cell::Boolean(self.cell(inner, row)? == Cell::Missing)),
+            Expression::OneOf(inner, items) => {
+                let own = self.cell(inner, row)?;
+                for item in items {
+                    if self.is_equal(&own, &self.cell(item, row)?)? {
+                        return Ok(Cell::Boolean(true));
+                    }
+                }
+                Ok(Cell::Boolean(false))
+            }
             Expression::Binary(operator, left, right) => self.binary(*operator, left, right, row),
             Expression::Call(function, arguments) => {
                 functions::call(*function, arguments.len(), &mut |index| match arguments.get(index) {
@@ -80,13 +95,15 @@ impl Evaluation {
         }
         let second = self.cell(right, row)?;
         match operator {
-            Operator::Equal => Ok(Cell::Boolean(is_equal(&first, &second)?)),
-            Operator::NotEqual => Ok(Cell::Boolean(!is_equal(&first, &second)?)),
-            Operator::Less => Ok(Cell::Boolean(order(&first, &second)? == Some(Ordering::Less))),
-            Operator::LessOrEqual => Ok(Cell::Boolean(order(&first, &second)?.is_some_and(Ordering::is_le))),
-            Operator::Greater => Ok(Cell::Boolean(order(&first, &second)? == Some(Ordering::Greater))),
+            Operator::Equal => Ok(Cell::Boolean(self.is_equal(&first, &second)?)),
+            Operator::NotEqual => Ok(Cell::Boolean(!self.is_equal(&first, &second)?)),
+            Operator::Less => Ok(Cell::Boolean(self.order(&first, &second)? == Some(Ordering::Less))),
+            Operator::LessOrEqual => {
+                Ok(Cell::Boolean(self.order(&first, &second)?.is_some_and(Ordering::is_le)))
+            }
+            Operator::Greater => Ok(Cell::Boolean(self.order(&first, &second)? == Some(Ordering::Greater))),
             Operator::GreaterOrEqual => {
-                Ok(Cell::Boolean(order(&first, &second)?.is_some_and(Ordering::is_ge)))
+                Ok(Cell::Boolean(self.order(&first, &second)?.is_some_and(Ordering::is_ge)))
             }
             Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide => {
                 self.arithmetic(operator, &first, &second)
@@ -95,6 +112,23 @@ impl Evaluation {
                 self.arithmetic(operator, &first, &second)
             }
         }
+    }
+
+    fn is_equal(&self, left: &Cell, right: &Cell) -> Result<bool, Problem> {
+        if *left == Cell::Missing || *right == Cell::Missing {
+            return Ok(left == right);
+        }
+        Ok(self.order(left, right)? == Some(Ordering::Equal))
+    }
+
+    /// Two cells in order, and counted where a date met a text that is none.
+    fn order(&self, left: &Cell, right: &Cell) -> Result<Option<Ordering>, Problem> {
+        if let (Cell::Text(first), Cell::Text(second)) = (left, right)
+            && moment::parse(first).is_some() != moment::parse(second).is_some()
+        {
+            self.dates_by_letters.set(self.dates_by_letters.get() + 1);
+        }
+        order(left, right)
     }
 
     fn arithmetic(&self, operator: Operator, left: &Cell, right: &Cell) -> Result<Cell, Problem> {
@@ -199,13 +233,6 @@ pub(super) fn moment_of(cell: &Cell) -> Option<i64> {
     }
 }
 
-pub(super) fn is_equal(left: &Cell, right: &Cell) -> Result<bool, Problem> {
-    if *left == Cell::Missing || *right == Cell::Missing {
-        return Ok(left == right);
-    }
-    Ok(order(left, right)? == Some(Ordering::Equal))
-}
-
 /// `None` where one is missing or NaN.
 pub(super) fn order(left: &Cell, right: &Cell) -> Result<Option<Ordering>, Problem> {
     if *left == Cell::Missing || *right == Cell::Missing {
@@ -218,7 +245,7 @@ pub(super) fn order(left: &Cell, right: &Cell) -> Result<Option<Ordering>, Probl
         return Ok(first.partial_cmp(&second));
     }
     match (left, right) {
-        (Cell::Text(left), Cell::Text(right)) => Ok(Some(left.cmp(right))),
+        (Cell::Text(left), Cell::Text(right)) => Ok(Some(text_dates::order(left, right))),
         (Cell::Boolean(left), Cell::Boolean(right)) => Ok(Some(left.cmp(right))),
         (left, right) => match (moment_of(left), moment_of(right)) {
             (Some(left), Some(right)) => Ok(Some(left.cmp(&right))),
@@ -264,6 +291,10 @@ fn collect(
         Expression::Binary(_, left, right) => {
             collect(left, table, columns)?;
             collect(right, table, columns)
+        }
+        Expression::OneOf(inner, items) => {
+            collect(inner, table, columns)?;
+            items.iter().try_for_each(|item| collect(item, table, columns))
         }
         Expression::Call(_, arguments) => {
             arguments.iter().try_for_each(|argument| collect(argument, table, columns))

@@ -16,9 +16,9 @@ pub(super) enum Token {
 }
 
 /// Signs, longer ones first.
-const SIGNS: [&str; 20] = [
+const SIGNS: [&str; 22] = [
     "**", "==", "!=", "<>", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "=", "!", "(", ")",
-    ",",
+    "[", "]", ",",
 ];
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Problem> {

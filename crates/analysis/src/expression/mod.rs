@@ -24,6 +24,8 @@ pub(crate) enum Expression {
     Not(Box<Expression>),
     Binary(Operator, Box<Expression>, Box<Expression>),
     IsMissing(Box<Expression>),
+    /// Whether it equals one of a list.
+    OneOf(Box<Expression>, Vec<Expression>),
     Call(Function, Vec<Expression>),
 }
 

@@ -36,6 +36,8 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
 ];
+/// Operators side by side: each makes the expression one level deeper.
+const OPERATORS_MAX: usize = CONDITION_DEPTH_MAX * 4;
 /// The level of comparisons, below which `not` binds.
 const COMPARISONS: usize = 2;
 
@@ -83,6 +85,22 @@ impl Parser {
         let mut left = self.deeper(|parser| parser.binary(level + 1))?;
         let mut chained = 0;
         loop {
+            chained += 1;
+            // The last turn finds no operator.
+            if chained > OPERATORS_MAX + 1 {
+                return Err(Problem::new("the expression has too many operators in a row")
+                    .hint("compute it in several columns"));
+            }
+            if level == COMPARISONS
+                && let Some(is_not) = self.take_in()
+            {
+                let items = self.deeper(Self::items)?;
+                left = Expression::OneOf(Box::new(left), items);
+                if is_not {
+                    left = Expression::Not(Box::new(left));
+                }
+                continue;
+            }
             if level == COMPARISONS && self.take("is") {
                 let is_not = self.take("not");
                 if !self.take("null") {
@@ -99,13 +117,44 @@ impl Parser {
             else {
                 return Ok(left);
             };
-            chained += 1;
-            if chained > CONDITION_DEPTH_MAX * 4 {
-                return Err(Problem::new("the expression has too many operators in a row")
-                    .hint("compute it in several columns"));
-            }
             let right = self.deeper(|parser| parser.binary(level + 1))?;
             left = Expression::Binary(operator, Box::new(left), Box::new(right));
+        }
+    }
+
+    /// Steps over `in` or `not in` if it is next; whether it is the latter.
+    fn take_in(&mut self) -> Option<bool> {
+        let start = self.position;
+        let is_not = self.take("not");
+        if self.take("in") {
+            return Some(is_not);
+        }
+        self.position = start;
+        None
+    }
+
+    /// `(a, b)` or `[a, b]`.
+    fn items(&mut self) -> Result<Vec<Expression>, Problem> {
+        let end = if self.take("(") {
+            ")"
+        } else if self.take("[") {
+            "]"
+        } else {
+            return Err(Problem::new("after \"in\" the expression needs a list in brackets")
+                .hint("for example: kind in ('book', 'pen')"));
+        };
+        let mut items = Vec::new();
+        if self.take(end) {
+            return Ok(items);
+        }
+        loop {
+            items.push(self.deeper(|parser| parser.binary(0))?);
+            if self.take(end) {
+                return Ok(items);
+            }
+            if !self.take(",") {
+                return Err(Problem::new("the list after \"in\" is not closed"));
+            }
         }
     }
 

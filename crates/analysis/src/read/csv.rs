@@ -19,12 +19,7 @@ const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 const GUESSED_ROWS: usize = 10_000;
 
 pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem> {
-    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    if content.trim_ascii().is_empty() {
-        notes.add("the data is empty: no rows and no columns");
-        return Table::new(0, Vec::new());
-    }
-    let content = as_utf8(content, notes);
+    let content = as_utf8(super::without_mark(bytes), notes);
     let separator = separator_of(&content);
     if separator != b',' {
         notes.add(format!("the fields are separated by {:?}", char::from(separator)));
@@ -34,7 +29,40 @@ pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem
         // A later row did not fit the guess: take everything as text, and look at all of it.
         Err(_) => typed(attempt(&content, separator, Some(0)).map_err(csv_problem)?, notes)?,
     };
-    Table::new(frame.height(), with_plain_names(frame, notes))
+    let rows = frame.height();
+    let mut columns = with_plain_names(frame, notes);
+    for column in columns.iter_mut().filter(|column| column.dtype() == &DataType::String) {
+        if column.null_count() == rows {
+            // Without a value nobody knows what a column would hold.
+            *column = Column::full_null(column.name().clone(), rows, &DataType::Null);
+        } else if separator != b',' {
+            remark_decimal_comma(column, notes);
+        }
+    }
+    Table::new(rows, columns)
+}
+
+/// Says so where all texts of a column are numbers with a comma before the fraction.
+fn remark_decimal_comma(column: &Column, notes: &mut Notes) {
+    let Ok(texts) = column.str() else { return };
+    if !texts.iter().flatten().all(is_number_with_comma) {
+        return;
+    }
+    let Some(example) = texts.iter().flatten().find(|text| text.contains(',')) else { return };
+    let name = column.name();
+    notes.add(format!(
+        "field {:?} has numbers with a decimal comma, such as {example:?}, and is kept as text; cast does not read them; to calculate: {{\"compute\": {{\"{name}\": \"number(replace(`{name}`, ',', '.'))\"}}}}",
+        name.as_str()
+    ));
+}
+
+fn is_number_with_comma(text: &str) -> bool {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    match digits.split_once(',') {
+        None => is_digits(digits),
+        Some((whole, fraction)) => is_digits(whole) && is_digits(fraction),
+    }
 }
 
 fn attempt(content: &[u8], separator: u8, infer: Option<usize>) -> PolarsResult<DataFrame> {

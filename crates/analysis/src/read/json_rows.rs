@@ -81,6 +81,13 @@ pub(crate) fn read_lists<'a>(
     Ok((rows.finish(notes)?, parents))
 }
 
+/// Whether the first item of a list is an object with this key.
+pub(crate) fn list_has_key(list: &str, key: &str) -> bool {
+    let mut scanner = Scanner::new(list);
+    let is_object = scanner.take(b'[') && scanner.take(b'{') && !scanner.take(b'}');
+    is_object && find_key(&mut scanner, key, &mut Vec::new()).unwrap_or(false)
+}
+
 /// Whether more than one value stands in the text.
 pub(super) fn has_several_values(text: &str) -> bool {
     let mut scanner = Scanner::new(text);

@@ -14,7 +14,7 @@ use crate::input::{Format, Input, Source};
 use crate::outcome::{Notes, Problem};
 use crate::table::Table;
 
-pub(crate) use json_rows::read_lists;
+pub(crate) use json_rows::{list_has_key, read_lists};
 
 /// Reads one input; `path` leads to a list inside JSON.
 pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Result<Table, Problem> {
@@ -24,6 +24,10 @@ pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Resul
             .hint("check that the file is there and readable")
     })?;
     let format = input.format.unwrap_or_else(|| format_of(&bytes));
+    if format != Format::Parquet && without_mark(&bytes).trim_ascii().is_empty() {
+        notes.add("the data is empty: no rows and no columns");
+        return Table::new(0, Vec::new());
+    }
     if path.is_some() && format != Format::Json {
         let message =
             format!("data_field is for JSON with a list inside; input {name:?} is {}", format.as_str());
@@ -70,7 +74,7 @@ fn format_of(bytes: &[u8]) -> Format {
     if bytes.starts_with(b"PAR1") {
         return Format::Parquet;
     }
-    let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let content = without_mark(bytes).trim_ascii_start();
     match content.first() {
         Some(b'[') => Format::Json,
         Some(b'{') => match std::str::from_utf8(content) {
@@ -81,8 +85,13 @@ fn format_of(bytes: &[u8]) -> Format {
     }
 }
 
+/// Without the mark that some programs put before UTF-8.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = without_mark(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         Problem::new(format!("the data is not UTF-8 text: byte {} is wrong", error.valid_up_to()))
             .hint("convert it to UTF-8, or name the format")

@@ -4,3 +4,4 @@ pub(crate) mod comparisons;
 pub(crate) mod distributions;
 pub(crate) mod relation;
 pub(crate) mod summary;
+pub(crate) mod whole;

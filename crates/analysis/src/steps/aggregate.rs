@@ -1,13 +1,15 @@
 //! `aggregate`: one row for each group, with what was computed of it.
 
+use polars_core::prelude::Column;
 use serde_json::{Map, Value};
 
 use super::Context;
-use super::aggregate_functions::{Function, apply, sizes};
+use super::aggregate_functions::{Function, apply, counted, sizes};
 use super::groups::Groups;
 use crate::arguments::{Arguments, kind_word, number_of, texts_of};
 use crate::outcome::Problem;
 use crate::table::{NESTED, Table, engine_problem};
+use crate::values::{Cell, Values};
 
 /// One column of the answer.
 #[derive(Debug)]
@@ -71,9 +73,19 @@ pub(super) fn computed(
     table: &Table,
     groups: &Groups,
     context: &mut Context,
-) -> Result<Vec<polars_core::prelude::Column>, Problem> {
+) -> Result<Vec<Column>, Problem> {
     let mut columns = Vec::new();
     for aggregation in aggregations {
+        if let Some(field) = &aggregation.field
+            && aggregation.function.needs_numbers()
+            && table.is_list(field)
+        {
+            return Err(Problem::new(format!(
+                "field {field:?} holds lists, and this function needs numbers"
+            ))
+            .hint(format!("take it apart first: {{\"unnest\": {field:?}}}"))
+            .field(field.as_str()));
+        }
         columns.push(match &aggregation.field {
             None => sizes(groups).into_column(&aggregation.name)?,
             Some(field) => apply(
@@ -86,6 +98,34 @@ pub(super) fn computed(
         });
     }
     Ok(columns)
+}
+
+/// Columns whose sums are missing where no value went in, instead of 0: there they can be filled.
+pub(super) fn without_empty_sums(
+    columns: Vec<Column>,
+    aggregations: &[Aggregation],
+    table: &Table,
+    groups: &Groups,
+) -> Result<Vec<Column>, Problem> {
+    let one = |(column, aggregation): (Column, &Aggregation)| {
+        let (Function::Sum, Some(field)) = (aggregation.function, &aggregation.field) else {
+            return Ok(column);
+        };
+        let counts = counted(table.column(field)?, groups, true);
+        let sums = Values::of(&column)?;
+        let cells = (0..sums.len()).map(|row| match counts.cell(row) {
+            Cell::Integer(0) => Cell::Missing,
+            Cell::Integer(_)
+            | Cell::Missing
+            | Cell::Boolean(_)
+            | Cell::Number(_)
+            | Cell::Text(_)
+            | Cell::Date(_)
+            | Cell::Datetime(_) => sums.cell(row),
+        });
+        crate::expression::values_of(cells.collect())?.into_column(column.name())
+    };
+    columns.into_iter().zip(aggregations).map(one).collect()
 }
 
 /// What is to be computed, in any of the forms that people write.

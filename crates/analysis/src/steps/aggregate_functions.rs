@@ -9,7 +9,9 @@ use polars_core::prelude::*;
 use super::groups::Groups;
 use crate::outcome::{Notes, Problem};
 use crate::statistics::summary;
+use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, engine_problem, shown};
+use crate::text_dates;
 use crate::values::Values;
 
 /// What is computed of a group.
@@ -55,6 +57,11 @@ impl Function {
                 .map(|(name, at)| (name.to_owned(), Function::Percentile(at)))
                 .to_vec());
         }
+        if matches!(wanted.as_str(), "percentiles" | "percentile" | "quantiles" | "quantile") {
+            return Err(Problem::new(format!("{name:?} needs to know which ones")).hint(
+                r#"write "p95" for one, "quartiles" for three, or {"field": "price", "percentiles": [5, 50, 95]}"#,
+            ));
+        }
         if let Some(found) =
             NAMES.iter().find(|(own, _, others)| *own == wanted || others.contains(&wanted.as_str()))
         {
@@ -67,8 +74,9 @@ impl Function {
         match percentile {
             Some(at) => Ok(vec![Self::percentile(at)?]),
             None => {
-                let known = NAMES.iter().map(|(name, ..)| *name).chain(["percentiles", "p95", "quartiles"]);
-                Err(Problem::unknown("function", name, known))
+                let more: [(&str, &[&str]); 3] = [("percentiles", &[]), ("p95", &[]), ("quartiles", &[])];
+                let known = NAMES.iter().map(|(name, _, others)| (*name, *others)).chain(more);
+                Err(Problem::unknown_spelling("function", name, known))
             }
         }
     }
@@ -82,7 +90,7 @@ impl Function {
     }
 
     /// Whether it is about numbers alone.
-    fn needs_numbers(self) -> bool {
+    pub(super) fn needs_numbers(self) -> bool {
         match self {
             Function::Sum
             | Function::Mean
@@ -122,20 +130,31 @@ pub(super) fn apply(
         .hint(hint)
         .field(field));
     }
+    remark_nan(column, &field, notes);
     match function {
-        Function::Count => counted(column, groups, false).into_column(name),
-        Function::Missing => counted(column, groups, true).into_column(name),
+        Function::Count => counted(column, groups, true).into_column(name),
+        Function::Missing => counted(column, groups, false).into_column(name),
         Function::Distinct => distinct(column, groups)?.into_column(name),
         Function::First | Function::Last => picked(column, groups, name, function),
         Function::Min | Function::Max => extreme(column, groups, name, function),
         Function::Sum if kind != Kind::Number => whole_sums(column, groups, &field, notes)?.into_column(name),
+        Function::Mean
+        | Function::Median
+        | Function::Deviation
+        | Function::Variance
+        | Function::Percentile(_)
+            if kind == Kind::Integer =>
+        {
+            let integers: Vec<Option<i64>> = column.i64().map_err(engine_problem)?.iter().collect();
+            column_of(whole_figures(function, &integers, groups), &field, notes).into_column(name)
+        }
         Function::Sum
         | Function::Mean
         | Function::Median
         | Function::Deviation
         | Function::Variance
         | Function::Percentile(_) => {
-            let numbers = present(column, &field, notes)?;
+            let numbers = present(column)?;
             measured(function, &numbers, groups).into_column(name)
         }
     }
@@ -146,22 +165,34 @@ pub(super) fn sizes(groups: &Groups) -> Values {
     Values::Integers(groups.iter().map(|rows| i64::try_from(rows.len()).ok()).collect())
 }
 
-fn counted(column: &Column, groups: &Groups, wants_missing: bool) -> Values {
-    let missing: Vec<bool> = column.is_null().iter().map(|missing| missing != Some(false)).collect();
+/// In which rows there is a value. NaN is none here: no function takes it for one.
+fn presence(column: &Column) -> Vec<bool> {
+    match column.f64() {
+        Ok(numbers) => numbers.iter().map(|number| number.is_some_and(|number| !number.is_nan())).collect(),
+        Err(_) => column.is_null().iter().map(|missing| missing == Some(false)).collect(),
+    }
+}
+
+fn remark_nan(column: &Column, field: &str, notes: &mut Notes) {
+    let Ok(numbers) = column.f64() else { return };
+    let strange = numbers.iter().flatten().filter(|number| number.is_nan()).count();
+    if strange > 0 {
+        notes.add(format!("field {field:?}: {strange} NaN values were left out"));
+    }
+}
+
+pub(super) fn counted(column: &Column, groups: &Groups, wants_present: bool) -> Values {
+    let there = presence(column);
     let counts = groups.iter().map(|rows| {
-        let count = rows.iter().filter(|row| missing.get(**row as usize) == Some(&wants_missing)).count();
+        let count = rows.iter().filter(|row| there.get(**row as usize) == Some(&wants_present)).count();
         i64::try_from(count).ok()
     });
     Values::Integers(counts.collect())
 }
 
 /// Numbers with NaN for whatever is missing, which measuring leaves out.
-fn present(column: &Column, field: &str, notes: &mut Notes) -> Result<Vec<f64>, Problem> {
+fn present(column: &Column) -> Result<Vec<f64>, Problem> {
     let values = Values::of(column)?.into_numbers();
-    let strange = values.iter().flatten().filter(|value| value.is_nan()).count();
-    if strange > 0 {
-        notes.add(format!("field {field:?}: {strange} NaN values were left out"));
-    }
     Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
@@ -190,6 +221,62 @@ fn measured(function: Function, numbers: &[f64], groups: &Groups) -> Values {
         });
     }
     Values::Numbers(list)
+}
+
+/// What is measured of whole numbers, without a detour through fractions.
+fn whole_figures(function: Function, integers: &[Option<i64>], groups: &Groups) -> Vec<Option<Figure>> {
+    let mut list = Vec::with_capacity(groups.len());
+    let mut own: Vec<i64> = Vec::new();
+    for rows in groups.iter() {
+        own.clear();
+        own.extend(rows.iter().filter_map(|row| integers.get(*row as usize).copied().flatten()));
+        list.push(match function {
+            Function::Mean => whole::mean(&own).map(Figure::Fraction),
+            Function::Variance => whole::variance(&own).map(Figure::Fraction),
+            Function::Deviation => whole::variance(&own).map(f64::sqrt).map(Figure::Fraction),
+            Function::Median => whole_quantile_of(&mut own, 0.5),
+            Function::Percentile(at) => whole_quantile_of(&mut own, at / 100.0),
+            Function::Sum
+            | Function::Count
+            | Function::Min
+            | Function::Max
+            | Function::First
+            | Function::Last
+            | Function::Distinct
+            | Function::Missing => None,
+        });
+    }
+    list
+}
+
+fn whole_quantile_of(values: &mut [i64], share: f64) -> Option<Figure> {
+    values.sort_unstable();
+    whole::quantile(values, share)
+}
+
+/// Says so where a sum or a difference of whole numbers is a fraction, because 64 bits cannot hold it.
+pub(super) fn remark_overflow(figures: &[Option<Figure>], field: &str, notes: &mut Notes) {
+    if figures.iter().flatten().any(|figure| matches!(figure, Figure::Fraction(_))) {
+        notes.add(format!("figures of {field:?} are beyond 64 bits; they are numbers of about 16 digits"));
+    }
+}
+
+/// A column of figures: of whole numbers if all of them are whole, else of numbers.
+pub(super) fn column_of(figures: Vec<Option<Figure>>, field: &str, notes: &mut Notes) -> Values {
+    let as_whole = |figure: &Option<Figure>| match figure {
+        None => Some(None),
+        Some(Figure::Whole(value)) => Some(Some(*value)),
+        Some(Figure::Fraction(_)) => None,
+    };
+    if let Some(list) = figures.iter().map(as_whole).collect::<Option<Vec<Option<i64>>>>() {
+        return Values::Integers(list);
+    }
+    if figures.iter().flatten().any(|figure| figure.is_beyond_fractions()) {
+        notes.add(format!(
+            "figures of {field:?} have more digits than a number holds; they are rounded to about 16"
+        ));
+    }
+    Values::Numbers(figures.into_iter().map(|figure| figure.map(Figure::number)).collect())
 }
 
 fn quantile_of(values: &mut [f64], share: f64) -> Option<f64> {
@@ -270,7 +357,7 @@ fn ordered_bits(value: f64) -> i64 {
 
 /// The first or the last value of each group that is there.
 fn picked(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
-    let there: Vec<bool> = column.is_null().iter().map(|missing| missing == Some(false)).collect();
+    let there = presence(column);
     let is_there = |row: &&IdxSize| there.get(**row as usize) == Some(&true);
     let rows = groups.iter().map(|rows| {
         if function == Function::Last {
@@ -283,6 +370,9 @@ fn picked(column: &Column, groups: &Groups, name: &str, function: Function) -> R
 }
 
 fn extreme(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
+    if let Some(moments) = text_dates::moments(column) {
+        return taken(column, groups.iter().map(|rows| best(rows, &moments, function)), name);
+    }
     if let Ok(texts) = column.str() {
         let texts: Vec<Option<&str>> = texts.iter().collect();
         return taken(column, groups.iter().map(|rows| best(rows, &texts, function)), name);

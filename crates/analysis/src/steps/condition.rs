@@ -4,6 +4,7 @@
 //! there and `!=` is true; `not` turns exactly what was true into false.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use polars_core::prelude::*;
 use regex::{Regex, RegexBuilder};
@@ -15,6 +16,7 @@ use crate::expression::Expression;
 use crate::moment;
 use crate::outcome::{Notes, Problem};
 use crate::table::{Kind, Table, engine_problem};
+use crate::text_dates;
 use crate::values::Values;
 
 /// A condition that was understood.
@@ -69,24 +71,25 @@ const KNOWN: [&str; 18] = [
     "any",
     "condition",
 ];
-const OPERATORS: [&str; 17] = [
-    "==",
-    "!=",
-    ">",
-    ">=",
-    "<",
-    "<=",
-    "in",
-    "not in",
-    "contains",
-    "not contains",
-    "starts",
-    "ends",
-    "matches",
-    "between",
-    "is null",
-    "is not null",
-    "is nan",
+/// The operators, each with what people write for it and what leads to it in an error.
+const OPERATORS: [(&str, &[&str]); 17] = [
+    ("==", &["eq", "equals"]),
+    ("!=", &["ne", "not_equals"]),
+    (">", &["gt", "greater", "greater_than", "more", "after"]),
+    (">=", &["=>", "gte", "greater_or_equal", "at_least"]),
+    ("<", &["lt", "less", "less_than", "fewer", "before"]),
+    ("<=", &["=<", "lte", "less_or_equal", "at_most"]),
+    ("in", &["one_of", "any_of"]),
+    ("not in", &["none_of"]),
+    ("contains", &["includes", "like"]),
+    ("not contains", &["excludes"]),
+    ("starts", &["starts_with", "begins"]),
+    ("ends", &["ends_with"]),
+    ("matches", &["regex"]),
+    ("between", &["range"]),
+    ("is null", &["missing", "empty"]),
+    ("is not null", &["present", "not_empty"]),
+    ("is nan", &["nan"]),
 ];
 
 impl Condition {
@@ -158,7 +161,7 @@ impl Condition {
             Condition::Not(inner) => Ok(inner.holds(table, notes)?.into_iter().map(|holds| !holds).collect()),
             Condition::Expression(expression) => expression.holds(table, notes),
             Condition::Compare { field, comparison } => {
-                compared(table, field, comparison).map_err(|problem| problem.field(field.as_str()))
+                compared(table, field, comparison, notes).map_err(|problem| problem.field(field.as_str()))
             }
         }
     }
@@ -235,7 +238,7 @@ fn comparison(arguments: &Arguments<'_>) -> Result<Comparison, Problem> {
         "is_null" | "isnull" | "null" | "is_missing" => Comparison::IsNull,
         "is_not_null" | "not_null" | "notnull" | "exists" => Comparison::IsNotNull,
         "is_nan" => Comparison::IsNan,
-        _ => return Err(Problem::unknown("operator", written, OPERATORS)),
+        _ => return Err(Problem::unknown_spelling("operator", written, OPERATORS)),
     })
 }
 
@@ -254,7 +257,12 @@ pub(super) fn pattern(text: &str, ignores_case: bool) -> Result<Regex, Problem> 
     })
 }
 
-fn compared(table: &Table, field: &str, comparison: &Comparison) -> Result<Vec<bool>, Problem> {
+fn compared(
+    table: &Table,
+    field: &str,
+    comparison: &Comparison,
+    notes: &mut Notes,
+) -> Result<Vec<bool>, Problem> {
     let is_null_test = matches!(comparison, Comparison::IsNull | Comparison::IsNotNull);
     if is_null_test && !table.has(field) && !table.members(field).is_empty() {
         let is_there = any_member(table, field)?;
@@ -263,21 +271,21 @@ fn compared(table: &Table, field: &str, comparison: &Comparison) -> Result<Vec<b
     }
     let column = table.column(field)?;
     match comparison {
-        Comparison::Equal(value) => equal_to(column, value),
-        Comparison::NotEqual(value) => equal_to(column, value).map(inverted),
-        Comparison::Less(value) => ordered(column, value, &|order| order == Ordering::Less),
-        Comparison::LessOrEqual(value) => ordered(column, value, &Ordering::is_le),
-        Comparison::Greater(value) => ordered(column, value, &|order| order == Ordering::Greater),
-        Comparison::GreaterOrEqual(value) => ordered(column, value, &Ordering::is_ge),
+        Comparison::Equal(value) => equal_to(column, value, notes),
+        Comparison::NotEqual(value) => equal_to(column, value, notes).map(inverted),
+        Comparison::Less(value) => ordered(column, value, &|order| order == Ordering::Less, notes),
+        Comparison::LessOrEqual(value) => ordered(column, value, &Ordering::is_le, notes),
+        Comparison::Greater(value) => ordered(column, value, &|order| order == Ordering::Greater, notes),
+        Comparison::GreaterOrEqual(value) => ordered(column, value, &Ordering::is_ge, notes),
         Comparison::Between(low, high) => {
-            let mut mask = ordered(column, low, &Ordering::is_ge)?;
+            let mut mask = ordered(column, low, &Ordering::is_ge, notes)?;
             mask.iter_mut()
-                .zip(ordered(column, high, &Ordering::is_le)?)
+                .zip(ordered(column, high, &Ordering::is_le, notes)?)
                 .for_each(|(own, other)| *own &= other);
             Ok(mask)
         }
-        Comparison::In(values) => one_of(column, values),
-        Comparison::NotIn(values) => one_of(column, values).map(inverted),
+        Comparison::In(values) => one_of(column, values, notes),
+        Comparison::NotIn(values) => one_of(column, values, notes).map(inverted),
         Comparison::Contains { part, ignores_case } => contains(table, field, column, part, *ignores_case),
         Comparison::NotContains { part, ignores_case } => {
             contains(table, field, column, part, *ignores_case).map(inverted)
@@ -327,7 +335,7 @@ fn any_member(table: &Table, field: &str) -> Result<Vec<bool>, Problem> {
     Ok(mask)
 }
 
-fn equal_to(column: &Column, value: &Value) -> Result<Vec<bool>, Problem> {
+fn equal_to(column: &Column, value: &Value, notes: &mut Notes) -> Result<Vec<bool>, Problem> {
     match value {
         Value::Null => Ok(column.is_null().iter().map(|missing| missing != Some(false)).collect()),
         // Integers beyond 64 bits are kept as text, and compared as such.
@@ -336,25 +344,71 @@ fn equal_to(column: &Column, value: &Value) -> Result<Vec<bool>, Problem> {
             texts(column, &|text| text == digits)
         }
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-            ordered(column, value, &|order| order == Ordering::Equal)
+            ordered(column, value, &|order| order == Ordering::Equal, notes)
         }
     }
 }
 
-fn one_of(column: &Column, values: &[Value]) -> Result<Vec<bool>, Problem> {
+fn one_of(column: &Column, values: &[Value], notes: &mut Notes) -> Result<Vec<bool>, Problem> {
     if Kind::of(column) == Kind::Text && values.iter().all(Value::is_string) {
-        let set: std::collections::HashSet<&str> = values.iter().filter_map(Value::as_str).collect();
-        return texts(column, &|text| set.contains(text));
+        let values: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+        return one_of_texts(column, &values, notes);
     }
     let mut mask = vec![false; column.len()];
     for value in values {
-        mask.iter_mut().zip(equal_to(column, value)?).for_each(|(own, other)| *own |= other);
+        mask.iter_mut().zip(equal_to(column, value, notes)?).for_each(|(own, other)| *own |= other);
     }
     Ok(mask)
 }
 
+/// By time if the field and all of the values are dates, else by letters.
+fn one_of_texts(column: &Column, values: &[&str], notes: &mut Notes) -> Result<Vec<bool>, Problem> {
+    let read = |value: &&str| moment::parse(value).map(|(limit, _)| limit);
+    let limits: Option<HashSet<i64>> = values.iter().map(read).collect();
+    match (limits, text_dates::moments(column)) {
+        (Some(limits), Some(moments)) => {
+            return Ok(moments.iter().map(|own| own.is_some_and(|own| limits.contains(&own))).collect());
+        }
+        (None, Some(_)) => {
+            let wrong = values.iter().find(|value| read(value).is_none()).copied().unwrap_or_default();
+            text_dates::remark(column, wrong, true, notes);
+        }
+        (Some(_), None) => {
+            if let Some(first) = values.first() {
+                text_dates::remark(column, first, false, notes);
+            }
+        }
+        (None, None) => {}
+    }
+    let set: HashSet<&str> = values.iter().copied().collect();
+    texts(column, &|text| set.contains(text))
+}
+
+/// By time if the field and the value are dates, else by letters.
+fn ordered_texts(
+    column: &Column,
+    limit: &str,
+    wanted: &dyn Fn(Ordering) -> bool,
+    notes: &mut Notes,
+) -> Result<Vec<bool>, Problem> {
+    match (moment::parse(limit), text_dates::moments(column)) {
+        (Some((limit, _)), Some(moments)) => {
+            return Ok(moments.iter().map(|own| own.is_some_and(|own| wanted(own.cmp(&limit)))).collect());
+        }
+        (None, Some(_)) => text_dates::remark(column, limit, true, notes),
+        (Some(_), None) => text_dates::remark(column, limit, false, notes),
+        (None, None) => {}
+    }
+    texts(column, &|text| wanted(text.cmp(limit)))
+}
+
 /// The rows whose value stands to `value` in an order that is wanted.
-fn ordered(column: &Column, value: &Value, wanted: &dyn Fn(Ordering) -> bool) -> Result<Vec<bool>, Problem> {
+fn ordered(
+    column: &Column,
+    value: &Value,
+    wanted: &dyn Fn(Ordering) -> bool,
+    notes: &mut Notes,
+) -> Result<Vec<bool>, Problem> {
     let kind = Kind::of(column);
     let mismatch = || {
         let hint = match (kind, value) {
@@ -395,7 +449,7 @@ fn ordered(column: &Column, value: &Value, wanted: &dyn Fn(Ordering) -> bool) ->
                 .map(|own| own.and_then(|own| own.partial_cmp(&limit)).is_some_and(wanted))
                 .collect())
         }
-        (Kind::Text, Value::String(limit)) => texts(column, &|text| wanted(text.cmp(limit.as_str()))),
+        (Kind::Text, Value::String(limit)) => ordered_texts(column, limit, wanted, notes),
         (Kind::Boolean, Value::Bool(limit)) => Ok(column
             .bool()
             .map_err(engine_problem)?

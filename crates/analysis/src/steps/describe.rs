@@ -8,11 +8,16 @@ use serde_json::{Map, Value, json};
 use crate::arguments::Arguments;
 use crate::outcome::Problem;
 use crate::statistics::summary;
+use crate::statistics::whole::{self, Figure};
 use crate::table::{Kind, Table, shown};
-use crate::values::{Values, json_number, short};
+use crate::text_dates;
+use crate::values::{Cell, Values, json_number, short};
 
 /// The most frequent values that are shown.
 const TOP: usize = 5;
+/// Where numbers are cut, by the share of values below.
+const QUANTILES: [(&str, f64); 5] =
+    [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)];
 
 pub(super) fn describe(body: &Value, table: &Table) -> Result<Value, Problem> {
     let arguments = Arguments::new("describe", body, &["fields", "columns"])?;
@@ -43,14 +48,25 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
         }
         .into(),
     );
-    about.insert("count".to_owned(), (column.len() - column.null_count()).into());
+    let strange = nan_count(column);
+    about.insert("count".to_owned(), (column.len() - column.null_count() - strange).into());
     about.insert("missing".to_owned(), column.null_count().into());
+    if strange > 0 {
+        about.insert("nan".to_owned(), strange.into());
+    }
+    // The text of a list says nothing about its items.
+    if is_list {
+        return Ok(Value::Object(about));
+    }
     let values = Values::of(column)?;
     let counts = frequencies(&values);
     about.insert("distinct".to_owned(), counts.len().into());
     match kind {
-        Kind::Integer | Kind::Number => about.extend(numeric(values.clone().into_numbers())),
-        Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => about.extend(extremes(&values, kind)),
+        Kind::Integer => about.extend(whole_numbers(&values)),
+        Kind::Number => about.extend(numeric(values.clone().into_numbers())),
+        Kind::Text | Kind::Boolean | Kind::Date | Kind::Datetime => {
+            about.extend(extremes(column, &values, kind))
+        }
         Kind::Nothing => {}
     }
     if !matches!(kind, Kind::Number | Kind::Nothing) {
@@ -59,29 +75,61 @@ fn described(column: &Column, table: &Table) -> Result<Value, Problem> {
     Ok(Value::Object(about))
 }
 
+fn nan_count(column: &Column) -> usize {
+    column.f64().map_or(0, |numbers| numbers.iter().flatten().filter(|number| number.is_nan()).count())
+}
+
 fn numeric(values: Vec<Option<f64>>) -> Map<String, Value> {
     let present: Vec<f64> = values.into_iter().flatten().collect();
-    let strange = present.iter().filter(|value| value.is_nan()).count();
     let sorted = summary::sorted(present.into_iter().filter(|value| !value.is_nan()).collect());
     let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
     let mut about = Map::new();
-    if strange > 0 {
-        about.insert("nan".to_owned(), strange.into());
-    }
     about.insert("mean".to_owned(), number(summary::mean(&sorted)));
     about.insert("std".to_owned(), number(summary::variance(&sorted).map(f64::sqrt)));
-    for (name, share) in [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)] {
+    for (name, share) in QUANTILES {
         about.insert(name.to_owned(), number(summary::quantile(&sorted, share)));
     }
     about
 }
 
+/// Of whole numbers: what is one of them is shown as it is, to the last digit.
+fn whole_numbers(values: &Values) -> Map<String, Value> {
+    let mut sorted: Vec<i64> = if let Values::Integers(list) = values {
+        list.iter().flatten().copied().collect()
+    } else {
+        Vec::new()
+    };
+    sorted.sort_unstable();
+    let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
+    let mut about = Map::new();
+    about.insert("mean".to_owned(), number(whole::mean(&sorted)));
+    about.insert("std".to_owned(), number(whole::variance(&sorted).map(f64::sqrt)));
+    for (name, share) in QUANTILES {
+        let figure = match whole::quantile(&sorted, share) {
+            None => Value::Null,
+            Some(Figure::Whole(value)) => value.into(),
+            Some(Figure::Fraction(value)) => json_number(value),
+        };
+        about.insert(name.to_owned(), figure);
+    }
+    about
+}
+
 /// The least and the greatest; of texts also how long they are.
-fn extremes(values: &Values, kind: Kind) -> Map<String, Value> {
+fn extremes(column: &Column, values: &Values, kind: Kind) -> Map<String, Value> {
     let mut about = Map::new();
     let texts: Vec<String> = (0..values.len()).filter_map(|row| values.cell(row).text()).collect();
-    about.insert("min".to_owned(), texts.iter().min().map_or(Value::Null, |text| short(text).into()));
-    about.insert("max".to_owned(), texts.iter().max().map_or(Value::Null, |text| short(text).into()));
+    let (least, greatest) = match text_dates::moments(column) {
+        None => (texts.iter().min(), texts.iter().max()),
+        Some(moments) => {
+            let by_time = || moments.iter().flatten().zip(&texts);
+            let least = by_time().min_by_key(|(moment, _)| **moment);
+            let greatest = by_time().max_by_key(|(moment, _)| **moment);
+            (least.map(|(_, text)| text), greatest.map(|(_, text)| text))
+        }
+    };
+    about.insert("min".to_owned(), least.map_or(Value::Null, |text| short(text).into()));
+    about.insert("max".to_owned(), greatest.map_or(Value::Null, |text| short(text).into()));
     if kind == Kind::Text {
         let lengths = texts.iter().map(|text| text.chars().count());
         about.insert("min_length".to_owned(), lengths.clone().min().into());
@@ -94,7 +142,12 @@ fn extremes(values: &Values, kind: Kind) -> Map<String, Value> {
 fn frequencies(values: &Values) -> HashMap<String, (usize, usize)> {
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     for row in 0..values.len() {
-        if let Some(text) = values.cell(row).text() {
+        let cell = values.cell(row);
+        // NaN is not counted among the values.
+        if matches!(cell, Cell::Number(number) if number.is_nan()) {
+            continue;
+        }
+        if let Some(text) = cell.text() {
             counts.entry(text).or_insert((0, row)).0 += 1;
         }
     }

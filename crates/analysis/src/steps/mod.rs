@@ -82,7 +82,12 @@ impl StepName {
     pub(crate) fn parse(name: &str) -> Result<Self, Problem> {
         let wanted = name.trim().to_ascii_lowercase().replace([' ', '-'], "_");
         let found = NAMES.iter().find(|(_, own, others)| *own == wanted || others.contains(&wanted.as_str()));
-        found.map(|(step, ..)| *step).ok_or_else(|| Problem::unknown("step", name, Self::names()))
+        found.map(|(step, ..)| *step).ok_or_else(|| Self::unknown(name))
+    }
+
+    /// A name that no step has.
+    pub(crate) fn unknown(name: &str) -> Problem {
+        Problem::unknown_spelling("step", name, NAMES.iter().map(|(_, own, others)| (*own, *others)))
     }
 
     pub(crate) fn as_str(self) -> &'static str {

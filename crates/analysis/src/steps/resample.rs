@@ -1,11 +1,12 @@
 //! Resampling: one row for each stretch of time, empty ones included, and how such stretches are written.
 
+use polars_core::prelude::Column;
 use serde_json::{Map, Value};
 
 use super::Context;
-use super::aggregate::{aggregations, computed};
+use super::aggregate::{aggregations, computed, without_empty_sums};
 use super::groups::Groups;
-use super::timeseries::{TIME, moments_of};
+use super::timeseries::{TIME, has_offsets, moments_of, times_of};
 use crate::arguments::{Arguments, kind_word, number_of};
 use crate::moment::{self, DAY, Day, SECOND};
 use crate::outcome::Problem;
@@ -124,19 +125,21 @@ pub(super) fn resample(
     let places: Vec<Option<usize>> =
         numbers.iter().map(|number| number.and_then(|number| usize::try_from(number - first).ok())).collect();
     let groups = Groups::numbered(&places, usize::try_from(count).unwrap_or(0));
-    let starts = (first..first + count).map(|number| Some(every.start(number)));
+    let starts = (first..first + count).map(|number| every.start(number));
     let times = if every.is_of_days() {
-        Values::Dates(starts.map(|start| start.map(|start| start.div_euclid(DAY))).collect())
+        Values::Dates(starts.map(|start| Some(start.div_euclid(DAY))).collect())
     } else {
-        Values::Datetimes(starts.collect())
+        times_of(starts.collect(), has_offsets(table, time)?)
     };
-    let mut columns = vec![times.into_column(time)?];
-    columns.extend(computed(&aggregations, table, &groups, context)?);
-    let table = Table::new(groups.len(), columns)?;
-    match arguments.any(&["fill"]) {
-        None => Ok(table),
-        Some(fill) => filled(table, fill),
+    let mut figures = computed(&aggregations, table, &groups, context)?;
+    if let Some(fill) = arguments.any(&["fill"]) {
+        let fill = Fill::parse(fill)?;
+        figures = without_empty_sums(figures, &aggregations, table, &groups)?;
+        figures = figures.iter().map(|column| filled(column, &fill)).collect::<Result<_, _>>()?;
     }
+    let mut columns = vec![times.into_column(time)?];
+    columns.extend(figures);
+    Table::new(groups.len(), columns)
 }
 
 const AGGREGATION_KEYS: &[&str] = &[
@@ -157,40 +160,49 @@ fn aggregation_body(body: &Value) -> Value {
     Value::Object(members.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>())
 }
 
-/// What stands in stretches without rows: a number, or `"previous"`, the value before.
-fn filled(table: Table, fill: &Value) -> Result<Table, Problem> {
-    let constant = match fill {
-        Value::Number(_) => number_of(fill),
-        Value::String(word) if word == "previous" || word == "forward" => None,
-        Value::String(word) if word == "zero" => Some(0.0),
-        other => {
-            return Err(Problem::new(format!(
-                "\"fill\" has to be a number or \"previous\", not {}",
-                kind_word(other)
-            )));
+/// What stands in stretches without a value.
+enum Fill {
+    Constant(Cell),
+    /// The value before.
+    Previous,
+}
+
+impl Fill {
+    fn parse(fill: &Value) -> Result<Self, Problem> {
+        let wrong =
+            || Problem::new(format!("\"fill\" has to be a number or \"previous\", not {}", kind_word(fill)));
+        match fill {
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => Ok(Fill::Constant(Cell::Integer(whole))),
+                None => number_of(fill).map(|number| Fill::Constant(Cell::Number(number))).ok_or_else(wrong),
+            },
+            Value::String(word) if word == "previous" || word == "forward" => Ok(Fill::Previous),
+            Value::String(word) if word == "zero" => Ok(Fill::Constant(Cell::Integer(0))),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Err(wrong())
+            }
         }
-    };
-    let rows = table.rows();
-    let mut columns = Vec::new();
-    for column in table.frame.columns() {
-        if !matches!(Kind::of(column), Kind::Integer | Kind::Number | Kind::Nothing) {
-            columns.push(column.clone());
-            continue;
-        }
-        let values = Values::of(column)?;
-        let mut before = Cell::Missing;
-        let cells = (0..rows).map(|row| {
-            let cell = match (values.cell(row), constant) {
-                (Cell::Missing, Some(constant)) => Cell::Number(constant),
-                (Cell::Missing, None) => before.clone(),
-                (cell, _) => cell,
-            };
-            before = cell.clone();
-            cell
-        });
-        columns.push(crate::expression::values_of(cells.collect())?.into_column(column.name())?);
     }
-    Table::new(rows, columns)
+}
+
+fn filled(column: &Column, fill: &Fill) -> Result<Column, Problem> {
+    if matches!(fill, Fill::Constant(_)) && !Kind::of(column).is_numeric() {
+        return Ok(column.clone());
+    }
+    let values = Values::of(column)?;
+    let mut before = Cell::Missing;
+    let mut cells = Vec::with_capacity(values.len());
+    for row in 0..values.len() {
+        let own = values.cell(row);
+        let cell = match fill {
+            Fill::Constant(constant) if own == Cell::Missing => constant.clone(),
+            Fill::Previous if own == Cell::Missing => before.clone(),
+            Fill::Constant(_) | Fill::Previous => own,
+        };
+        before = cell.clone();
+        cells.push(cell);
+    }
+    crate::expression::values_of(cells)?.into_column(column.name())
 }
 
 #[cfg(test)]

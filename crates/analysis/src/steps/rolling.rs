@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::Context;
+use super::aggregate_functions::{column_of, remark_overflow};
 use super::resample::Every;
 use super::timeseries::{ordered, with_column};
 use crate::arguments::{Arguments, kind_word};
 use crate::outcome::Problem;
 use crate::statistics::summary;
+use crate::statistics::whole::{self, Figure};
 use crate::table::Table;
 use crate::values::Values;
 
@@ -56,6 +58,7 @@ pub(super) fn rolling(
     let window = window_of(arguments)?;
     let (table, moments) = ordered(arguments, table, context)?;
     let numbers = table.numbers(field)?;
+    let values = Values::of(table.column(field)?)?;
     let starts = starts_of(&window, numbers.len(), moments.as_deref())?;
     let work =
         starts.iter().enumerate().map(|(row, start)| row + 1 - start).fold(0_usize, usize::saturating_add);
@@ -70,18 +73,21 @@ pub(super) fn rolling(
         (None, Window::Rows(rows)) => *rows,
         (None, Window::Micros(_)) => 1,
     };
-    let values = numbers.iter().enumerate().zip(&starts).map(|((row, _), start)| {
-        let own: Vec<f64> = numbers
-            .get(*start..=row)
-            .unwrap_or_default()
-            .iter()
-            .flatten()
-            .copied()
-            .filter(|value| !value.is_nan())
-            .collect();
-        if own.len() < least { None } else { measured(function, &own) }
-    });
-    let values = Values::Numbers(values.collect());
+    let values = if let Values::Integers(list) = &values {
+        let figures = windows(list, &starts, least, |own| whole_figure(function, own));
+        if function == Function::Sum {
+            remark_overflow(&figures, field, &mut context.notes);
+        }
+        column_of(figures, field, &mut context.notes)
+    } else {
+        let there: Vec<Option<f64>> =
+            numbers.iter().map(|value| value.filter(|value| !value.is_nan())).collect();
+        if function == Function::Count {
+            Values::Integers(windows(&there, &starts, least, |own| i64::try_from(own.len()).ok()))
+        } else {
+            Values::Numbers(windows(&there, &starts, least, |own| measured(function, own)))
+        }
+    };
     with_column(arguments, table, format!("{field}_rolling_{wanted}"), values)
 }
 
@@ -126,6 +132,20 @@ fn starts_of(window: &Window, rows: usize, moments: Option<&[i64]>) -> Result<Ve
     }
 }
 
+/// What is measured of each row's window, if enough values are there.
+fn windows<T: Copy, U>(
+    list: &[Option<T>],
+    starts: &[usize],
+    least: usize,
+    measure: impl Fn(&[T]) -> Option<U>,
+) -> Vec<Option<U>> {
+    let of_row = |(row, start): (usize, &usize)| {
+        let own: Vec<T> = list.get(*start..=row).unwrap_or_default().iter().flatten().copied().collect();
+        if own.len() < least { None } else { measure(&own) }
+    };
+    starts.iter().enumerate().map(of_row).collect()
+}
+
 fn measured(function: Function, values: &[f64]) -> Option<f64> {
     match function {
         Function::Mean => summary::mean(values),
@@ -135,5 +155,17 @@ fn measured(function: Function, values: &[f64]) -> Option<f64> {
         Function::Median => summary::median(values),
         Function::Deviation => summary::variance(values).map(f64::sqrt),
         Function::Count => Some(summary::count_of(values)),
+    }
+}
+
+fn whole_figure(function: Function, values: &[i64]) -> Option<Figure> {
+    match function {
+        Function::Mean => whole::mean(values).map(Figure::Fraction),
+        Function::Sum => Some(Figure::of(whole::sum(values))),
+        Function::Min => values.iter().copied().min().map(Figure::Whole),
+        Function::Max => values.iter().copied().max().map(Figure::Whole),
+        Function::Median => whole::median(values),
+        Function::Deviation => whole::variance(values).map(f64::sqrt).map(Figure::Fraction),
+        Function::Count => i64::try_from(values.len()).ok().map(Figure::Whole),
     }
 }

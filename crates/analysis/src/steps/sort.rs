@@ -3,10 +3,15 @@
 use polars_core::prelude::*;
 use serde_json::Value;
 
+use super::groups::index;
 use crate::arguments::{Arguments, kind_word};
 use crate::outcome::Problem;
 use crate::table::{Table, engine_problem};
+use crate::text_dates;
+use crate::values::Values;
 
+/// The column of row numbers beside the keys.
+const ROW: &str = "row";
 const EXAMPLE: &str =
     r#"for example {"sort": [{"field": "price", "descending": true}, "name"]}, or {"sort": "-price"}"#;
 
@@ -35,8 +40,40 @@ pub(super) fn sort(body: &Value, table: &Table) -> Result<Table, Problem> {
         .with_order_descending_multi(descending)
         .with_nulls_last(true)
         .with_maintain_order(true);
-    let frame = table.frame.sort(names, options).map_err(engine_problem)?;
+    let frame = match keys_with_dates(table, &names)? {
+        None => table.frame.sort(names, options).map_err(engine_problem)?,
+        Some(keys) => {
+            let by: Vec<String> = (0..names.len()).map(|place| place.to_string()).collect();
+            let sorted = keys.sort(by, options).map_err(engine_problem)?;
+            let order = sorted.column(ROW).map_err(engine_problem)?.idx().map_err(engine_problem)?;
+            table.frame.take(order).map_err(engine_problem)?
+        }
+    };
     Ok(table.with_frame(frame))
+}
+
+/// The keys under their numbers, texts that are dates as their moments, and the number of each row.
+/// `None` where no key is such a text.
+fn keys_with_dates(table: &Table, names: &[String]) -> Result<Option<DataFrame>, Problem> {
+    let mut columns = Vec::with_capacity(names.len() + 1);
+    let mut has_dates = false;
+    for (place, name) in names.iter().enumerate() {
+        let column = table.frame.column(name).map_err(engine_problem)?;
+        let place = place.to_string();
+        columns.push(match text_dates::moments(column) {
+            None => column.clone().with_name(place.as_str().into()),
+            Some(moments) => {
+                has_dates = true;
+                Values::Integers(moments).into_column(&place)?
+            }
+        });
+    }
+    if !has_dates {
+        return Ok(None);
+    }
+    let rows = IdxCa::from_iter_values(ROW.into(), 0..index(table.rows()));
+    columns.push(rows.into_series().into());
+    DataFrame::new(table.rows(), columns).map(Some).map_err(engine_problem)
 }
 
 fn keys_of(item: &Value, table: &Table) -> Result<Vec<(String, bool)>, Problem> {

@@ -3,17 +3,21 @@
 use polars_core::prelude::*;
 use serde_json::{Value, json};
 
+use super::aggregate_functions::{column_of, remark_overflow};
 use super::resample::{Every, resample};
 use super::rolling::rolling;
 use super::{Context, Outcome};
 use crate::arguments::Arguments;
 use crate::moment::{self, DAY};
 use crate::outcome::Problem;
+use crate::statistics::whole::Figure;
 use crate::statistics::{relation, summary};
 use crate::table::{Kind, NESTED, Table, engine_problem};
 use crate::values::{Values, json_number, short};
 
 const OPERATIONS: [&str; 5] = ["resample", "rolling", "difference", "gaps", "trend"];
+/// Below this p-value a slope is taken for more than chance.
+const SIGNIFICANCE: f64 = 0.05;
 /// Names under which callers give the time field.
 pub(super) const TIME: [&str; 4] = ["time", "time_field", "date_field", "timestamp"];
 const KNOWN: [&str; 25] = [
@@ -89,6 +93,26 @@ pub(super) fn moments_of(
     Ok(moments)
 }
 
+/// Whether the times were written with an offset or a Z, so that they are shown as UTC again.
+pub(super) fn has_offsets(table: &Table, field: &str) -> Result<bool, Problem> {
+    let texts = table.column(field)?.str();
+    Ok(texts.is_ok_and(|texts| texts.iter().flatten().any(moment::has_offset)))
+}
+
+/// A moment as text, with a Z where the times had an offset.
+fn time_words(micros: i64, has_offset: bool) -> String {
+    let text = moment::time_text(micros);
+    if has_offset { format!("{text}Z") } else { text }
+}
+
+/// A column of moments. Times that had an offset are text with a Z, which is compared by time as well.
+pub(super) fn times_of(moments: Vec<i64>, has_offset: bool) -> Values {
+    if has_offset {
+        return Values::Texts(moments.into_iter().map(|micros| Some(time_words(micros, true))).collect());
+    }
+    Values::Datetimes(moments.into_iter().map(Some).collect())
+}
+
 /// The table in the order of its time field, without rows that have none, and the moments.
 pub(super) fn in_time(
     table: &Table,
@@ -134,28 +158,42 @@ fn difference(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -
     let periods = arguments.count(&["periods"])?.unwrap_or(1);
     let percent = arguments.flag(&["percent"])?;
     let (table, _) = ordered(arguments, table, context)?;
-    let numbers = table.numbers(field)?;
-    let is_whole = Kind::of(table.column(field)?) == Kind::Integer && !percent;
-    let before = |row: usize| row.checked_sub(periods).and_then(|row| numbers.get(row).copied().flatten());
-    let changes: Vec<Option<f64>> = numbers
-        .iter()
-        .enumerate()
-        .map(|(row, number)| {
-            let (number, before) = ((*number)?, before(row)?);
+    let values = match Values::of(table.column(field)?)? {
+        Values::Integers(list) if percent => Values::Numbers(changes(&list, periods, |before, now| {
+            let change = (i128::from(now) - i128::from(before)) as f64;
+            (before != 0).then(|| change / before as f64 * 100.0)
+        })),
+        Values::Integers(list) => {
+            let figures =
+                changes(&list, periods, |before, now| Some(Figure::of(i128::from(now) - i128::from(before))));
+            remark_overflow(&figures, field, &mut context.notes);
+            column_of(figures, field, &mut context.notes)
+        }
+        Values::Numbers(_)
+        | Values::Booleans(_)
+        | Values::Texts(_)
+        | Values::Dates(_)
+        | Values::Datetimes(_)
+        | Values::Nothing(_) => Values::Numbers(changes(&table.numbers(field)?, periods, |before, now| {
             if percent {
-                (before != 0.0).then(|| (number - before) / before * 100.0)
+                (before != 0.0).then(|| (now - before) / before * 100.0)
             } else {
-                Some(number - before)
+                Some(now - before)
             }
-        })
-        .collect();
-    let values = if is_whole {
-        Values::Integers(changes.into_iter().map(|change| change.map(|change| change as i64)).collect())
-    } else {
-        Values::Numbers(changes)
+        })),
     };
     let ending = if percent { "percent_change" } else { "difference" };
     with_column(arguments, table, format!("{field}_{ending}"), values)
+}
+
+/// What `change` makes of each value and the one so many rows before it.
+fn changes<T: Copy, U>(
+    list: &[Option<T>],
+    periods: usize,
+    change: impl Fn(T, T) -> Option<U>,
+) -> Vec<Option<U>> {
+    let before = |row: usize| row.checked_sub(periods).and_then(|row| list.get(row).copied().flatten());
+    list.iter().enumerate().map(|(row, now)| change(before(row)?, (*now)?)).collect()
 }
 
 /// Where the steps between moments are larger than they should be.
@@ -180,10 +218,10 @@ fn gaps(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Resu
         .map(|pair| (pair[0], pair[1], every.between(pair[0], pair[1]) - 1))
         .filter(|(_, _, missing)| *missing > 0)
         .collect();
+    let has_offset = has_offsets(table, time)?;
     let columns = vec![
-        Values::Datetimes(found.iter().map(|(after, ..)| Some(*after)).collect()).into_column("after")?,
-        Values::Datetimes(found.iter().map(|(_, before, _)| Some(*before)).collect())
-            .into_column("before")?,
+        times_of(found.iter().map(|(after, ..)| *after).collect(), has_offset).into_column("after")?,
+        times_of(found.iter().map(|(_, before, _)| *before).collect(), has_offset).into_column("before")?,
         Values::Integers(found.iter().map(|(_, _, missing)| Some(*missing)).collect())
             .into_column("missing")?,
     ];
@@ -211,12 +249,19 @@ fn trend(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Res
         ))
         .field(field));
     };
-    let direction = if line.slope > 0.0 {
-        "rising"
-    } else if line.slope < 0.0 {
-        "falling"
-    } else {
+    let is_significant = line.p_value.is_some_and(|p_value| p_value < SIGNIFICANCE);
+    let direction = if line.slope == 0.0 {
         "level"
+    } else if !is_significant {
+        "none"
+    } else if line.slope > 0.0 {
+        "rising"
+    } else {
+        "falling"
+    };
+    let has_offset = match arguments.text(&TIME)? {
+        Some(time) => has_offsets(&table, time)?,
+        None => false,
     };
     let per = if moments.is_some() { "slope_per_day" } else { "slope_per_row" };
     let mut report = json!({"field": field, "rows": x.len(), "direction": direction});
@@ -225,10 +270,11 @@ fn trend(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Res
         report.insert("intercept".to_owned(), json_number(line.intercept));
         report.insert("r_squared".to_owned(), json_number(line.r_squared));
         report.insert("p_value".to_owned(), line.p_value.map_or(Value::Null, json_number));
+        report.insert("significant_at_5_percent".to_owned(), is_significant.into());
         if let Some((first, last)) = moments.as_ref().and_then(|moments| moments.first().zip(moments.last()))
         {
-            report.insert("from".to_owned(), moment::time_text(*first).into());
-            report.insert("to".to_owned(), moment::time_text(*last).into());
+            report.insert("from".to_owned(), time_words(*first, has_offset).into());
+            report.insert("to".to_owned(), time_words(*last, has_offset).into());
         }
     }
     Ok(report)

@@ -11,6 +11,7 @@ use crate::arguments::{Arguments, kind_word, number_of};
 use crate::moment;
 use crate::outcome::Problem;
 use crate::table::{Kind, Table};
+use crate::text_dates;
 use crate::values::{Cell, Values};
 
 /// What is asked of one field.
@@ -202,11 +203,12 @@ fn is_of_type(cell: &Cell, name: &str, is_list: bool) -> bool {
 
 fn is_within(cell: &Cell, limit: &Value, wanted: fn(std::cmp::Ordering) -> bool) -> bool {
     let order = match (cell, limit) {
-        (Cell::Integer(own), Value::Number(_)) => {
-            number_of(limit).and_then(|limit| (*own as f64).partial_cmp(&limit))
-        }
+        (Cell::Integer(own), Value::Number(number)) => match number.as_i64() {
+            Some(limit) => Some(own.cmp(&limit)),
+            None => number_of(limit).and_then(|limit| (*own as f64).partial_cmp(&limit)),
+        },
         (Cell::Number(own), Value::Number(_)) => number_of(limit).and_then(|limit| own.partial_cmp(&limit)),
-        (Cell::Text(own), Value::String(limit)) => Some(own.as_str().cmp(limit)),
+        (Cell::Text(own), Value::String(limit)) => Some(text_dates::order(own, limit)),
         (Cell::Date(_) | Cell::Datetime(_), Value::String(limit)) => {
             let own = cell.text().and_then(|text| moment::parse(&text));
             own.zip(moment::parse(limit)).map(|((own, _), (limit, _))| own.cmp(&limit))
@@ -219,7 +221,10 @@ fn is_within(cell: &Cell, limit: &Value, wanted: fn(std::cmp::Ordering) -> bool)
 fn is_value(cell: &Cell, value: &Value) -> bool {
     match (cell, value) {
         (Cell::Boolean(own), Value::Bool(value)) => own == value,
-        (Cell::Integer(own), Value::Number(_)) => number_of(value) == Some(*own as f64),
+        (Cell::Integer(own), Value::Number(number)) => match number.as_i64() {
+            Some(value) => *own == value,
+            None => number_of(value) == Some(*own as f64),
+        },
         (Cell::Number(own), Value::Number(_)) => number_of(value) == Some(*own),
         (cell, Value::String(text)) => cell.text().as_ref() == Some(text),
         _ => false,

@@ -32,7 +32,22 @@ fn each_mistake_has_its_sentence() {
         assert!(found.contains(expected), "{found}\nshould have: {expected}");
     };
     check(json!([{"fliter": {}}]), "step Some(1): there is no step \"fliter\" | did you mean \"filter\"?");
-    check(json!([{"filter": {"field": "a", "operator": "=>", "value": 1}}]), "there is no operator \"=>\"");
+    check(
+        json!([{"filter": {"field": "a", "operator": "=>", "value": 1}}]),
+        "there is no operator \"=>\" | did you mean \">=\"?",
+    );
+    check(
+        json!([{"filter": {"field": "a", "operator": "greater", "value": 1}}]),
+        "there is no operator \"greater\" | did you mean \">\"?",
+    );
+    check(
+        json!([{"aggregate": {"aggregations": {"a": "averge"}}}]),
+        "there is no function \"averge\" | did you mean \"mean\"?",
+    );
+    check(
+        json!([{"aggregate": {"aggregations": {"a": "percentiles"}}}]),
+        "\"percentiles\" needs to know which ones | write \"p95\" for one",
+    );
     check(
         json!([{"filter": {"feild": "a"}}]),
         "there is no setting of a condition \"feild\" | did you mean \"field\"?",
@@ -90,6 +105,40 @@ fn each_mistake_has_its_sentence() {
     check(json!([{"filter": {"a": 1}, "limit": 2}]), "a step has to be an object with one key");
     let deep = (0..60).fold(json!({"field": "a", "operator": "is null"}), |inner, _| json!({ "not": inner }));
     check(json!([{ "filter": deep }]), "nested deeper than");
+}
+
+#[test]
+fn a_field_inside_a_list_is_answered_with_the_way_to_it() {
+    let steps = json!([{"filter": {"field": "city", "operator": "==", "value": "Oslo"}}]);
+    let found = problem(steps.clone(), json!({"rows": [{"id": 1, "city": "Oslo"}], "source": "x"}));
+    assert_eq!(found.message, "there is no field \"city\"");
+    assert_eq!(
+        found.hint.as_deref(),
+        Some(
+            "the objects in the list \"rows\" have it; to work on them set data_field: \"rows\"; fields: rows (list), source (text)"
+        )
+    );
+    let found = problem(steps, json!([{"rows": [{"city": "Oslo"}]}, {"rows": []}]));
+    assert_eq!(
+        found.hint.as_deref(),
+        Some(
+            "the objects in the list \"rows\" have it; take it apart first: {\"unnest\": \"rows\"}, then it is \"rows.city\"; fields: rows (list)"
+        )
+    );
+    let steps = json!([{"aggregate": {"aggregations": {"rows": "sum"}}}]);
+    assert_eq!(
+        problem(steps, json!([{"rows": [1]}])).message,
+        "field \"rows\" holds lists, and this function needs numbers"
+    );
+}
+
+#[test]
+fn a_failed_step_passes_on_what_was_noted_about_its_field() {
+    let steps = json!([{"aggregate": {"aggregations": {"a": "sum"}}}]);
+    let found = said(steps, json!([{"a": 1, "b": 1}, {"a": "2", "b": "x"}, {"a": 3, "b": 2}]));
+    assert!(found.ends_with("; note: field \"a\" mixes 2 number, 1 text; it is kept as text"), "{found}");
+    let found = said(json!([{"sort": "prize"}]), json!({"items": [1, 2], "name": "x"}));
+    assert!(found.contains("note: the data is one object, read as one row"), "{found}");
 }
 
 #[test]

@@ -30,6 +30,18 @@ fn operators_bind_as_usual() {
 }
 
 #[test]
+fn a_value_may_be_one_of_a_list() {
+    gives("t in ('Grist', 'Mill')", json!(true));
+    gives("t not in ('Grist', 'Mill')", json!(false));
+    gives("a in [1, b + 4.5]", json!(true));
+    gives("not a in (1, 2) and b in (2.5)", json!(true));
+    gives("a in ()", json!(false));
+    gives("n in (1, 2)", json!(false));
+    gives("n not in (1, 2)", json!(true));
+    gives("d in ('2026-07-28T11:30:05+02:00')", json!(true));
+}
+
+#[test]
 fn missing_values_and_zeros_do_not_surprise() {
     gives("n + 1", Value::Null);
     gives("n == null", json!(true));
@@ -79,6 +91,10 @@ fn mistakes_are_named() {
     assert!(message("price * ").contains("the expression ends where a value is needed"));
     assert!(message("price price").contains("goes on with \"price\" where it could end"));
     assert!(message("(price").contains("not closed"));
+    assert!(message("price in 3").contains("after \"in\" the expression needs a list in brackets"));
+    assert!(message("price in (1, 2").contains("the list after \"in\" is not closed"));
+    assert!(message("price not 3").contains("goes on with \"not\" where it could end"));
+    assert!(message(&format!("price{}", " in (1)".repeat(1_000))).contains("too many operators"));
     assert!(message("'a").contains("not closed"));
     assert!(message("price @ 2").contains("means nothing here"));
     assert!(

@@ -1,5 +1,6 @@
 //! Whole analyses: a request and data in, the whole output compared.
 
+mod dates;
 mod errors;
 mod expressions;
 mod numbers;

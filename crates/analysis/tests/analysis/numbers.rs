@@ -15,11 +15,10 @@ fn describe_says_what_each_column_holds() {
     let data = json!([{"n": 1, "t": "b", "l": [1]}, {"n": 4, "t": "a", "l": null}, {"n": null, "t": "b", "l": null}]);
     let expected = json!({"rows": 3, "columns": [
         {"field": "n", "type": "integer", "count": 2, "missing": 1, "distinct": 2, "mean": 2.5, "std": 2.121_320_343_559_642_6,
-         "min": 1.0, "p25": 1.75, "median": 2.5, "p75": 3.25, "max": 4.0, "top": [{"value": 1, "count": 1}, {"value": 4, "count": 1}]},
+         "min": 1, "p25": 1.75, "median": 2.5, "p75": 3.25, "max": 4, "top": [{"value": 1, "count": 1}, {"value": 4, "count": 1}]},
         {"field": "t", "type": "text", "count": 3, "missing": 0, "distinct": 2, "min": "a", "max": "b", "min_length": 1, "max_length": 1,
          "top": [{"value": "b", "count": 2}, {"value": "a", "count": 1}]},
-        {"field": "l", "type": "list", "count": 1, "missing": 2, "distinct": 1, "min": "[1]", "max": "[1]", "min_length": 3, "max_length": 3,
-         "top": [{"value": "[1]", "count": 1}]}
+        {"field": "l", "type": "list", "count": 1, "missing": 2}
     ]});
     check(json!(["describe"]), data, expected);
 }
@@ -102,8 +101,26 @@ fn resampling_has_a_row_for_every_stretch_of_time() {
     check(
         steps,
         days(),
-        json!([{"d": "2026-01-01T00:00:00", "v_count": 1}, {"d": "2026-01-01T12:00:00", "v_count": 1}]),
+        json!([{"d": "2026-01-01T00:00:00Z", "v_count": 1}, {"d": "2026-01-01T12:00:00Z", "v_count": 1}]),
     );
+}
+
+#[test]
+fn what_is_missing_in_a_stretch_of_time_is_filled_in_sums_too() {
+    let data = || json!([{"d": "2026-02-10", "v": 5, "t": "x"}, {"d": "2026-04-10", "v": 7, "t": "y"}]);
+    let filled = |fill: Value| {
+        json!([{"timeseries": {"operation": "resample", "time": "d", "every": "month", "fill": fill,
+            "aggregations": {"v": ["sum", "mean", "count"], "t": "last"}}}])
+    };
+    let month = |day: &str, sum: Value, mean: Value, count: i64, last: Value| json!({"d": day, "v_sum": sum, "v_mean": mean, "v_count": count, "t_last": last});
+    let (february, april) = (
+        month("2026-02-01", json!(5), json!(5.0), 1, json!("x")),
+        month("2026-04-01", json!(7), json!(7.0), 1, json!("y")),
+    );
+    let march = month("2026-03-01", json!(5), json!(5.0), 0, json!("x"));
+    check(filled(json!("previous")), data(), json!([february, march, april]));
+    let march = month("2026-03-01", json!(-1), json!(-1.0), 0, Value::Null);
+    check(filled(json!(-1)), data(), json!([february, march, april]));
 }
 
 #[test]
@@ -129,7 +146,7 @@ fn windows_differences_and_gaps_go_along_time() {
     check(
         steps,
         days(),
-        json!([{"after": "2026-01-01T12:00:00", "before": "2026-01-03T00:00:00", "missing": 1}, {"after": "2026-01-03T00:00:00", "before": "2026-01-06T00:00:00", "missing": 2}]),
+        json!([{"after": "2026-01-01T12:00:00Z", "before": "2026-01-03T00:00:00Z", "missing": 1}, {"after": "2026-01-03T00:00:00Z", "before": "2026-01-06T00:00:00Z", "missing": 2}]),
     );
 }
 
@@ -143,7 +160,30 @@ fn a_trend_is_the_line_of_least_squares() {
     close(&found["intercept"], 2.8);
     close(&found["r_squared"], 0.6);
     close(&found["p_value"], 0.124_027_062_657_554_45);
-    assert_eq!((&found["direction"], &found["from"]), (&json!("rising"), &json!("2026-01-01T00:00:00")));
+    assert_eq!((&found["direction"], &found["from"]), (&json!("none"), &json!("2026-01-01T00:00:00")));
+    assert_eq!(found["significant_at_5_percent"], json!(false));
+}
+
+#[test]
+fn a_trend_has_a_direction_where_it_is_more_than_chance() {
+    let directed = |values: [i64; 5]| {
+        let rows: Vec<Value> = values
+            .iter()
+            .enumerate()
+            .map(|(day, value)| json!({"d": format!("2026-01-0{}T02:00:00+02:00", day + 1), "v": value}))
+            .collect();
+        let steps = json!([{"timeseries": {"operation": "trend", "time": "d", "field": "v"}}]);
+        run(steps, &json!(rows).to_string()).unwrap().0
+    };
+    let rising = directed([1, 3, 4, 6, 9]);
+    assert_eq!((&rising["direction"], &rising["significant_at_5_percent"]), (&json!("rising"), &json!(true)));
+    assert_eq!(
+        (&rising["from"], &rising["to"]),
+        (&json!("2026-01-01T00:00:00Z"), &json!("2026-01-05T00:00:00Z"))
+    );
+    assert_eq!(directed([9, 6, 4, 3, 1])["direction"], json!("falling"));
+    assert_eq!(directed([2, 2, 2, 2, 2])["direction"], json!("level"));
+    assert_eq!(directed([1, 9, 2, 8, 3])["direction"], json!("none"));
 }
 
 #[test]

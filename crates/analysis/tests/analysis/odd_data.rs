@@ -1,5 +1,6 @@
 //! Missing values, NaN, mixed kinds, nothing at all, twins, large integers and money.
 
+use gristmill_analysis::Format;
 use serde_json::{Value, json};
 
 use super::{check, input, run, run_all};
@@ -51,6 +52,50 @@ fn sums_are_exact_for_integers_and_compensated_for_fractions() {
 }
 
 #[test]
+fn large_integers_keep_their_last_digit_in_every_figure() {
+    let data = || json!([{"day": "2026-01-01", "id": 9_007_199_254_740_993_i64}, {"day": "2026-01-02", "id": 9_007_199_254_740_995_i64}]);
+    let (found, _) = run(json!([{"describe": {"fields": ["id"]}}]), &data().to_string()).unwrap();
+    let about = &found["columns"][0];
+    assert_eq!(
+        (&about["min"], &about["median"], &about["max"]),
+        (
+            &json!(9_007_199_254_740_993_i64),
+            &json!(9_007_199_254_740_994_i64),
+            &json!(9_007_199_254_740_995_i64)
+        )
+    );
+    assert_eq!(about["std"], json!(2_f64.sqrt()));
+    let over_time = |settings: Value| {
+        let mut body = json!({"time": "day", "field": "id", "as": "x"});
+        for (key, value) in settings.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        json!([{ "timeseries": body }, {"select": ["x"]}])
+    };
+    check(over_time(json!({"operation": "difference"})), data(), json!([{"x": null}, {"x": 2}]));
+    let rolling = |function: &str| {
+        over_time(json!({"operation": "rolling", "window": 2, "min_periods": 1, "function": function}))
+    };
+    let (low, high) = (9_007_199_254_740_993_i64, 9_007_199_254_740_995_i64);
+    check(rolling("max"), data(), json!([{"x": low}, {"x": high}]));
+    check(rolling("sum"), data(), json!([{"x": low}, {"x": low + high}]));
+    check(
+        json!([{"aggregate": {"group_by": "day", "aggregations": {"id": ["median", "p90"]}}}]),
+        data(),
+        json!([{"day": "2026-01-01", "id_median": low, "id_p90": low}, {"day": "2026-01-02", "id_median": high, "id_p90": high}]),
+    );
+}
+
+#[test]
+fn what_64_bits_cannot_hold_is_a_number_and_a_note_says_so() {
+    let steps =
+        json!([{"timeseries": {"operation": "difference", "field": "a", "as": "x"}}, {"select": ["x"]}]);
+    let (found, analysed) = run(steps, &json!([{"a": i64::MIN}, {"a": i64::MAX}]).to_string()).unwrap();
+    assert_eq!(found, json!([{"x": null}, {"x": 1.844_674_407_370_955_2e19}]));
+    assert_eq!(analysed.notes, ["figures of \"a\" are beyond 64 bits; they are numbers of about 16 digits"]);
+}
+
+#[test]
 fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
     let data = r#"[{"a": NaN}, {"a": null}, {"a": 2.0}, {"a": Infinity}]"#;
     let count = |condition: Value| run(json!([{"filter": condition}, {"aggregate": {}}]), data).unwrap().0;
@@ -69,8 +114,26 @@ fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
         ("field \"a\" holds number, and cannot be compared with the text \"x\"", Some(1))
     );
     let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
-    assert_eq!(found, json!([{"a_count": 1, "a_mean": null}]));
+    assert_eq!(found, json!([{"a_count": 0, "a_mean": null}]));
     assert_eq!(analysed.notes, ["field \"a\": 1 NaN values were left out"]);
+}
+
+#[test]
+fn no_function_takes_nan_for_a_value() {
+    let data = r#"[{"a": NaN}, {"a": 1.0}, {"a": 3.0}, {"a": NaN}, {"a": null}]"#;
+    let functions = json!(["count", "missing", "distinct", "sum", "min", "max", "first", "last"]);
+    let (found, analysed) = run(json!([{"aggregate": {"aggregations": {"a": functions}}}]), data).unwrap();
+    assert_eq!(
+        found,
+        json!([{"a_count": 2, "a_missing": 3, "a_distinct": 2, "a_sum": 4.0, "a_min": 1.0, "a_max": 3.0, "a_first": 1.0, "a_last": 3.0}])
+    );
+    assert_eq!(analysed.notes, ["field \"a\": 2 NaN values were left out"]);
+    let (found, _) = run(json!(["describe"]), data).unwrap();
+    let about = &found["columns"][0];
+    assert_eq!(
+        (&about["count"], &about["missing"], &about["nan"], &about["distinct"]),
+        (&json!(2), &json!(1), &json!(2), &json!(2))
+    );
 }
 
 #[test]
@@ -82,6 +145,20 @@ fn nothing_in_gives_nothing_out_with_the_columns_that_are_known() {
     };
     assert_eq!(empty(b"", json!([])), (json!([]), vec![]));
     assert_eq!(empty(b"[]", json!([])), (json!([]), vec![]));
+    for format in [Format::Json, Format::JsonLines, Format::Csv] {
+        let (found, analysed) =
+            run_all(&json!({"steps": []}), vec![input("data", Some(format), b" \n")]).unwrap();
+        assert_eq!((found, analysed.rows), (json!([]), Some(0)), "{format:?}");
+        assert_eq!(analysed.notes, ["the data is empty: no rows and no columns"]);
+    }
+    assert_eq!(
+        empty(b"a,b\n", json!([{"aggregate": {"aggregations": {"b": ["mean", "sum", "max", "count"]}}}])).0,
+        json!([{"b_mean": null, "b_sum": 0, "b_max": null, "b_count": 0}])
+    );
+    assert_eq!(
+        empty(b"a,b\n1,\n2,\n", json!([{"aggregate": {"aggregations": {"b": "mean"}}}])).0,
+        json!([{"b_mean": null}])
+    );
     assert_eq!(
         empty(b"a,b\n", json!([{"sort": "a"}, {"distinct": ["a"]}, {"compute": {"c": "a"}}])),
         (json!([]), vec!["a".to_owned(), "b".to_owned(), "c".to_owned()])

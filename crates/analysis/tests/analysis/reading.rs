@@ -73,6 +73,24 @@ fn csv_fields_may_be_quoted_empty_and_named_twice() {
 }
 
 #[test]
+fn decimal_commas_stay_text_and_a_note_tells_how_to_calculate() {
+    let csv = b"name;price\na;1,5\nb;-2\nc;10,25\n";
+    let (found, analysed) = run_all(
+        &json!({"steps": [{"compute": {"price": "number(replace(`price`, ',', '.'))"}}, {"aggregate": {"aggregations": {"price": "sum"}}}]}),
+        vec![input("data", None, csv)],
+    )
+    .unwrap();
+    assert_eq!(found, json!([{"price_sum": 9.75}]));
+    assert_eq!(
+        analysed.notes,
+        [
+            "the fields are separated by ';'",
+            "field \"price\" has numbers with a decimal comma, such as \"1,5\", and is kept as text; cast does not read them; to calculate: {\"compute\": {\"price\": \"number(replace(`price`, ',', '.'))\"}}"
+        ]
+    );
+}
+
+#[test]
 fn the_types_of_parquet_become_plain_ones() {
     let expected = json!([
         {"tiny": 1, "unsigned": 1, "huge": "18446744073709551615", "single": 0.5, "money": 10.1, "day": "2026-07-28",

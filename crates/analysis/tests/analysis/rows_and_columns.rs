@@ -122,6 +122,15 @@ fn both_styles_of_a_call_give_the_same() {
 }
 
 #[test]
+fn one_step_alone_needs_no_list() {
+    let data = br#"[{"a": 1}, {"a": 1}]"#;
+    for request in [json!("distinct"), json!({"steps": "distinct"}), json!({"steps": {"distinct": ["a"]}})] {
+        let (found, _) = run_all(&request, vec![input("data", None, data)]).unwrap();
+        assert_eq!(found, json!([{"a": 1}]), "{request}");
+    }
+}
+
+#[test]
 fn transform_changes_rows_and_columns_in_the_written_order() {
     let data =
         json!([{"n": "b", "p": "2", "q": 3}, {"n": "a", "p": "4", "q": 1}, {"n": "a", "p": "4", "q": 1}]);
