@@ -56,7 +56,7 @@ pub fn jobs() -> Vec<Job> {
             queries: vec![
                 find_in("grafana", "list datasources"),
                 find_in("grafana", "query a prometheus expression"),
-                find_in("kubernetes", "list pods"),
+                find_in("kubernetes", "list resources"),
                 find_in("kubernetes", "logs of a pod"),
                 find_in("atlassian", "create jira bug ticket"),
             ],
