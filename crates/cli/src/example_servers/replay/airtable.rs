@@ -26,7 +26,6 @@ static TABLES: [Table; 3] = [
 /// Answers a call; `None` if this tool has no answer here.
 pub fn call(tool: &str, given: &Map<String, Value>) -> Result<Option<Value>, String> {
     match tool {
-        "describe_table" => describe(table(given)?, given).map(Some),
         "list_records" => list(table(given)?, given).map(Some),
         _ => Ok(None),
     }
@@ -36,23 +35,6 @@ fn table(given: &Map<String, Value>) -> Result<&'static Table, String> {
     let (base, wanted) = (arguments::text(given, "baseId")?, arguments::text(given, "tableId")?);
     let found = TABLES.iter().find(|table| base == BASE && (table.id == wanted || table.name == wanted));
     found.ok_or_else(|| format!("Airtable API Error: no table {} in this base", arguments::shown(wanted)))
-}
-
-fn describe(table: &Table, given: &Map<String, Value>) -> Result<Value, String> {
-    let is_short = arguments::optional_text(given, "detailLevel")?.is_some_and(|level| level != "full");
-    let example = (table.fields)(0);
-    let fields = example.as_object().into_iter().flatten().enumerate().map(|(number, (name, value))| {
-        let mut field =
-            json!({"id": format!("fld{:014x}", noise::at(SEED, number as u64, 900) >> 8), "name": name});
-        if !is_short {
-            field["type"] = json!(if value.is_number() { "number" } else { "singleLineText" });
-        }
-        field
-    });
-    let fields: Vec<Value> = fields.collect();
-    Ok(
-        json!({"table": {"id": table.id, "name": table.name, "primaryFieldId": fields.first().map(|field| &field["id"]), "fields": fields}}),
-    )
 }
 
 fn list(table: &Table, given: &Map<String, Value>) -> Result<Value, String> {
