@@ -19,6 +19,7 @@ pub fn call(tool: &str, given: &Map<String, Value>) -> Answered {
         "list_issues" => place()?.issues(given)?,
         "issue_read" => place()?.issue(given)?,
         "list_pull_requests" => place()?.pull_requests(given)?,
+        "search_pull_requests" => found_pull_requests(given)?,
         "pull_request_read" => place()?.reviews(given)?,
         "add_issue_comment" => place()?.commented(given)?,
         "issue_write" => place()?.written(given)?,
@@ -36,6 +37,23 @@ fn only(value: &Value, given: &Map<String, Value>) -> Value {
         .flatten()
         .filter(|(name, _)| fields.iter().any(|field| field == name.as_str()));
     Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// The open pull requests of a repository, as `repo:owner/name is:open` finds them.
+fn found_pull_requests(given: &Map<String, Value>) -> Result<Value, String> {
+    let place = arguments::text(given, "query")?
+        .strip_prefix("repo:")
+        .and_then(|rest| rest.strip_suffix(" is:open")?.split_once('/'));
+    let (owner, repo) = place.ok_or("the query is scripted as `repo:owner/name is:open` only")?;
+    let repository = Repository::new(owner, repo);
+    let found: Vec<Value> = (1..=repository.pull_requests)
+        .rev()
+        .map(|number| repository.pull_request(number))
+        .filter(|request| request["state"] == "open")
+        .collect();
+    let size = arguments::whole(given, "perPage", 30, [1, 100])? as usize;
+    let shown: Vec<Value> = found.iter().take(size).map(|request| only(request, given)).collect();
+    Ok(json!({"total_count": found.len(), "incomplete_results": false, "items": shown}))
 }
 
 struct Repository {
@@ -65,7 +83,7 @@ impl Repository {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        let wanted: Vec<Value> = (1..=self.issues)
+        let mut wanted: Vec<Value> = (1..=self.issues)
             .rev()
             .map(|number| self.issue_of(number))
             .filter(|issue| state.is_none_or(|state| issue["state"] == state))
@@ -74,6 +92,13 @@ impl Repository {
                 labels.is_empty() || has.any(|label| labels.contains(&label))
             })
             .collect();
+        match (arguments::optional_text(given, "orderBy")?, arguments::optional_text(given, "direction")?) {
+            (None, _) | (Some("CREATED_AT"), Some("DESC")) => {}
+            (Some("COMMENTS"), Some("DESC")) => {
+                wanted.sort_by_key(|issue| std::cmp::Reverse(issue["comments"].as_u64()));
+            }
+            (Some(_), _) => return Err("no answer is scripted for this order".to_owned()),
+        }
         let size = arguments::whole(given, "perPage", 30, [1, 100])? as usize;
         let after = arguments::optional_text(given, "after")?;
         let start = after.and_then(|cursor| cursor.strip_prefix(CURSOR)?.parse().ok()).unwrap_or(0_usize);
@@ -154,9 +179,16 @@ impl Repository {
 
     fn pull_requests(&self, given: &Map<String, Value>) -> Result<Value, String> {
         let state = arguments::optional_text(given, "state")?.unwrap_or("open");
+        let is_oldest_first = match (
+            arguments::optional_text(given, "sort")?.unwrap_or("created"),
+            arguments::optional_text(given, "direction")?.unwrap_or("desc"),
+        ) {
+            ("created", direction) => direction == "asc",
+            (_, _) => return Err("no answer is scripted for this order".to_owned()),
+        };
+        let place = |number: u64| if is_oldest_first { number } else { self.pull_requests + 1 - number };
         let wanted = (1..=self.pull_requests)
-            .rev()
-            .map(|number| self.pull_request(number))
+            .map(|number| self.pull_request(place(number)))
             .filter(|request| state == "all" || request["state"] == state);
         let size = arguments::whole(given, "perPage", 30, [1, 100])? as usize;
         let page = arguments::whole(given, "page", 1, [1, 1_000])? as usize;

@@ -29,16 +29,21 @@ fn search(given: &Map<String, Value>) -> Result<Value, String> {
     let start = arguments::whole(given, "start_at", 0, [0, 100_000])?;
     let limit = arguments::whole(given, "limit", 10, [1, 50])?;
     let end = (start + limit).min(FOUND);
+    let fields = arguments::optional_text(given, "fields")?;
     let issues: Vec<Value> =
-        (start..end).map(|number| issue(seed, &format!("SHOP-{}", 4_200 - number))).collect();
+        (start..end).map(|number| only(issue(seed, &format!("SHOP-{}", 4_200 - number)), fields)).collect();
     Ok(json!({"total": FOUND, "start_at": start, "max_results": limit, "issues": issues}))
 }
 
 fn get(given: &Map<String, Value>) -> Result<Value, String> {
     let key = arguments::text(given, "issue_key")?;
     let seed = number_of(key);
-    let mut issue = issue(seed, key);
-    let comments = (0..noise::below(seed, 0, 9, 6)).map(|place| {
+    let mut issue = only(issue(seed, key), arguments::optional_text(given, "fields")?);
+    let comments_max = arguments::whole(given, "comment_limit", 10, [0, 100])?;
+    if comments_max == 0 {
+        return Ok(issue);
+    }
+    let comments = (0..noise::below(seed, 0, 9, 6).min(comments_max)).map(|place| {
         json!({
             "id": (10_000 + seed % 1_000 + place).to_string(),
             "body": words::remark(seed, 1, place),
@@ -48,6 +53,18 @@ fn get(given: &Map<String, Value>) -> Result<Value, String> {
     });
     issue["comments"] = comments.collect();
     Ok(issue)
+}
+
+/// Of an issue what was asked for; what it is known by is always there.
+fn only(mut issue: Value, fields: Option<&str>) -> Value {
+    if let (Some(fields), Some(members)) = (fields.filter(|fields| *fields != "*all"), issue.as_object_mut())
+    {
+        let wanted: Vec<&str> = fields.split(',').map(str::trim).collect();
+        members.retain(|name, _| {
+            matches!(name.as_str(), "id" | "key" | "url") || wanted.contains(&name.as_str())
+        });
+    }
+    issue
 }
 
 fn issue(seed: u64, key: &str) -> Value {

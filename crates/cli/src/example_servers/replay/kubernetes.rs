@@ -27,35 +27,68 @@ const EVENTS: [&str; 9] = [
 /// Answers a call.
 pub fn call(tool: &str, given: &Map<String, Value>) -> Answered {
     match tool {
-        "kubectl_get" => get(given).map(|answer| Some(format!("{answer:#}"))),
+        "kubectl_get" => get(given).map(Some),
         "kubectl_logs" => logs(given).map(Some),
         _ => Ok(None),
     }
 }
 
-fn get(given: &Map<String, Value>) -> Result<Value, String> {
+/// As JSON, in which a list has a few fields of each; or as `kubectl` writes names and its wide table.
+fn get(given: &Map<String, Value>) -> Result<String, String> {
     if !matches!(arguments::text(given, "resourceType")?, "pod" | "pods") {
         return Err("only pods are scripted".to_owned());
     }
     let namespace = arguments::optional_text(given, "namespace")?.unwrap_or("default");
+    let output = arguments::optional_text(given, "output")?.unwrap_or("json");
     if let Some(name) = arguments::optional_text(given, "name")? {
-        return Ok(pod(namespace, name));
+        return match output {
+            "json" => Ok(format!("{:#}", pod(namespace, name))),
+            other => written(&[name.to_owned()], other),
+        };
     }
     let app = arguments::optional_text(given, "labelSelector")?.and_then(|label| label.strip_prefix("app="));
     let services = SERVICES.iter().filter(|service| app.is_none_or(|app| app == **service));
-    let items = services.flat_map(|service| {
-        (0..COPIES).map(move |copy| {
-            let name = pod_name(namespace, service, copy);
-            json!({
-                "name": name,
-                "namespace": namespace,
-                "kind": "Pod",
-                "status": status(&name),
-                "createdAt": calendar::time_of(created(&name)),
-            })
+    let names: Vec<String> = services
+        .flat_map(|service| (0..COPIES).map(move |copy| pod_name(namespace, service, copy)))
+        .collect();
+    if output != "json" {
+        return written(&names, output);
+    }
+    let items = names.iter().map(|name| {
+        json!({
+            "name": name,
+            "namespace": namespace,
+            "kind": "Pod",
+            "status": status(name),
+            "createdAt": calendar::time_of(created(name)),
         })
     });
-    Ok(json!({"items": items.collect::<Vec<_>>()}))
+    Ok(format!("{:#}", json!({"items": items.collect::<Vec<_>>()})))
+}
+
+/// Pods as text.
+fn written(names: &[String], output: &str) -> Result<String, String> {
+    let heading = match output {
+        "name" => String::new(),
+        "wide" => {
+            format!("{:<26} {:<5} {:<16} {:<8} {:<4} NODE\n", "NAME", "READY", "STATUS", "RESTARTS", "AGE")
+        }
+        other => return Err(format!("no answer is scripted for the output {}", arguments::shown(other))),
+    };
+    let line = |name: &String| {
+        let (status, days) = (status(name), (calendar::this_morning() - created(name)) / 86_400);
+        let age = format!("{days}d");
+        let ready = if status == "Running" { "1/1" } else { "0/1" };
+        match output {
+            "name" => format!("pod/{name}\n"),
+            _ => format!(
+                "{name:<26} {ready:<5} {status:<16} {:<8} {age:<4} node-{:02}\n",
+                restarts(name),
+                number_of(name) % 12
+            ),
+        }
+    };
+    Ok(heading + &names.iter().map(line).collect::<String>())
 }
 
 fn pod_name(namespace: &str, service: &str, copy: u64) -> String {

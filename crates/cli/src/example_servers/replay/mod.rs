@@ -2,6 +2,7 @@
 //! ones, from a file of `tools/list`; the answers are computed, always the same, and have the fields
 //! that the real server gives. Nothing is kept: what a call writes is confirmed and forgotten.
 
+mod airtable;
 mod github;
 mod grafana;
 mod hubspot;
@@ -54,6 +55,10 @@ impl Replay {
         })?;
         Ok(Self { server: dump.server, tools: dump.tools })
     }
+
+    fn no_answer(&self, tool: &str) -> String {
+        format!("{tool} of {} is here for its definition only: no answer is scripted for it", self.server)
+    }
 }
 
 impl ExampleServer for Replay {
@@ -75,6 +80,10 @@ impl ExampleServer for Replay {
 
     fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Answer, String> {
         check_call(&self.tools, tool, arguments)?;
+        if self.server == "airtable-mcp-server" {
+            let answered = airtable::call(tool, arguments)?;
+            return answered.map(Answer::Structured).ok_or_else(|| self.no_answer(tool));
+        }
         let answered = match self.server.as_str() {
             "github-mcp-server" => github::call(tool, arguments),
             "mcp-atlassian" => jira::call(tool, arguments),
@@ -84,10 +93,7 @@ impl ExampleServer for Replay {
             "sentry__mcp-server" => sentry::call(tool, arguments),
             _ => Ok(None),
         }?;
-        let text = answered.ok_or_else(|| {
-            format!("{tool} of {} is here for its definition only: no answer is scripted for it", self.server)
-        })?;
-        Ok(Answer::Text(text))
+        answered.map(Answer::Text).ok_or_else(|| self.no_answer(tool))
     }
 }
 

@@ -38,29 +38,56 @@ pub fn call(tool: &str, given: &Map<String, Value>) -> Answered {
     }
 }
 
+/// One of the issues that a search finds.
+struct Issue {
+    number: u64,
+    users: u64,
+    events: u64,
+    first_seen: i64,
+    last_seen: i64,
+}
+
+impl Issue {
+    fn new(seed: u64, number: u64) -> Self {
+        let seen =
+            |place: u64| calendar::this_morning() - noise::below(seed, number, place, 900_000).cast_signed();
+        Self {
+            number,
+            users: noise::below(seed, number, 1, 400),
+            events: 1 + noise::below(seed, number, 2, 9_000),
+            first_seen: seen(3).min(seen(4)),
+            last_seen: seen(3).max(seen(4)),
+        }
+    }
+}
+
 fn issues(given: &Map<String, Value>) -> Result<String, String> {
     let organization = arguments::text(given, "organizationSlug")?;
     let query = arguments::optional_text(given, "query")?.unwrap_or("is:unresolved");
     let project = arguments::optional_text(given, "projectSlugOrId")?.unwrap_or("shop");
+    let limit = arguments::whole(given, "limit", 10, [1, 100])? as usize;
     let seed = number_of(&format!("{project} {query}"));
-    let mut text = format!("# Search Results for \"{query}\"\n\nFound **{FOUND}** issues:\n\n");
-    for number in 0..FOUND {
-        let id = format!("{}-{}", project.to_uppercase(), 3_000 - number * 7);
-        let seen = |place: u64| {
-            calendar::time_of(
-                calendar::this_morning() - noise::below(seed, number, place, 900_000).cast_signed(),
-            )
-        };
+    let mut found: Vec<Issue> = (0..FOUND).map(|number| Issue::new(seed, number)).collect();
+    match arguments::optional_text(given, "sort")?.unwrap_or("date") {
+        "user" => found.sort_by_key(|issue| std::cmp::Reverse(issue.users)),
+        "freq" => found.sort_by_key(|issue| std::cmp::Reverse(issue.events)),
+        "new" => found.sort_by_key(|issue| std::cmp::Reverse(issue.first_seen)),
+        _ => found.sort_by_key(|issue| std::cmp::Reverse(issue.last_seen)),
+    }
+    found.truncate(limit);
+    let mut text = format!("# Search Results for \"{query}\"\n\nFound **{}** issues:\n\n", found.len());
+    for (place, issue) in found.iter().enumerate() {
+        let id = format!("{}-{}", project.to_uppercase(), 3_000 - issue.number * 7);
         text.push_str(&format!(
             "## {}. [{id}](https://{organization}.sentry.io/issues/{id})\n\n**{}**\n\n- **Status**: unresolved\n- **Users**: {}\n\
              - **Events**: {}\n- **First seen**: {}\n- **Last seen**: {}\n- **Culprit**: `{}`\n\n",
-            number + 1,
-            noise::pick(FAULTS, seed, number, 0),
-            noise::below(seed, number, 1, 400),
-            1 + noise::below(seed, number, 2, 9_000),
-            seen(3),
-            seen(4),
-            noise::pick(PLACES, seed, number, 5),
+            place + 1,
+            noise::pick(FAULTS, seed, issue.number, 0),
+            issue.users,
+            issue.events,
+            calendar::time_of(issue.first_seen),
+            calendar::time_of(issue.last_seen),
+            noise::pick(PLACES, seed, issue.number, 5),
         ));
     }
     text.push_str("## Next Steps\n\n- Get more details about a specific issue with its ID.\n- Refine the query to narrow the list.\n");

@@ -15,7 +15,8 @@ fn call(server: &Replay, tool: &str, arguments: &Value) -> Result<String, String
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     match server.call(tool, &arguments)? {
         Answer::Text(text) => Ok(text),
-        Answer::Structured(_) | Answer::Image { .. } => Err("no text".to_owned()),
+        Answer::Structured(value) => Ok(value.to_string()),
+        Answer::Image { .. } => Err("no text".to_owned()),
     }
 }
 
@@ -29,7 +30,12 @@ fn the_definitions_are_those_of_the_file() {
 
 #[test]
 fn every_scripted_answer_is_the_same_on_every_start() {
+    let shop = |table: &str| json!({"baseId": "appShopRecords001", "tableId": table, "maxRecords": 3});
     let calls = [
+        ("airtable", "list_records", shop("tblTickets0000001")),
+        ("airtable", "list_records", shop("Orders")),
+        ("airtable", "list_records", shop("tblOrderLines0001")),
+        ("github", "search_pull_requests", json!({"query": "repo:acme/storefront is:open"})),
         ("github", "list_issues", json!({"owner": "acme", "repo": "storefront"})),
         (
             "github",
@@ -135,6 +141,83 @@ fn a_range_has_a_sample_for_each_step_of_each_series() {
     let samples =
         answer["data"].as_array().into_iter().flatten().filter_map(|series| series["values"].as_array());
     assert_eq!(samples.map(Vec::len).sum::<usize>(), 50_000);
+}
+
+fn value(server: &str, tool: &str, arguments: &Value) -> Value {
+    let text = call(&replay(server), tool, arguments).expect(tool);
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn names(value: &Value) -> Vec<&str> {
+    value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect()
+}
+
+#[test]
+fn who_asks_for_a_few_fields_is_given_no_others() {
+    let asked = json!({"objectType": "contacts", "limit": 1, "properties": ["email"]});
+    let contacts = value("hubspot", "hubspot-list-objects", &asked);
+    let mut given = names(&contacts["results"][0]["properties"]);
+    given.sort_unstable();
+    assert_eq!(given, ["createdate", "email", "hs_lastmodifieddate", "hs_object_id"]);
+    let of_itself = value("hubspot", "hubspot-list-objects", &json!({"objectType": "contacts", "limit": 1}));
+    let of_itself = &of_itself["results"][0]["properties"];
+    assert!(of_itself["firstname"].is_string() && of_itself["phone"].is_null(), "{of_itself}");
+    let asked = json!({"issue_key": "SHOP-4321", "fields": "summary,status", "comment_limit": 0});
+    let issue = value("atlassian", "jira_get_issue", &asked);
+    let mut given = names(&issue);
+    given.sort_unstable();
+    assert_eq!(given, ["id", "key", "status", "summary", "url"]);
+    let asked = json!({
+        "baseId": "appShopRecords001", "tableId": "tblOrderLines0001", "fields": ["Quantity"],
+    });
+    let lines = value("airtable", "list_records", &asked);
+    assert_eq!(lines["records"].as_array().map(Vec::len), Some(50_000));
+    assert_eq!(names(&lines["records"][0]["fields"]), ["Quantity"]);
+}
+
+#[test]
+fn lists_are_sorted_filtered_and_cut_as_asked() {
+    let asked = json!({
+        "owner": "acme", "repo": "storefront", "orderBy": "COMMENTS", "direction": "DESC", "fields": ["comments"],
+    });
+    let page = value("github", "list_issues", &asked);
+    let comments = page["issues"].as_array().into_iter().flatten().filter_map(|one| one["comments"].as_u64());
+    assert!(comments.is_sorted_by(|one, other| one >= other), "{page}");
+    let asked = json!({"owner": "acme", "repo": "storefront", "direction": "asc", "fields": ["number"]});
+    let page = value("github", "list_pull_requests", &asked);
+    let numbers = page.as_array().into_iter().flatten().filter_map(|one| one["number"].as_u64());
+    assert!(numbers.is_sorted(), "{page}");
+    let asked = json!({"organizationSlug": "acme", "sort": "user", "limit": 5});
+    let found = call(&replay("sentry"), "search_issues", &asked).expect("issues");
+    let users =
+        found.split("**Users**: ").skip(1).filter_map(|rest| rest.lines().next()?.parse::<u64>().ok());
+    let users: Vec<u64> = users.collect();
+    assert!(users.len() == 5 && users.is_sorted_by(|one, other| one >= other), "{found}");
+    let filters = json!([{"propertyName": "dealstage", "operator": "EQ", "value": "closedwon"}]);
+    let asked = json!({
+        "objectType": "deals", "limit": 2, "filterGroups": [{"filters": filters}],
+        "sorts": [{"propertyName": "amount", "direction": "DESCENDING"}],
+    });
+    let found = value("hubspot", "hubspot-search-objects", &asked);
+    let results = found["results"].as_array().expect("results");
+    let amount =
+        |deal: &Value| deal["properties"]["amount"].as_str().and_then(|text| text.parse::<u64>().ok());
+    assert!(found["total"].as_u64() > Some(2) && results.len() == 2, "{found}");
+    assert!(results.iter().all(|deal| deal["properties"]["dealstage"] == "closedwon"), "{found}");
+    assert!(results.is_sorted_by(|one, other| amount(one) >= amount(other)), "{found}");
+}
+
+#[test]
+fn pods_are_written_as_kubectl_writes_them() {
+    let get = |output: &str| {
+        let asked = json!({"resourceType": "pods", "namespace": "shop", "output": output});
+        call(&replay("kubernetes"), "kubectl_get", &asked)
+    };
+    let pods = get("name").expect("names");
+    assert!(pods.lines().count() == 60 && pods.lines().all(|line| line.starts_with("pod/")), "{pods}");
+    let table = get("wide").expect("a table");
+    assert!(table.starts_with("NAME ") && table.lines().count() == 61, "{table}");
+    assert!(get("yaml").is_err_and(|error| error.contains("no answer is scripted")));
 }
 
 #[test]

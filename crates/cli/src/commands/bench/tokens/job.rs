@@ -36,22 +36,53 @@ impl Group {
     }
 }
 
+/// Tools that a model lets our own search show for a query.
+const SHOWN: usize = 2;
+
 /// Words to find a tool by.
 #[derive(Clone, Copy)]
 pub struct Query {
     pub words: &'static str,
     /// The server that a model would look at, because the task names it.
     pub server: Option<&'static str>,
+    /// Tools that a model lets our own search show.
+    pub shown: usize,
 }
 
 /// A query over all servers.
 pub const fn find(words: &'static str) -> Query {
-    Query { words, server: None }
+    Query { words, server: None, shown: SHOWN }
 }
 
 /// A query over one server.
 pub const fn find_in(server: &'static str, words: &'static str) -> Query {
-    Query { words, server: Some(server) }
+    Query { words, server: Some(server), shown: SHOWN }
+}
+
+impl Query {
+    /// For two or more tools in one query.
+    pub const fn showing(self, shown: usize) -> Self {
+        Self { shown, ..self }
+    }
+}
+
+/// A program that looks at the shape of answers that no definition describes. It may use what is known
+/// by then, and no more.
+#[derive(Clone, Copy)]
+pub struct Look {
+    pub program: &'static str,
+    /// How the gateway is asked to shape its answer.
+    pub shape: Option<&'static str>,
+}
+
+/// A look at fields and kinds of values.
+pub const fn look_at_shape(program: &'static str) -> Option<Look> {
+    Some(Look { program, shape: Some("schema") })
+}
+
+/// A look at one item or at the beginning of a text.
+pub const fn look_at_one(program: &'static str) -> Option<Look> {
+    Some(Look { program, shape: None })
 }
 
 /// See the module.
@@ -63,8 +94,9 @@ pub struct Job {
     pub servers: &'static [&'static str],
     /// What is looked for first, all in one turn.
     pub queries: Vec<Query>,
-    /// A program that looks at the shape of an answer that no definition describes.
-    pub first_look: Option<&'static str>,
+    /// Tools whose whole definition our way reads in the same turn: `server.tool`.
+    pub definitions: &'static [&'static str],
+    pub first_look: Option<Look>,
     /// The program that does the job.
     pub program: &'static str,
     /// The same by calling tools. Gives what the program's result must be.

@@ -8,6 +8,7 @@ mod job;
 mod jobs;
 mod picture;
 mod show;
+mod shown;
 mod stand_ins;
 mod table;
 mod transcript;

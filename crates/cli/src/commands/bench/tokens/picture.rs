@@ -5,19 +5,22 @@ use std::fmt::Write;
 
 use gristmill_gateway::domain::grouped;
 
-use super::figures::{Figures, JobFigures};
+use super::figures::{CONTEXT_MAX, Figures, JobFigures, in_words};
 use super::job::Group;
 
 const WIDTH: f64 = 1_000.0;
 /// Where the bars begin, and the room behind them for the figures.
 const LEFT: f64 = 170.0;
-const RIGHT: f64 = 190.0;
-const TOP: f64 = 96.0;
+const RIGHT: f64 = 220.0;
+const TOP: f64 = 112.0;
 const BAR: f64 = 10.0;
 const JOB: f64 = 3.0 * BAR + 13.0;
 const HEADING: f64 = 30.0;
 /// The scale begins here: no way costs less.
 const LEAST: f64 = 100.0;
+
+/// Beside the bar of a way that could not be gone.
+const DOES_NOT_FIT: &str = "✕ does not fit";
 
 /// Name and colour of each way, in the order of the bars.
 const WAYS: [(&str, &str); 3] = [
@@ -55,7 +58,7 @@ pub fn of(figures: &Figures) -> String {
     let mut y = TOP;
     for group in groups {
         let sum = figures.sum(Some(group));
-        let heading = format!("{}: {}", group.name(), in_words(sum.saved()));
+        let heading = format!("{}: {} against direct tool calls", group.name(), in_words(sum.saved()));
         write_text(&mut svg, 20.0, y + 18.0, "font-size=\"13\" font-weight=\"bold\"", &heading);
         y += HEADING;
         for job in figures.of_group(group) {
@@ -75,6 +78,11 @@ fn write_legend(svg: &mut String) {
         x += 50.0 + name.len() as f64 * 6.5;
     }
     write_text(svg, x, 51.0, "fill=\"#666666\"", "each turn pays for its whole context; logarithmic scale");
+    let rule = format!(
+        "saved and lost: code against direct tool calls. {DOES_NOT_FIT}: a turn needs more than {} tokens",
+        grouped(CONTEXT_MAX)
+    );
+    write_text(svg, 20.0, 68.0, "fill=\"#666666\" font-size=\"11\"", &rule);
 }
 
 fn write_axis(svg: &mut String, decades: f64, height: f64) {
@@ -100,8 +108,9 @@ fn write_axis(svg: &mut String, decades: f64, height: f64) {
 fn write_job(svg: &mut String, job: &JobFigures, y: f64, decades: f64) {
     let middle = y + 1.5 * BAR + 4.0;
     write_text(svg, LEFT - 8.0, middle, "text-anchor=\"end\"", job.name);
-    let paid = [job.costs.direct.paid, job.costs.searched.paid, job.costs.code.paid];
-    for (number, (tokens, (_, colour))) in paid.into_iter().zip(WAYS).enumerate() {
+    let costs = [job.costs.direct, job.costs.searched, job.costs.code];
+    for (number, (cost, (_, colour))) in costs.into_iter().zip(WAYS).enumerate() {
+        let tokens = cost.paid;
         let top = y + number as f64 * BAR;
         let end = place(tokens as f64, decades);
         let (wide, high) = (end - LEFT, BAR - 1.0);
@@ -109,14 +118,14 @@ fn write_job(svg: &mut String, job: &JobFigures, y: f64, decades: f64) {
             svg,
             r#"<rect x="{LEFT}" y="{top:.1}" width="{wide:.1}" height="{high}" fill="{colour}"/>"#
         );
-        write_text(svg, end + 4.0, top + BAR - 1.5, "font-size=\"9\"", &grouped(tokens));
+        let mut figure = grouped(tokens);
+        if cost.peak > CONTEXT_MAX {
+            figure = format!("{figure} {DOES_NOT_FIT}");
+        }
+        write_text(svg, end + 4.0, top + BAR - 1.5, "font-size=\"9\"", &figure);
     }
     let saved = in_words(job.costs.saved());
     write_text(svg, WIDTH - 20.0, middle, "text-anchor=\"end\" font-weight=\"bold\"", &saved);
-}
-
-fn in_words(saved: f64) -> String {
-    if saved < 0.0 { format!("{:.0} % lost", -saved) } else { format!("{saved:.1} % saved") }
 }
 
 /// How far from the left a number of tokens is.
@@ -156,6 +165,8 @@ mod tests {
         // The background, three in the legend, and three for each of five jobs.
         assert_eq!(bars, 1 + 3 + 15);
         assert!(svg.contains("small &lt;one&gt;") && svg.contains("110 % lost"), "{svg}");
+        // In the rule, and beside both direct ways of one job and one of another.
+        assert_eq!(svg.matches(DOES_NOT_FIT).count(), 1 + 3, "{svg}");
     }
 
     #[test]

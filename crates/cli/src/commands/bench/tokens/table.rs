@@ -49,11 +49,21 @@ pub fn of(figures: &Figures) -> String {
     for goal in &goals {
         let _ = writeln!(text, "{}", goal.line());
     }
+    let against = figures.against_search().filter(|_| figures.is_whole);
+    if let Some(against) = &against {
+        let _ = writeln!(text, "{}", against.line());
+    }
     if let Some(lost) = figures.lost_in_standard().filter(|lost| *lost > 0.0) {
         let _ = writeln!(
             text,
             "\nWith ten tools and one call the profile standard loses up to {lost:.0} %: with so few tools use `--profile \
              minimal`, or call them directly."
+        );
+    }
+    if against.is_some_and(|against| against.dearer > 0) {
+        text.push_str(
+            "For one small call a client's own tool search takes less than a program: if it has one and single calls \
+             are all you do, use that.\n",
         );
     }
     text
@@ -84,5 +94,7 @@ mod tests {
         assert!(text.contains("neither direct way fits") && text.contains("direct does not fit"), "{text}");
         assert!(text.contains("profile minimal") && text.contains("all jobs"), "{text}");
         assert!(text.contains("loses up to 110 %"), "{text}");
+        assert!(text.contains("tool search: 2 of 5 jobs take more"), "{text}");
+        assert!(text.contains("a client's own tool search takes less"), "{text}");
     }
 }

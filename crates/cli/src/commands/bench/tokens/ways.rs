@@ -10,14 +10,13 @@ use serde_json::{Value, json};
 
 use super::direct::{Direct, is_same};
 use super::gateway::{Called, Gateway, Shown};
-use super::job::{Group, Job, Query};
+use super::job::{Group, Job, Look, Query};
+use super::shown;
 use super::stand_ins::{Definition, StandIns};
 use super::transcript::{Part, Transcript, Turn};
 
 /// Definitions that a tool search loads for a query.
 const LOADED: usize = 5;
-/// Tools that a model lets our own search show for a query.
-const SHOWN: usize = 3;
 
 /// A tool search as clients have it, in about the usual size.
 const SEARCH_TOOL: &str = r#"{"name":"tool_search","description":"Searches the tools of all connected servers by what they do. Most tools are not in your context: search for them before you say that something cannot be done. The best matches are loaded, and you can call them in your next turn.","input_schema":{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words, or its name"},"server":{"type":"string","description":"Only tools of this server"},"limit":{"type":"integer","description":"How many tools to load at most","default":5}},"required":["query"]}}"#;
@@ -70,9 +69,9 @@ impl World {
             start: vec![Part::new("the definition of the tool search", SEARCH_TOOL), task.clone()],
             turns: [search].into_iter().chain(direct_turns).chain([last.clone()]).collect(),
         };
-        let code = self.with_program(job, Shown::Standard, &called, &result, &last).await?;
+        let code = self.with_program(job, Shown::Standard, &result, &last).await?;
         let minimal = match job.group {
-            Group::Control => Some(self.with_program(job, Shown::Minimal, &called, &result, &last).await?),
+            Group::Control => Some(self.with_program(job, Shown::Minimal, &result, &last).await?),
             Group::Small | Group::LargeCatalogue | Group::LargeData | Group::ManyCalls => None,
         };
         Ok(Ways { direct, searched, code, minimal, result })
@@ -127,7 +126,6 @@ impl World {
         &mut self,
         job: &Job,
         shown: Shown,
-        called: &[String],
         result: &Value,
         last: &Turn,
     ) -> anyhow::Result<Transcript> {
@@ -137,11 +135,11 @@ impl World {
             Part::new("our instructions", &gateway.instructions),
             Part::new("the task", job.task),
         ];
-        let mut turns = vec![look_up(gateway, job, called).await?];
-        if let Some(program) = job.first_look {
-            turns.push(execute(gateway, program).await?.0);
+        let mut turns = vec![look_up(gateway, job).await?];
+        if let Some(look) = &job.first_look {
+            turns.push(execute(gateway, look).await?.0);
         }
-        let (turn, answered) = execute(gateway, job.program).await?;
+        let (turn, answered) = execute(gateway, &Look { program: job.program, shape: None }).await?;
         turns.push(turn);
         turns.push(last.clone());
         let given = &answered.structured["result"];
@@ -188,31 +186,37 @@ impl Connected {
     }
 }
 
-/// The turn in which the model asks our search. All that its program calls must be shown to it.
-async fn look_up(gateway: &mut Gateway, job: &Job, called: &[String]) -> anyhow::Result<Turn> {
-    let mut turn = Turn::default();
-    let mut seen = String::new();
-    for query in &job.queries {
-        let arguments = arguments_of(query, SHOWN);
-        let written = json!({"name": "search_tools", "arguments": arguments}).to_string();
-        turn.written.push(Part::new("call search_tools", &written));
-        let answered = gateway.call("search_tools", &arguments).await?;
-        seen.push_str(&folded(&answered.text));
+/// The turn in which the model asks our search. Its programs may call and pass what is shown to it, and
+/// nothing else.
+async fn look_up(gateway: &mut Gateway, job: &Job) -> anyhow::Result<Turn> {
+    let mut calls: Vec<(&str, Value)> =
+        job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
+    calls.extend(job.definitions.iter().map(|name| ("get_tool_definition", json!({"name": name}))));
+    let (mut turn, mut seen) = (Turn::default(), String::new());
+    for (tool, arguments) in calls {
+        let written = json!({"name": tool, "arguments": arguments}).to_string();
+        turn.written.push(Part::new(format!("call {tool}"), &written));
+        let answered = gateway.call(tool, &arguments).await?;
+        seen.push_str(&answered.text);
+        seen.push('\n');
         turn.answers.push(Part::dearer(
-            "answer of search_tools",
+            format!("answer of {tool}"),
             &answered.text,
             &answered.structured.to_string(),
         ));
     }
-    match called.iter().find(|name| !seen.contains(&format!("{}(", folded(name)))) {
-        Some(name) => bail!("{}: our search does not show {name} to the model", job.name),
-        None => Ok(turn),
+    for program in job.first_look.iter().map(|look| look.program).chain([job.program]) {
+        shown::check(program, &seen).with_context(|| job.name.to_owned())?;
     }
+    Ok(turn)
 }
 
-async fn execute(gateway: &mut Gateway, program: &str) -> anyhow::Result<(Turn, Called)> {
-    let program = program.trim_end();
-    let arguments = json!({"code": program});
+async fn execute(gateway: &mut Gateway, look: &Look) -> anyhow::Result<(Turn, Called)> {
+    let program = look.program.trim_end();
+    let mut arguments = json!({"code": program});
+    if let Some(shape) = look.shape {
+        arguments["shape"] = json!(shape);
+    }
     let written = json!({"name": "execute_code", "arguments": arguments}).to_string();
     let answered = gateway.call("execute_code", &arguments).await?;
     if answered.structured["status"] != "ok" {

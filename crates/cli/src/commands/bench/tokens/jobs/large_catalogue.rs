@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::EVERYTHING;
-use crate::commands::bench::tokens::direct::{Direct, items, number, text, whole};
-use crate::commands::bench::tokens::job::{Group, Job, find_in};
+use crate::commands::bench::tokens::direct::{Direct, items, text, whole};
+use crate::commands::bench::tokens::job::{Group, Job, find_in, look_at_one, look_at_shape};
 
 pub fn jobs() -> Vec<Job> {
     vec![
@@ -14,6 +14,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Put the transcript DOC-0107 from the documents into the notes of meeting MTG-0042 in the CRM, and mark the meeting as held.",
             servers: EVERYTHING,
             queries: vec![find_in("documents", "get the full text"), find_in("crm", "update a record")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/transcript-to-crm.py"),
             direct: transcript_to_crm,
@@ -31,11 +32,11 @@ pub fn jobs() -> Vec<Job> {
             servers: EVERYTHING,
             queries: vec![
                 find_in("github", "list issues"),
-                find_in("github", "read comments of an issue"),
-                find_in("github", "add comment to an issue"),
+                find_in("github", "read comments of an issue").showing(3),
                 find_in("atlassian", "create jira bug ticket"),
             ],
-            first_look: None,
+            definitions: &[],
+            first_look: look_at_shape(include_str!("../programs/bug-to-ticket.look.py")),
             program: include_str!("../programs/bug-to-ticket.py"),
             direct: bug_to_ticket,
             closing: |done| {
@@ -55,11 +56,12 @@ pub fn jobs() -> Vec<Job> {
             queries: vec![
                 find_in("grafana", "list datasources"),
                 find_in("grafana", "query a prometheus expression"),
-                find_in("kubernetes", "list pods"),
+                find_in("kubernetes", "list resources"),
                 find_in("kubernetes", "logs of a pod"),
                 find_in("atlassian", "create jira bug ticket"),
             ],
-            first_look: Some(include_str!("../programs/incident.look.py")),
+            definitions: &[],
+            first_look: look_at_one(include_str!("../programs/incident.look.py")),
             program: include_str!("../programs/incident.py"),
             direct: incident,
             closing: |done| {
@@ -79,15 +81,27 @@ pub fn jobs() -> Vec<Job> {
             servers: EVERYTHING,
             queries: vec![
                 find_in("github", "list issues"),
-                find_in("github", "list pull requests"),
+                find_in("github", "search pull requests"),
                 find_in("sentry", "search issues"),
                 find_in("sentry", "find organizations"),
                 find_in("atlassian", "search jira issues with JQL"),
             ],
-            first_look: None,
+            definitions: &[],
+            first_look: look_at_shape(include_str!("../programs/weekly-figures.look.py")),
             program: include_str!("../programs/weekly-figures.py"),
             direct: weekly_figures,
-            closing: |done| format!("The figures of the week: {done}"),
+            closing: |done| {
+                let count = |repo: &str, which: usize| done["repos"][repo][which].to_string();
+                let repo = |repo: &str| format!("{repo} {} and {}", count(repo, 0), count(repo, 1));
+                format!(
+                    "Open issues and pull requests: {}, {}, {}. New errors: {}. Tickets done: {}.",
+                    repo("storefront"),
+                    repo("basket"),
+                    repo("payments"),
+                    text(&done["new_errors"]).split("**").nth(1).unwrap_or_default(),
+                    done["done"]
+                )
+            },
         },
         Job {
             name: "overdue-deals",
@@ -96,10 +110,12 @@ pub fn jobs() -> Vec<Job> {
             servers: EVERYTHING,
             queries: vec![
                 find_in("hubspot", "paginated list of objects"),
+                find_in("hubspot", "search objects with filters"),
                 find_in("hubspot", "update objects in a batch"),
                 find_in("hubspot", "create a task engagement"),
             ],
-            first_look: Some(include_str!("../programs/overdue-deals.look.py")),
+            definitions: &[],
+            first_look: look_at_one(include_str!("../programs/overdue-deals.look.py")),
             program: include_str!("../programs/overdue-deals.py"),
             direct: overdue_deals,
             closing: |done| {
@@ -112,7 +128,7 @@ pub fn jobs() -> Vec<Job> {
         Job {
             name: "customer-brief",
             group: Group::LargeCatalogue,
-            task: "Prepare my call with Kestrel Foods: their account, when we last called, their open tickets by priority, what the best document about them is. Leave a note on the account.",
+            task: "Prepare my call with Kestrel Foods: their account, when we last called, their open tickets by priority (table tickets of the database: account_id, status, priority), and which document fits them best. Leave a note on the account with the number of tickets and the document.",
             servers: EVERYTHING,
             queries: vec![
                 find_in("crm", "search records"),
@@ -120,17 +136,19 @@ pub fn jobs() -> Vec<Job> {
                 find_in("crm", "add a note"),
                 find_in("database", "query with SQL"),
                 find_in("documents", "search documents"),
-                find_in("documents", "get the full text"),
             ],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/customer-brief.py"),
             direct: customer_brief,
             closing: |done| {
                 format!(
-                    "{}, last called {}. {}",
-                    text(&done["account"]),
+                    "{} ({}), last called {}. Open tickets: {}. Read: {}. The note is on the account.",
+                    text(&done["account"]["name"]),
+                    text(&done["account"]["id"]),
                     text(&done["last_call"]),
-                    text(&done["note"])
+                    done["open_tickets"],
+                    text(&done["document"])
                 )
             },
         },
@@ -140,6 +158,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Who is working on SHOP-4321 in Jira, and how far is it?",
             servers: EVERYTHING,
             queries: vec![find_in("atlassian", "get a jira issue")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/one-ticket.py"),
             direct: |direct| {
@@ -164,6 +183,7 @@ pub fn jobs() -> Vec<Job> {
                 find_in("github", "read reviews of a pull request"),
                 find_in("github", "add comment to an issue"),
             ],
+            definitions: &["github.list_pull_requests"],
             first_look: None,
             program: include_str!("../programs/review-queue.py"),
             direct: review_queue,
@@ -172,15 +192,15 @@ pub fn jobs() -> Vec<Job> {
         Job {
             name: "assign-errors",
             group: Group::LargeCatalogue,
-            task: "Assign the five unresolved Sentry issues with the most users to the team checkout, and open a SHOP bug for the worst.",
+            task: "Assign the five unresolved Sentry issues of our organization acme with the most users to the team checkout, and open a SHOP bug for the worst.",
             servers: EVERYTHING,
             queries: vec![
                 find_in("sentry", "search issues"),
-                find_in("sentry", "find organizations"),
                 find_in("sentry", "assign an issue"),
                 find_in("atlassian", "create jira bug ticket"),
             ],
-            first_look: Some(include_str!("../programs/assign-errors.look.py")),
+            definitions: &[],
+            first_look: look_at_one(include_str!("../programs/assign-errors.look.py")),
             program: include_str!("../programs/assign-errors.py"),
             direct: assign_errors,
             closing: |done| {
@@ -203,17 +223,11 @@ fn transcript_to_crm(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
 
 fn bug_to_ticket(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
     let arguments = json!({
-        "owner": "acme", "repo": "storefront", "state": "OPEN", "labels": ["bug"], "perPage": 100,
-        "fields": ["number", "title", "comments"],
+        "owner": "acme", "repo": "storefront", "state": "OPEN", "labels": ["bug"], "orderBy": "COMMENTS",
+        "direction": "DESC", "perPage": 1, "fields": ["number", "title", "comments"],
     });
     let page = direct.call("github", "list_issues", arguments)?;
-    // Of equal ones the first, as Python's max does it.
-    let most = items(&page["issues"])
-        .iter()
-        .rev()
-        .max_by_key(|issue| whole(&issue["comments"]))
-        .cloned()
-        .unwrap_or_default();
+    let most = &page["issues"][0];
     let arguments = json!({"owner": "acme", "repo": "storefront", "method": "get_comments", "issue_number": most["number"]});
     let said = direct.call("github", "issue_read", arguments)?;
     let line = |one: &Value| format!("- {}: {}", text(&one["user"]["login"]), text(&one["body"]));
@@ -233,10 +247,12 @@ fn ticket(
     summary: &str,
     description: &str,
 ) -> anyhow::Result<String> {
-    let arguments =
-        json!({"project_key": project, "summary": summary, "issue_type": "Bug", "description": description});
-    let made = direct.call("atlassian", "jira_create_issue", arguments)?;
+    let made = direct.call("atlassian", "jira_create_issue", bug(project, summary, description))?;
     Ok(text(&made["issue"]["key"]).to_owned())
+}
+
+fn bug(project: &str, summary: &str, description: &str) -> Value {
+    json!({"project_key": project, "summary": summary, "issue_type": "Bug", "description": description})
 }
 
 fn incident(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
@@ -270,50 +286,37 @@ fn weekly_figures(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
         let issues =
             json!({"owner": "acme", "repo": repo, "state": "OPEN", "perPage": 1, "fields": ["number"]});
         let requests =
-            json!({"owner": "acme", "repo": repo, "state": "open", "perPage": 100, "fields": ["number"]});
+            json!({"query": format!("repo:acme/{repo} is:open"), "perPage": 1, "fields": ["number"]});
         calls.push(("github", "list_issues", issues));
-        calls.push(("github", "list_pull_requests", requests));
+        calls.push(("github", "search_pull_requests", requests));
     }
-    calls.push((
-        "sentry",
-        "search_issues",
-        json!({"organizationSlug": "acme", "query": "is:unresolved is:new"}),
-    ));
+    let errors = json!({"organizationSlug": "acme", "query": "is:unresolved is:new", "limit": 100});
+    calls.push(("sentry", "search_issues", errors));
     let jql = "project = SHOP AND status = Done AND updated >= -7d";
     calls.push(("atlassian", "jira_search", json!({"jql": jql, "limit": 1, "fields": "summary"})));
     let answers = direct.calls(calls)?;
-    let figures = repos.iter().zip(answers.chunks(2)).map(|(repo, pair)| {
-        json!({"repo": repo, "open_issues": pair[0]["totalCount"], "open_pull_requests": items(&pair[1]).len()})
-    });
-    let figures: Vec<Value> = figures.collect();
-    let found = text(&answers[6]).split("Found **").nth(1).and_then(|rest| rest.split("**").next());
-    let new_errors: i64 = found.and_then(|count| count.parse().ok()).unwrap_or_default();
+    let mut figures = json!({});
+    for (repo, pair) in repos.iter().zip(answers.chunks(2)) {
+        figures[*repo] = json!([pair[0]["totalCount"], pair[1]["total_count"]]);
+    }
+    let new_errors: String = text(&answers[6]).chars().take(80).collect();
     Ok(json!({"repos": figures, "new_errors": new_errors, "done": answers[7]["total"]}))
 }
 
 fn overdue_deals(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
-    let first =
-        direct.call("hubspot", "hubspot-list-objects", json!({"objectType": "deals", "limit": 100}))?;
-    let after = &first["paging"]["next"]["after"];
-    let arguments = json!({"objectType": "deals", "limit": 100, "after": after});
-    let second = direct.call("hubspot", "hubspot-list-objects", arguments)?;
-    let amount = |deal: &Value| text(&deal["properties"]["amount"]).parse::<i64>().unwrap_or_default();
-    let mut overdue: Vec<&Value> = items(&first["results"])
-        .iter()
-        .chain(items(&second["results"]))
-        .filter(|deal| !text(&deal["properties"]["dealstage"]).starts_with("closed"))
-        .filter(|deal| text(&deal["properties"]["closedate"]) < "2026-06-15")
-        .collect();
-    overdue.sort_by_key(|deal| (-amount(deal), text(&deal["id"]).to_owned()));
-    let largest: Vec<&Value> = overdue.iter().take(3).copied().collect();
-    let change = |deal: &&Value| json!({"id": deal["id"], "properties": {"closedate": "2026-06-30"}});
+    let filters = json!([
+        {"propertyName": "closedate", "operator": "LT", "value": "2026-06-15"},
+        {"propertyName": "dealstage", "operator": "NOT_IN", "values": ["closedwon", "closedlost"]},
+    ]);
+    let arguments = json!({
+        "objectType": "deals", "limit": 3, "properties": ["dealname"], "filterGroups": [{"filters": filters}],
+        "sorts": [{"propertyName": "amount", "direction": "DESCENDING"}],
+    });
+    let found = direct.call("hubspot", "hubspot-search-objects", arguments)?;
+    let largest = items(&found["results"]);
+    let change = |deal: &Value| json!({"id": deal["id"], "properties": {"closedate": "2026-06-30"}});
     let inputs: Vec<Value> = largest.iter().map(change).collect();
-    direct.call(
-        "hubspot",
-        "hubspot-batch-update-objects",
-        json!({"objectType": "deals", "inputs": inputs}),
-    )?;
-    let task = |deal: &&Value| {
+    let task = |deal: &Value| {
         let id: i64 = text(&deal["id"]).parse().unwrap_or_default();
         let subject = format!("Call about {}", text(&deal["properties"]["dealname"]));
         let arguments = json!({
@@ -321,9 +324,12 @@ fn overdue_deals(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
         });
         ("hubspot", "hubspot-create-engagement", arguments)
     };
-    direct.calls(largest.iter().map(task).collect())?;
+    let mut calls =
+        vec![("hubspot", "hubspot-batch-update-objects", json!({"objectType": "deals", "inputs": inputs}))];
+    calls.extend(largest.iter().map(task));
+    direct.calls(calls)?;
     let moved: Vec<&Value> = largest.iter().map(|deal| &deal["properties"]["dealname"]).collect();
-    Ok(json!({"overdue": overdue.len(), "moved": moved}))
+    Ok(json!({"overdue": found["total"], "moved": moved}))
 }
 
 fn customer_brief(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
@@ -333,24 +339,31 @@ fn customer_brief(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
     let answers = direct.calls(vec![
         ("crm", "list_activities", json!({"record_id": account["id"]})),
         ("database", "query", json!({"sql": sql, "params": [account["id"]]})),
-        ("documents", "search_documents", json!({"query": account["name"], "limit": 3})),
+        ("documents", "search_documents", json!({"query": account["name"], "limit": 1})),
     ])?;
-    let best = &answers[2]["hits"][0]["document_id"];
-    let document = direct.call("documents", "get_document", json!({"document_id": best}))?;
-    let open: f64 = items(&answers[1]["rows"]).iter().map(|row| number(&row["n"])).sum();
-    let note = format!("Brief: {open} open tickets; read {}.", text(&document["title"]));
+    let document = &answers[2]["hits"][0]["title"];
+    let mut open_tickets = json!({});
+    let mut open = 0;
+    for row in items(&answers[1]["rows"]) {
+        open += whole(&row["n"]);
+        open_tickets[text(&row["priority"])] = row["n"].clone();
+    }
+    let note = format!("Brief: {open} open tickets; read {}.", text(document));
     direct.call("crm", "add_note", json!({"record_id": account["id"], "text": note}))?;
-    Ok(json!({"account": account["id"], "last_call": answers[0]["activities"][0]["at"], "note": note}))
+    let calls = items(&answers[0]["activities"]).iter().filter(|one| one["kind"] == "call");
+    let last_call = calls.map(|one| text(&one["at"])).max();
+    Ok(
+        json!({"account": account, "last_call": last_call, "open_tickets": open_tickets, "document": document}),
+    )
 }
 
 fn review_queue(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
     let arguments = json!({
-        "owner": "acme", "repo": "storefront", "state": "open", "perPage": 100, "fields": ["number", "draft", "created_at"],
+        "owner": "acme", "repo": "storefront", "state": "open", "sort": "created", "direction": "asc",
+        "perPage": 20, "fields": ["number", "draft"],
     });
     let requests = direct.call("github", "list_pull_requests", arguments)?;
-    let mut ready: Vec<&Value> = items(&requests).iter().filter(|one| one["draft"] == false).collect();
-    ready.sort_by_key(|one| text(&one["created_at"]).to_owned());
-    ready.truncate(8);
+    let ready: Vec<&Value> = items(&requests).iter().filter(|one| one["draft"] == false).take(8).collect();
     let review = |one: &&Value| {
         let arguments = json!({"owner": "acme", "repo": "storefront", "method": "get_reviews", "pullNumber": one["number"]});
         ("github", "pull_request_read", arguments)
@@ -376,31 +389,27 @@ fn review_queue(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
 }
 
 fn assign_errors(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
-    direct.call("sentry", "find_organizations", json!({}))?;
-    let found = direct.call(
-        "sentry",
-        "search_issues",
-        json!({"organizationSlug": "acme", "query": "is:unresolved"}),
-    )?;
-    let mut issues: Vec<(i64, &str, &str)> =
+    let arguments = json!({"organizationSlug": "acme", "query": "is:unresolved", "sort": "user", "limit": 5});
+    let found = direct.call("sentry", "search_issues", arguments)?;
+    let issues: Vec<(&str, &str, &str)> =
         text(&found).split("\n## ").skip(1).filter_map(sentry_issue).collect();
-    issues.sort_by_key(|(users, name, _)| (-users, *name));
-    issues.truncate(5);
-    let assign = |(_, name, _): &(i64, &str, &str)| {
+    let assign = |(name, _, _): &(&str, &str, &str)| {
         let arguments = json!({"organizationSlug": "acme", "issueId": name, "assignedTo": "team:checkout"});
         ("sentry", "update_issue", arguments)
     };
-    direct.calls(issues.iter().map(assign).collect())?;
-    let (users, name, title) = issues.first().copied().unwrap_or_default();
-    let key = ticket(direct, "SHOP", title, &format!("{name}, {users} users"))?;
-    let assigned: Vec<&str> = issues.iter().map(|(_, name, _)| *name).collect();
+    let mut calls: Vec<_> = issues.iter().map(assign).collect();
+    let (name, title, users) = issues.first().copied().unwrap_or_default();
+    calls.push(("atlassian", "jira_create_issue", bug("SHOP", title, &format!("{name}, {users} users"))));
+    let answers = direct.calls(calls)?;
+    let key = answers.last().map(|made| text(&made["issue"]["key"])).unwrap_or_default();
+    let assigned: Vec<&str> = issues.iter().map(|(name, _, _)| *name).collect();
     Ok(json!({"assigned": assigned, "ticket": key}))
 }
 
-/// Users, name and title of one issue in the list.
-fn sentry_issue(written: &str) -> Option<(i64, &str, &str)> {
+/// Name, title and users of one issue in the list.
+fn sentry_issue(written: &str) -> Option<(&str, &str, &str)> {
     let name = written.split_once('[')?.1.split_once(']')?.0;
     let title = written.split_once("\n\n**")?.1.split_once("**\n")?.0;
-    let users = written.split_once("**Users**: ")?.1.lines().next()?.parse().ok()?;
-    Some((users, name, title))
+    let users = written.split_once("**Users**: ")?.1.lines().next()?;
+    Some((name, title, users))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::EXAMPLES;
 use crate::commands::bench::tokens::direct::{Direct, items, most, number, text, whole};
-use crate::commands::bench::tokens::job::{Group, Job, find_in};
+use crate::commands::bench::tokens::job::{Group, Job, find_in, look_at_shape};
 
 pub fn jobs() -> Vec<Job> {
     vec![
@@ -16,6 +16,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Which of the accounts ACC-0001 to ACC-0100 were not called since 17 December 2025?",
             servers: EXAMPLES,
             queries: vec![find_in("crm", "activities of a record")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/quiet-accounts.py"),
             direct: quiet_accounts,
@@ -24,18 +25,19 @@ pub fn jobs() -> Vec<Job> {
             },
         },
         Job {
-            name: "restarts",
+            name: "noisy-pods",
             group: Group::ManyCalls,
-            task: "Which pods of the namespace shop have restarted, and how often? Name the three worst.",
+            task: "Which three pods of the namespace shop have the most errors in the last 20 lines of their logs?",
             servers: &["kubernetes"],
-            queries: vec![find_in("kubernetes", "list pods")],
-            first_look: Some(include_str!("../programs/restarts.look.py")),
-            program: include_str!("../programs/restarts.py"),
-            direct: restarts,
+            queries: vec![find_in("kubernetes", "list resources"), find_in("kubernetes", "logs of a pod")],
+            definitions: &[],
+            first_look: None,
+            program: include_str!("../programs/noisy-pods.py"),
+            direct: noisy_pods,
             closing: |done| {
                 format!(
-                    "{} of {} pods restarted; the worst are {}.",
-                    done["restarted"], done["pods"], done["most"]
+                    "Of {} errors in {} pods the most are in {}.",
+                    done["errors"], done["pods"], done["most"]
                 )
             },
         },
@@ -45,7 +47,8 @@ pub fn jobs() -> Vec<Job> {
             task: "Who writes the most comments on the 50 newest open issues of acme/basket? Name three people.",
             servers: &["github"],
             queries: vec![find_in("github", "list issues"), find_in("github", "read comments of an issue")],
-            first_look: None,
+            definitions: &[],
+            first_look: look_at_shape(include_str!("../programs/who-helps.look.py")),
             program: include_str!("../programs/who-helps.py"),
             direct: who_helps,
             closing: |done| {
@@ -58,6 +61,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Where is it warmest tomorrow? Look at the first 40 cities of the list and name three.",
             servers: EXAMPLES,
             queries: vec![find_in("weather", "list cities"), find_in("weather", "daily forecast")],
+            definitions: &["weather.forecast"],
             first_look: None,
             program: include_str!("../programs/warmest-cities.py"),
             direct: warmest_cities,
@@ -72,6 +76,7 @@ pub fn jobs() -> Vec<Job> {
                 find_in("documents", "list documents"),
                 find_in("documents", "author and size of a document"),
             ],
+            definitions: &["documents.list_documents"],
             first_look: None,
             program: include_str!("../programs/busiest-authors.py"),
             direct: busiest_authors,
@@ -91,24 +96,20 @@ fn quiet_accounts(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
     Ok(json!({"accounts": answers.len(), "quiet": quiet}))
 }
 
-fn restarts(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
-    let list =
-        direct.call("kubernetes", "kubectl_get", json!({"resourceType": "pods", "namespace": "shop"}))?;
-    let get = |pod: &Value| {
-        (
-            "kubernetes",
-            "kubectl_get",
-            json!({"resourceType": "pods", "name": pod["name"], "namespace": "shop"}),
-        )
+fn noisy_pods(direct: &mut Direct<'_>) -> anyhow::Result<Value> {
+    let arguments = json!({"resourceType": "pods", "namespace": "shop", "output": "name"});
+    let list = direct.call("kubernetes", "kubectl_get", arguments)?;
+    let pods: Vec<&str> = text(&list).lines().filter_map(|line| line.strip_prefix("pod/")).collect();
+    let log = |pod: &&str| {
+        let arguments = json!({"resourceType": "pod", "name": pod, "namespace": "shop", "tail": 20});
+        ("kubernetes", "kubectl_logs", arguments)
     };
-    let pods = direct.calls(items(&list["items"]).iter().map(get).collect())?;
-    let restarts = |pod: &Value| whole(&pod["status"]["containerStatuses"][0]["restartCount"]);
-    let restarted: BTreeMap<String, i64> = pods
-        .iter()
-        .filter(|pod| restarts(pod) > 0)
-        .map(|pod| (text(&pod["metadata"]["name"]).to_owned(), restarts(pod)))
-        .collect();
-    Ok(json!({"pods": pods.len(), "restarted": restarted.len(), "most": most(&restarted, 3)}))
+    let logs = direct.calls(pods.iter().map(log).collect())?;
+    let errors = |log: &Value| text(log).lines().filter(|line| line.contains(" ERROR ")).count();
+    let counts: BTreeMap<String, usize> =
+        pods.iter().zip(&logs).map(|(pod, log)| ((*pod).to_owned(), errors(log))).collect();
+    let all: usize = counts.values().sum();
+    Ok(json!({"pods": pods.len(), "errors": all, "most": most(&counts, 3)}))
 }
 
 fn who_helps(direct: &mut Direct<'_>) -> anyhow::Result<Value> {

@@ -14,6 +14,7 @@ pub fn jobs() -> Vec<Job> {
             task: "What is the weather like in Oslo right now?",
             servers: EXAMPLES,
             queries: vec![find_in("weather", "weather right now")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/weather-now.py"),
             direct: |direct| direct.call("weather", "current", json!({"city": "Oslo"})),
@@ -32,6 +33,7 @@ pub fn jobs() -> Vec<Job> {
             task: "How long is a marathon of 26.2188 miles in kilometres?",
             servers: EXAMPLES,
             queries: vec![find_in("calculator", "convert units")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/marathon.py"),
             direct: |direct| {
@@ -49,29 +51,31 @@ pub fn jobs() -> Vec<Job> {
             task: "Name the first five won leads of Petra Novak with their companies.",
             servers: EXAMPLES,
             queries: vec![find_in("crm", "list leads")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/won-leads.py"),
             direct: |direct| {
                 let arguments = json!({"status": "won", "owner": "Petra Novak", "page_size": 5});
                 let leads = direct.call("crm", "list_leads", arguments)?;
+                Ok(leads["records"].clone())
+            },
+            closing: |leads| {
                 let named = |lead: &serde_json::Value| {
                     format!("{} ({})", text(&lead["name"]), text(&lead["company"]))
                 };
-                Ok(items(&leads["records"]).iter().map(named).collect())
-            },
-            closing: |leads| {
                 format!(
                     "These are the first five: {}.",
-                    items(leads).iter().map(text).collect::<Vec<_>>().join(", ")
+                    items(leads).iter().map(named).collect::<Vec<_>>().join(", ")
                 )
             },
         },
         Job {
             name: "tickets-by-status",
             group: Group::Small,
-            task: "How many support tickets of each status are in the database?",
+            task: "How many tickets of each status are in the table tickets of the database?",
             servers: EXAMPLES,
             queries: vec![find_in("database", "query with SQL")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/tickets-by-status.py"),
             direct: |direct| {
@@ -90,6 +94,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Note on the lead Amara Castellan in the CRM that she called back and wants an offer by Friday.",
             servers: EXAMPLES,
             queries: vec![find_in("crm", "search records by name"), find_in("crm", "add a note")],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/note-on-lead.py"),
             direct: |direct| {
@@ -114,17 +119,27 @@ pub fn jobs() -> Vec<Job> {
                 find_in("filesystem", "search files by name"),
                 find_in("filesystem", "read a file"),
             ],
+            definitions: &[],
             first_look: None,
             program: include_str!("../programs/plan-and-ideas.py"),
             direct: |direct| {
-                let found = direct.call("filesystem", "search_files", json!({"pattern": "notes/*.md"}))?;
-                let read =
-                    |file: &serde_json::Value| ("filesystem", "read_file", json!({"path": file["path"]}));
-                let files = direct.calls(items(&found["matches"]).iter().map(read).collect())?;
-                Ok(files.iter().map(|file| text(&file["text"]).lines().nth(2).unwrap_or_default()).collect())
+                let find = |name: &str| ("filesystem", "search_files", json!({"pattern": name}));
+                let found = direct.calls(vec![find("plan.md"), find("ideas.md")])?;
+                let read = |found: &serde_json::Value| {
+                    ("filesystem", "read_file", json!({"path": found["matches"][0]["path"], "limit": 5}))
+                };
+                let files = direct.calls(found.iter().map(read).collect())?;
+                Ok(files.iter().map(|file| file["text"].clone()).collect())
             },
-            closing: |lines| {
-                format!("They begin with: {}.", items(lines).iter().map(text).collect::<Vec<_>>().join("; "))
+            closing: |texts| {
+                let first = |file: &serde_json::Value| {
+                    let mut lines = text(file).lines();
+                    lines
+                        .find(|line| !line.is_empty() && !line.starts_with('#'))
+                        .unwrap_or_default()
+                        .to_owned()
+                };
+                format!("They begin with: {}.", items(texts).iter().map(first).collect::<Vec<_>>().join("; "))
             },
         },
     ]

@@ -1,3 +1,2 @@
-from servers.sentry import find_organizations, search_issues
-print(await find_organizations())
-print(str(await search_issues(organizationSlug="acme", query="is:unresolved"))[:500])
+from servers.sentry import search_issues
+result = await search_issues(organizationSlug="acme", query="is:unresolved", sort="user", limit=5)

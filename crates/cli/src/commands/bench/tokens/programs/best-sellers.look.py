@@ -1,2 +1,2 @@
-from servers.database import export_rows
-result = await export_rows(table="order_items", limit=1)
+from servers.airtable import list_records
+result = await list_records(baseId="appShopRecords001", tableId="tblOrderLines0001", maxRecords=1)

@@ -8,4 +8,4 @@ words = Counter()
 for answer in answers:
     words[answer["author"]] += answer["words"]
 top = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:3]
-result = {"documents": len(answers), "most": [list(one) for one in top]}
+result = {"documents": len(answers), "most": top}

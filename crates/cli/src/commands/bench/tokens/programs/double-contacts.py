@@ -3,7 +3,7 @@ from servers.hubspot import hubspot_list_objects
 
 contacts, after = [], None
 while True:
-    page = await hubspot_list_objects(objectType="contacts", limit=500, **({"after": after} if after else {}))
+    page = await hubspot_list_objects(objectType="contacts", limit=500, after=after, properties=["email"])
     contacts += page["results"]
     after = page.get("paging", {}).get("next", {}).get("after")
     if not after:

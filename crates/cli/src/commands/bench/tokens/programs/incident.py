@@ -8,6 +8,6 @@ worst = max(rate["data"], key=lambda series: float(series["value"][1]))["metric"
 pods = (await kubectl_get(resourceType="pods", namespace_="shop", labelSelector=f"app={worst}"))["items"]
 pod = next((pod for pod in pods if pod["status"] != "Running"), pods[0])["name"]
 log = await kubectl_logs(resourceType="pod", name=pod, namespace_="shop", tail=40)
-errors = [line for line in log.splitlines() if " ERROR " in line]
+errors = [line for line in str(log).splitlines() if "error" in line.lower()]
 made = await jira_create_issue(project_key="OPS", summary=f"Errors in {worst}", issue_type="Bug", description="\n".join(errors))
 result = {"service": worst, "pod": pod, "errors": len(errors), "ticket": re.search(r"OPS-\d+", str(made)).group()}

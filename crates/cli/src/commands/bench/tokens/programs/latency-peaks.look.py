@@ -1,4 +1,6 @@
+import re
 from servers.grafana import list_datasources, query_prometheus
-sources = await list_datasources(type="prometheus")
-series = await query_prometheus(datasourceUid=sources["datasources"][0]["uid"], queryType="range", expr="shop:latency:p99", startTime="now-1h", endTime="now", stepSeconds=90)
-print(str(sources)[:200], str(series)[:300], sep="\n")
+sources = str(await list_datasources(type="prometheus"))
+uid = re.search(r"uid\W+([\w-]+)", sources, re.I).group(1)
+series = await query_prometheus(datasourceUid=uid, queryType="range", expr="shop:latency:p99", startTime="now-1h", endTime="now", stepSeconds=90)
+print(sources[:200], str(series)[:300], sep="\n")

@@ -3,7 +3,7 @@ from servers.hubspot import hubspot_batch_update_objects, hubspot_create_engagem
 
 deals, after = [], None
 while True:
-    page = await hubspot_list_objects(objectType="deals", limit=100, **({"after": after} if after else {}))
+    page = await hubspot_list_objects(objectType="deals", after=after)
     deals += page["results"]
     after = page.get("paging", {}).get("next", {}).get("after")
     if not after:
@@ -12,7 +12,7 @@ overdue = [
     deal for deal in deals
     if not deal["properties"]["dealstage"].startswith("closed") and deal["properties"]["closedate"] < "2026-06-15"
 ]
-overdue.sort(key=lambda deal: (-int(deal["properties"]["amount"]), deal["id"]))
+overdue.sort(key=lambda deal: -int(deal["properties"]["amount"]))
 largest = overdue[:3]
 inputs = [{"id": deal["id"], "properties": {"closedate": "2026-06-30"}} for deal in largest]
 await hubspot_batch_update_objects(objectType="deals", inputs=inputs)

@@ -1,4 +1,5 @@
 from servers.filesystem import read_file, search_files
-found = await search_files(pattern="notes/*.md")
-texts = [(await read_file(path=file["path"]))["text"] for file in found["matches"]]
-result = [text.splitlines()[2] for text in texts]
+result = []
+for name in ("plan.md", "ideas.md"):
+    found = await search_files(pattern=name)
+    result.append((await read_file(path=found["matches"][0]["path"], limit=5))["text"])

@@ -2,11 +2,14 @@ import asyncio
 from collections import Counter
 from servers.github import issue_read, list_issues
 
-place = {"owner": "acme", "repo": "basket"}
-page = await list_issues(**place, state="OPEN", perPage=50, fields=["number"])
+issues, after, more = [], None, True
+while more and len(issues) < 50:
+    page = await list_issues(owner="acme", repo="basket", after=after)
+    issues += [issue["number"] for issue in page["issues"] if issue["state"] == "OPEN"]
+    after, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
 answers = await asyncio.gather(*(
-    issue_read(**place, method="get_comments", issue_number=issue["number"]) for issue in page["issues"]
+    issue_read(issue_number=number, method="get_comments", owner="acme", repo="basket") for number in issues[:50]
 ))
 counts = Counter(comment["user"]["login"] for comments in answers for comment in comments)
 top = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:3]
-result = {"issues": len(answers), "most": [list(one) for one in top]}
+result = {"issues": len(answers), "most": top}

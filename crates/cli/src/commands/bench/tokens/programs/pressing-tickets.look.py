@@ -1,2 +1,0 @@
-from servers.database import export_rows
-result = await export_rows(table="tickets", limit=1)

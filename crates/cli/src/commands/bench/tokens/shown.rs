@@ -1,0 +1,138 @@
+//! What a model knows of a tool when it calls it: the arguments that a program passes must be among
+//! those that a search or a definition showed.
+
+use anyhow::{Context, bail};
+
+/// Fails if a program calls a tool, or passes an argument, that is not in what was shown.
+pub fn check(program: &str, shown: &str) -> anyhow::Result<()> {
+    for (server, tool) in imported(program) {
+        let signature = signature(shown, server, tool)
+            .with_context(|| format!("the program calls {server}.{tool}, which was not shown"))?;
+        let known: Vec<&str> = pieces(signature)
+            .into_iter()
+            .map(|piece| piece.split(':').next().unwrap_or_default().trim())
+            .collect();
+        for argument in passed(program, tool)? {
+            if !known.contains(&argument) {
+                bail!("the program passes `{argument}` to {server}.{tool}, which was not shown to the model");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Server and tool of everything that a program imports from servers.
+fn imported(program: &str) -> Vec<(&str, &str)> {
+    program
+        .lines()
+        .filter_map(|line| line.strip_prefix("from servers.")?.split_once(" import "))
+        .flat_map(|(server, tools)| tools.split(',').map(move |tool| (server, tool.trim())))
+        .collect()
+}
+
+/// The parameters of a tool as they were shown: those of its definition, else those of the search.
+fn signature<'a>(shown: &'a str, server: &str, tool: &str) -> Option<&'a str> {
+    let defined = format!("async def {tool}(");
+    let found = format!("{server}.{tool}(");
+    [defined, found].iter().find_map(|start| {
+        let at = shown.find(start.as_str())? + start.len();
+        shown.get(at..at + closing(shown.get(at..)?)?)
+    })
+}
+
+/// The names of the arguments that a program passes to a tool.
+fn passed<'a>(program: &'a str, tool: &str) -> anyhow::Result<Vec<&'a str>> {
+    let call = format!("{tool}(");
+    let mut names = Vec::new();
+    for (at, _) in program.match_indices(&call) {
+        let is_name = |before: char| before.is_alphanumeric() || before == '_' || before == '.';
+        if program.get(..at).is_some_and(|before| before.ends_with(is_name)) {
+            continue;
+        }
+        let after = program.get(at + call.len()..).unwrap_or_default();
+        let end = closing(after).with_context(|| format!("a call of {tool} has no end"))?;
+        for piece in pieces(after.get(..end).unwrap_or_default()) {
+            match piece.split_once('=') {
+                Some((name, _)) if name.chars().all(|one| one.is_alphanumeric() || one == '_') => {
+                    names.push(name);
+                }
+                Some(_) | None => bail!("a call of {tool} must name its arguments: {piece}"),
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// Where the bracket that is open at the beginning closes.
+fn closing(text: &str) -> Option<usize> {
+    let (mut depth, mut quote) = (0_usize, None);
+    for (at, one) in text.char_indices() {
+        match (quote, one) {
+            (Some(open), one) if one == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(one),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') if depth == 0 => return Some(at),
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    None
+}
+
+/// What stands between commas, outside of brackets and texts.
+fn pieces(text: &str) -> Vec<&str> {
+    let (mut depth, mut quote, mut start) = (0_usize, None, 0);
+    let mut pieces = Vec::new();
+    for (at, one) in text.char_indices() {
+        match (quote, one) {
+            (Some(open), one) if one == open => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(one),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                pieces.push(text.get(start..at).unwrap_or_default());
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+    }
+    pieces.push(text.get(start..).unwrap_or_default());
+    pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty() && *piece != "*").collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHOWN: &str = "2 of 9 shown\n\
+        github.list_issues(owner: str, repo: str, filters: list[{state: str}] | None = None, …) -> Any\n    Lists.\n\
+        async def history(*, city: str, from_: str = \"a, b: c\") -> HistoryResult:\n    ...\n";
+
+    fn verdict(program: &str) -> String {
+        check(program, SHOWN).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn what_was_shown_may_be_used() {
+        let program = "from servers.github import list_issues\nfrom servers.weather import history\n\
+                       a = await list_issues(owner=\"a, (b\", repo=f\"{x['y']}\")\n\
+                       b = [await history(city=city, from_=day(1, 2)) for city in cities]";
+        assert_eq!(verdict(program), "");
+    }
+
+    #[test]
+    fn what_was_not_shown_stops_the_run() {
+        let check = |call: &str, words: &str| {
+            let program = format!("from servers.github import list_issues\nx = await {call}");
+            assert!(verdict(&program).contains(words), "{}", verdict(&program));
+        };
+        check("list_issues(owner=\"a\", perPage=9)", "passes `perPage` to github.list_issues");
+        check("list_issues(owner=\"a\", state=\"OPEN\")", "passes `state`");
+        check("list_issues(**place)", "must name its arguments");
+        check("list_issues(\"a\")", "must name its arguments");
+        let other = verdict("from servers.github import list_issues, issue_read\nx = 1");
+        assert!(other.contains("github.issue_read, which was not shown"), "{other}");
+    }
+}
