@@ -185,15 +185,14 @@ impl Shaper<'_> {
         const ATTEMPTS: usize = 4;
         let left = room.saturating_sub(MARK_BYTES);
         let item_max = (left / 4).max(8);
-        // Noted beginnings are spread evenly themselves, and the others are a walk away.
-        let reachable = parts.count.div_ceil(parts.stride);
+        let reachable = parts.stretches();
         let mut wanted = (left / 8).clamp(1, reachable.clamp(1, SHOWN_MAX));
         for attempt in 0..ATTEMPTS {
             let mut of_items = Notes::default();
             let mut items = Vec::new();
             let mut bytes = 0;
-            for at in spread(reachable, wanted) {
-                let Some(member) = self.document.members(parts, at * parts.stride, 1)?.pop() else { break };
+            for stretch in spread(reachable, wanted) {
+                let member = self.document.sampled(parts, stretch)?;
                 let item = self.item(&member, item_max, place, &mut of_items)?;
                 bytes += compact_bytes(&item) + 1;
                 items.push(item);

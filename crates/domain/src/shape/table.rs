@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::column::{Column, TOP_MAX};
 use super::document::Document;
-use super::fields;
 use super::parse::parse;
 use super::parts::{NotJson, Parts};
 use super::shaper::compact_bytes;
@@ -45,7 +44,7 @@ pub(super) struct Table {
 
 /// An array in about `room` bytes; none if it does not hold records.
 pub(super) fn of_records(document: &Document, parts: &Parts, room: usize) -> Result<Option<Value>, NotJson> {
-    if parts.count < 2 || fields::records(document, parts)?.is_empty() {
+    if parts.count < 2 || document.records(parts)?.is_none() {
         return Ok(None);
     }
     let table: Rc<Table> = document.table(parts)?;

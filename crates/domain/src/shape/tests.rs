@@ -121,6 +121,24 @@ fn a_sample_comes_from_everywhere() {
 }
 
 #[test]
+fn what_comes_at_every_second_place_is_seen() {
+    let rows: Vec<Value> = (0..10_000)
+        .map(|number| match number % 2 {
+            0 => json!({ "i": number }),
+            _ => json!({ "i": number, "odd": "x" }),
+        })
+        .collect();
+    let text = json!(rows).to_string();
+    let auto = shape(&text, Strategy::Auto, 150);
+    assert!(auto.text.contains("fields in 64 of them: i integer, odd? text"), "{}", auto.text);
+    let sample = shape(&text, Strategy::Sample, 400);
+    let items: Vec<&Value> =
+        sample.value.as_array().unwrap().iter().filter(|item| item.is_object()).collect();
+    let odd = items.iter().filter(|item| item["odd"].is_string()).count();
+    assert!(odd > 0 && odd < items.len(), "{}", sample.text);
+}
+
+#[test]
 fn a_schema_tells_types_optional_fields_and_examples() {
     let shaped = shape(&orders(10_000), Strategy::Schema, 200);
     assert_eq!(
