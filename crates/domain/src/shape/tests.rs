@@ -139,6 +139,38 @@ fn what_comes_at_every_second_place_is_seen() {
 }
 
 #[test]
+fn an_item_is_shown_with_something_of_it_or_not_at_all() {
+    let wide: Vec<Value> = (0..3_000)
+        .map(|number| {
+            let members = (0..10).map(|at| (format!("column {at}"), json!(number * 10 + at)));
+            Value::Object(members.collect())
+        })
+        .collect();
+    let has_content = |item: &&Value| {
+        item.as_object().is_some_and(|members| members.keys().any(|name| !name.starts_with('…')))
+    };
+    for text in [orders(3_000), json!(wide).to_string()] {
+        for strategy in [Strategy::Auto, Strategy::Sample, Strategy::HeadTail] {
+            for tokens_max in [60, 100, 150, 250] {
+                let shaped = shape(&text, strategy, tokens_max);
+                let Some(items) = shaped.value.as_array() else { continue };
+                let real = items.iter().filter(has_content).count();
+                assert_eq!(real + 1, items.len(), "one mark, and nothing that is empty: {}", shaped.text);
+                let mark = words::not_shown(3_000 - real, 3_000, "item");
+                assert!(shaped.text.contains(&mark), "{}", shaped.text);
+            }
+        }
+    }
+    let shaped = shape(&orders(3_000), Strategy::Auto, 150);
+    assert!(
+        shaped.text.starts_with(r#"[{"id":0,"state":"open","amount":0.0,"note":"call back"},"#),
+        "{}",
+        shaped.text
+    );
+    assert!(shaped.tokens > 100, "{}", shaped.text);
+}
+
+#[test]
 fn a_schema_tells_types_optional_fields_and_examples() {
     let shaped = shape(&orders(10_000), Strategy::Schema, 200);
     assert_eq!(
