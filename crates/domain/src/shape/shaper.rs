@@ -172,9 +172,10 @@ impl Shaper<'_> {
         let parts = self.document.parts(span)?;
         match self.strategy {
             Strategy::Table => {
-                if let Some(table) = table::of_records(self.document, &parts, room)? {
+                if let Some((table, missing)) = table::of_records(self.document, &parts, room)? {
                     let measured = format!("{} shown as a table", counted(parts.count, "item"));
                     notes.add(place.path, &measured);
+                    missing.iter().for_each(|missing| notes.add(place.path, missing));
                     return Ok(Some(table));
                 }
                 self.first_and_last(&parts, room, place, notes)

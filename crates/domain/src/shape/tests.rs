@@ -210,6 +210,18 @@ fn a_table_tells_what_is_in_the_columns() {
 }
 
 #[test]
+fn a_table_with_little_room_has_all_columns_and_says_what_is_missing() {
+    let shaped = shape(&orders(10_000), Strategy::Table, 180);
+    let columns = shaped.value["columns"].as_object().unwrap();
+    assert_eq!(columns.keys().collect::<Vec<_>>(), ["id", "state", "amount", "note"]);
+    assert!(columns.values().all(|column| column["distinct"].is_number()), "{}", shaped.text);
+    let missing = shaped.value["…"].as_str().unwrap();
+    assert!(missing.starts_with("ranges or most frequent values of "), "{missing}");
+    assert_eq!(shaped.left_out, ["10,000 items shown as a table", missing]);
+    assert!(shaped.tokens > 130, "{}", shaped.text);
+}
+
+#[test]
 fn a_table_of_very_many_rows_says_of_which_it_speaks() {
     let shaped = shape(&orders(100_001), Strategy::Table, 400);
     assert_eq!(shaped.value["measured"], json!("of the first 100,000 rows"));
