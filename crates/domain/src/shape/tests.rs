@@ -274,6 +274,58 @@ fn headings_of_a_document_are_kept() {
 }
 
 #[test]
+fn headings_that_find_no_place_are_counted() {
+    let mut text = String::new();
+    for chapter in 1..=60 {
+        text.push_str(&format!("## Chapter {chapter}\n\n"));
+        (0..20).for_each(|line| text.push_str(&format!("Sentence {line} of this chapter.\n")));
+    }
+    let shaped = shape(&text, Strategy::Auto, 500);
+    let shown = shaped.text.lines().filter(|line| line.starts_with("## ")).count();
+    assert!(shown > 10, "{}", shaped.text);
+    let missing = words::not_shown(60 - shown, 60, "heading");
+    assert_eq!(shaped.text.lines().next(), Some(format!("… {missing} …").as_str()));
+    assert!(shaped.left_out.contains(&missing), "{:?}", shaped.left_out);
+}
+
+#[test]
+fn rows_of_csv_are_shown_whole_below_their_header() {
+    let mut csv = String::from("id,name,note\n");
+    for number in 0..5_000 {
+        csv.push_str(&format!("{number},Customer {number},\"{}, and so on\"\n", "word ".repeat(10)));
+    }
+    let lines: Vec<&str> = csv.lines().collect();
+    for strategy in [Strategy::Auto, Strategy::HeadTail, Strategy::Sample, Strategy::Table] {
+        let shaped = shape(&csv, strategy, 400);
+        assert!(shaped.text.starts_with("id,name,note\n"), "{}", shaped.text);
+        let is_whole = |line: &&str| lines.contains(line) || line.ends_with(" not shown …");
+        assert!(shaped.text.lines().all(|line| is_whole(&line)), "{}", shaped.text);
+        assert!(shaped.text.lines().count() > 3, "{}", shaped.text);
+        let says_so =
+            shaped.left_out.contains(&"`table` needs JSON: this is text, shown by its lines".to_owned());
+        assert_eq!(says_so, strategy == Strategy::Table, "{:?}", shaped.left_out);
+    }
+    assert!(shape(&csv, Strategy::Auto, 400).text.contains("\n4999,Customer 4999,"));
+}
+
+#[test]
+fn lines_of_json_are_an_array() {
+    let array: Vec<Value> = serde_json::from_str(&orders(5_000)).unwrap();
+    let lines: String = array.iter().map(|order| format!("{order}\n")).collect();
+    for strategy in [Strategy::Auto, Strategy::Sample, Strategy::Schema, Strategy::Table, Strategy::Summarize]
+    {
+        let (of_lines, of_array) = (shape(&lines, strategy, 300), shape(&orders(5_000), strategy, 300));
+        assert_eq!(of_lines.value, of_array.value);
+        assert_eq!(of_lines.left_out.last().unwrap(), "lines of JSON are shown as an array");
+    }
+    let text = shape_text(&lines, Strategy::Auto, 300, &count);
+    check(&text, 300);
+    let is_whole = |line: &str| line.ends_with(" not shown …") || serde_json::from_str::<Value>(line).is_ok();
+    assert!(text.value.is_string() && text.text.lines().all(is_whole), "{}", text.text);
+    assert!(text.text.starts_with(r#"{"id":0,"#), "{}", text.text);
+}
+
+#[test]
 fn the_beginning_and_the_end_of_one_long_line_are_shown() {
     let text = format!("begin {} end", "x".repeat(100_000));
     let shaped = shape_text(&text, Strategy::HeadTail, 100, &count);

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use super::log_level::{LogLevel, begins_traceback, joins_tracebacks, level_of};
+use super::rows;
 
 /// A line that might be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nature {
     Plain,
+    /// Records, one a line.
+    Rows,
     /// With headings, as Markdown has them.
     Headed,
     Log,
@@ -43,6 +46,8 @@ pub(super) struct TextFacts<'a> {
     /// The last ones; those of `head` are not in it.
     pub tail: VecDeque<Line>,
     pub headings: Vec<Line>,
+    /// Those that were not noted included.
+    pub headings_count: usize,
     /// One of each kind.
     pub errors: Vec<Line>,
     /// Lines of each level, in the order of [`LogLevel::ALL`].
@@ -69,16 +74,22 @@ impl<'a> TextFacts<'a> {
         }
         pass.finish();
         let leveled: usize = pass.levels.iter().sum();
-        let nature = if leveled >= 3 && leveled >= (pass.lines - pass.trace_lines) / LEVELS_ONE_IN {
+        let is_log = leveled >= 3 && leveled >= (pass.lines - pass.trace_lines) / LEVELS_ONE_IN;
+        // Records may name a level, and logs may be lines of JSON.
+        let nature = if rows::are_separated(&text) {
+            Nature::Rows
+        } else if is_log {
             Nature::Log
+        } else if rows::are_json(&text) {
+            Nature::Rows
         } else if pass.headings.len() >= 2 {
             Nature::Headed
         } else {
             Nature::Plain
         };
-        let Pass { lines, head, tail, headings, errors, levels, .. } = pass;
+        let Pass { lines, head, tail, headings, headings_count, errors, levels, .. } = pass;
         let characters = text.chars().count();
-        Self { text, nature, lines, characters, head, tail, headings, errors, levels }
+        Self { text, nature, lines, characters, head, tail, headings, headings_count, errors, levels }
     }
 
     pub fn line(&self, line: &Line) -> &str {
@@ -94,6 +105,7 @@ struct Pass {
     head: Vec<Line>,
     tail: VecDeque<Line>,
     headings: Vec<Line>,
+    headings_count: usize,
     errors: Vec<Line>,
     kinds: HashMap<u64, usize>,
     levels: [usize; 4],
@@ -129,8 +141,11 @@ impl Pass {
         if words.starts_with("```") || words.starts_with("~~~") {
             self.is_in_fence = !self.is_in_fence;
         }
-        if is_heading(words) && !self.is_in_fence && self.headings.len() < TELLING_MAX {
-            self.headings.push(line);
+        if is_heading(words) && !self.is_in_fence {
+            self.headings_count += 1;
+            if self.headings.len() < TELLING_MAX {
+                self.headings.push(line);
+            }
         }
     }
 
