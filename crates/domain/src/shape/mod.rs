@@ -147,18 +147,23 @@ fn as_text(document: &Document, root: Span, strategy: Strategy, budget: &Budget)
     Ok(best_text(&facts, strategy, budget))
 }
 
-/// Lines of JSON as an array; none if it is something else, or wanted as text.
+/// Lines of JSON as an array, and CSV where columns are asked for; none if it is something else, or
+/// wanted as text.
 fn shaped_lines(text: &str, strategy: Strategy, budget: &Budget) -> Option<Shaped> {
-    match strategy {
-        Strategy::Text | Strategy::Truncate => return None,
-        Strategy::Auto | Strategy::Summarize | Strategy::Sample => {}
-        Strategy::HeadTail | Strategy::Schema | Strategy::Table => {}
-    }
-    if !rows::are_json(text) {
+    let (may_be_json, may_be_csv) = match strategy {
+        Strategy::Text | Strategy::Truncate => (false, false),
+        Strategy::Auto | Strategy::Summarize | Strategy::Sample | Strategy::HeadTail => (true, false),
+        Strategy::Schema | Strategy::Table => (true, true),
+    };
+    let (array, words) = if may_be_json && rows::are_json(text) {
+        (rows::as_array(text), "lines of JSON are shown as an array")
+    } else if may_be_csv {
+        (rows::records_as_array(text)?, "rows of CSV are read as records, empty cells as null")
+    } else {
         return None;
-    }
-    let mut shaped = shaped_json(&rows::as_array(text), strategy, budget).ok()?;
-    shaped.left_out.push("lines of JSON are shown as an array".to_owned());
+    };
+    let mut shaped = shaped_json(&array, strategy, budget).ok()?;
+    shaped.left_out.push(words.to_owned());
     shaped.is_whole = false;
     Some(shaped)
 }

@@ -296,7 +296,8 @@ fn rows_of_csv_are_shown_whole_below_their_header() {
     }
     let lines: Vec<&str> = csv.lines().collect();
     for strategy in [Strategy::Auto, Strategy::HeadTail, Strategy::Sample, Strategy::Table] {
-        let shaped = shape(&csv, strategy, 400);
+        let shaped = shape_text(&csv, strategy, 400, &count);
+        check(&shaped, 400);
         assert!(shaped.text.starts_with("id,name,note\n"), "{}", shaped.text);
         let is_whole = |line: &&str| lines.contains(line) || line.ends_with(" not shown …");
         assert!(shaped.text.lines().all(|line| is_whole(&line)), "{}", shaped.text);
@@ -306,6 +307,9 @@ fn rows_of_csv_are_shown_whole_below_their_header() {
         assert_eq!(says_so, strategy == Strategy::Table, "{:?}", shaped.left_out);
     }
     assert!(shape(&csv, Strategy::Auto, 400).text.contains("\n4999,Customer 4999,"));
+    let table = shape(&csv, Strategy::Table, 400);
+    assert_eq!((&table.value["rows"], &table.value["columns"]["id"]["max"]), (&json!(5_000), &json!(4_999)));
+    assert_eq!(table.left_out.last().unwrap(), "rows of CSV are read as records, empty cells as null");
 }
 
 #[test]
