@@ -329,6 +329,14 @@ fn a_file_is_shaped_to_a_budget() {
     assert_eq!(document["value"]["rows"]["columns"]["id"]["max"], json!(9_999));
     assert!(document["tokens"].as_u64() <= Some(300) && document["is_whole"] == json!(false));
 
+    let empty = folder.path().join("empty.json");
+    let too_large = std::fs::File::create(&empty).unwrap();
+    let stderr = check(&["shape", empty.to_str().unwrap()], 0, "\n");
+    assert_eq!(stderr, "it is empty: there is nothing to shape\n");
+    too_large.set_len((1 << 30) + 1).unwrap();
+    let stderr = check(&["shape", empty.to_str().unwrap()], 2, "");
+    assert!(stderr.contains("empty.json has more than 1 GB, which is the most"), "{stderr}");
+
     let stderr = check(&["shape", "/nonexistent/rows.json"], 2, "");
     assert!(stderr.contains("/nonexistent/rows.json cannot be read: "), "{stderr}");
     let stderr = check(&["shape", file, "--strategy", "all"], 2, "");

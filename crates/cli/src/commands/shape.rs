@@ -56,6 +56,10 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
         true => println!("{}", Printable::all(&shaped.text)),
         false => println!("{}", shaped.text),
     }
+    if text.is_empty() {
+        tell_beside("it is empty: there is nothing to shape");
+        return Ok(ExitCode::SUCCESS);
+    }
     let about = if is_estimated { "about " } else { "" };
     let size = format_bytes(text.len() as u64);
     tell_beside(&format!("{} tokens of {about}{whole_tokens} ({size})", shaped.tokens));
@@ -77,21 +81,30 @@ fn as_json(shaped: &Shaped, text: &str, whole_tokens: usize, is_estimated: bool)
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let named = file.display();
-    let cannot = |error: io::Error| Failure::Usage(anyhow!("{named} cannot be read: {error}"));
-    let mut bytes = Vec::new();
     let is_input = file.as_os_str() == "-";
-    let taken = match is_input {
-        true => io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes),
-        false => File::open(file).and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)),
+    let named = if is_input { "standard input".to_owned() } else { file.display().to_string() };
+    let cannot = |error: io::Error| Failure::Usage(anyhow!("{named} cannot be read: {error}"));
+    let bytes = match is_input {
+        true => read_at_most(io::stdin().lock()).map_err(cannot)?,
+        false => {
+            let file = File::open(file).map_err(cannot)?;
+            // What has a size need not be read to know that it is too large.
+            let bytes = file.metadata().map_err(cannot)?.len();
+            if bytes > FILE_BYTES_MAX { None } else { read_at_most(file).map_err(cannot)? }
+        }
     };
-    taken.map_err(cannot)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Failure::Usage(anyhow!(
+    bytes.ok_or_else(|| {
+        Failure::Usage(anyhow!(
             "{named} has more than {}, which is the most that is shaped; give a part of it: \
-             head -c {FILE_BYTES_MAX} {named} | gristmill shape -",
+             head -c {FILE_BYTES_MAX} FILE | gristmill shape -",
             format_bytes(FILE_BYTES_MAX)
-        )));
-    }
-    Ok(bytes)
+        ))
+    })
+}
+
+/// All that comes; none if that is too much, as of something without an end.
+fn read_at_most(from: impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    from.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= FILE_BYTES_MAX).then_some(bytes))
 }

@@ -33,7 +33,32 @@ pub(super) struct Column {
 }
 
 /// The most values that are named as frequent ones.
-pub(super) const TOP_MAX: usize = 10;
+const TOP_MAX: usize = 10;
+
+/// How much is told of a column.
+#[derive(Clone, Copy)]
+pub(super) enum Detail {
+    /// Types, nulls and how many distinct values.
+    Kinds,
+    /// Also the range of numbers.
+    Numbers,
+    /// Also that of texts.
+    Ranges,
+    /// Also so many of the most frequent values.
+    Top(usize),
+}
+
+impl Detail {
+    /// From little to all; each has what the one before has.
+    pub const ALL: [Detail; 6] = [
+        Detail::Kinds,
+        Detail::Numbers,
+        Detail::Ranges,
+        Detail::Top(3),
+        Detail::Top(5),
+        Detail::Top(TOP_MAX),
+    ];
+}
 
 impl Column {
     pub fn new(name: String) -> Self {
@@ -96,6 +121,10 @@ impl Column {
     }
 
     fn count_distinct(&mut self, value: &Value) {
+        // Too many are not shown, so that any more need not be told apart.
+        if self.has_more_distinct {
+            return;
+        }
         let mut hasher = DefaultHasher::new();
         let json = match value {
             Value::String(text) => {
@@ -139,8 +168,8 @@ impl Column {
         self.top.truncate(TOP_MAX);
     }
 
-    /// As a value, with so many of the most frequent values. `rows` is how many rows there are.
-    pub fn value(&self, rows: usize, top_max: usize) -> Value {
+    /// As a value. `rows` is how many rows there are.
+    pub fn value(&self, rows: usize, detail: Detail) -> Value {
         let mut made = Map::new();
         made.insert("type".to_owned(), Value::String(self.kinds_without_null()));
         let nulls = self.kinds.nulls + rows.saturating_sub(self.rows);
@@ -154,7 +183,13 @@ impl Column {
                 false => json!(self.distinct.len()),
             },
         );
-        self.put_range(&mut made);
+        let (has_numbers, has_texts, top_max) = match detail {
+            Detail::Kinds => (false, false, 0),
+            Detail::Numbers => (true, false, 0),
+            Detail::Ranges => (true, true, 0),
+            Detail::Top(most) => (true, true, most),
+        };
+        self.put_range(&mut made, has_numbers, has_texts);
         let top = self.top(top_max);
         if !top.is_empty() {
             made.insert("top".to_owned(), Value::Object(top));
@@ -168,14 +203,17 @@ impl Column {
         if names.is_empty() { "null".to_owned() } else { names.join(" or ") }
     }
 
-    fn put_range(&self, made: &mut Map<String, Value>) {
+    fn put_range(&self, made: &mut Map<String, Value>, has_numbers: bool, has_texts: bool) {
         if let Some((least, most)) = &self.number_range {
+            if !has_numbers {
+                return;
+            }
             made.insert("min".to_owned(), shown_number(least));
             if let Some(median) = &self.median {
                 made.insert("median".to_owned(), median.clone());
             }
             made.insert("max".to_owned(), shown_number(most));
-        } else if let Some((least, most)) = &self.text_range {
+        } else if let Some((least, most)) = self.text_range.as_ref().filter(|_| has_texts) {
             made.insert("min".to_owned(), json!(cut(least, NAMED_BYTES_MAX)));
             made.insert("max".to_owned(), json!(cut(most, NAMED_BYTES_MAX)));
         }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use super::fields::Records;
 use super::parse::{end_of_string, parse_at, parse_string};
 use super::parts::{NotJson, Parts, Span, end_of_member};
 use super::sample::spread;
@@ -45,6 +46,7 @@ pub(super) struct Document<'a> {
     ends: RefCell<HashMap<usize, usize>>,
     texts: RefCell<HashMap<usize, Rc<TextFacts<'a>>>>,
     tables: RefCell<HashMap<usize, Rc<Table>>>,
+    records: RefCell<HashMap<usize, Option<Rc<Records>>>>,
 }
 
 impl<'a> Document<'a> {
@@ -60,6 +62,7 @@ impl<'a> Document<'a> {
             ends: RefCell::default(),
             texts: RefCell::default(),
             tables: RefCell::default(),
+            records: RefCell::default(),
         }
     }
 
@@ -159,7 +162,13 @@ impl<'a> Document<'a> {
         if let Some(known) = self.texts.borrow().get(&span.start) {
             return Ok(Rc::clone(known));
         }
-        let facts = Rc::new(TextFacts::of(Cow::Owned(parse_string(span.of(self.text)?)?)));
+        let quoted = span.of(self.text)?;
+        // Without an escape it says what is written, and a long text need not be in memory twice.
+        let text = match quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(plain) if !plain.contains(['\\', '"']) => Cow::Borrowed(plain),
+            Some(_) | None => Cow::Owned(parse_string(quoted)?),
+        };
+        let facts = Rc::new(TextFacts::of(text));
         if span.bytes() >= REMEMBERED_BYTES {
             self.texts.borrow_mut().insert(span.start, Rc::clone(&facts));
         }
@@ -174,6 +183,16 @@ impl<'a> Document<'a> {
         let table = Rc::new(Table::of(self, parts)?);
         self.tables.borrow_mut().insert(parts.end, Rc::clone(&table));
         Ok(table)
+    }
+
+    /// What some items of an array have in common; none if most of them are no objects.
+    pub fn records(&self, parts: &Parts) -> Result<Option<Rc<Records>>, NotJson> {
+        if let Some(known) = self.records.borrow().get(&parts.end) {
+            return Ok(known.clone());
+        }
+        let records = Records::of(self, parts)?.map(Rc::new);
+        self.records.borrow_mut().insert(parts.end, records.clone());
+        Ok(records)
     }
 
     /// Hands the first members to `take`, at most `count`, in pieces of bounded size.
@@ -193,12 +212,21 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
+    /// One member of a stretch: see [`Parts::sample`].
+    pub fn sampled(&self, parts: &Parts, stretch: usize) -> Result<Member, NotJson> {
+        let (start, number) = parts.sample(stretch);
+        let end = match parts.end_of(number) {
+            Some(end) => end,
+            None => self.end_of(start)?,
+        };
+        self.member(parts, number, Span { start, end })
+    }
+
     /// Some members from everywhere, at most `count`, without those that are longer than `bytes_max`.
     pub fn spread(&self, parts: &Parts, count: usize, bytes_max: usize) -> Result<Vec<Member>, NotJson> {
-        let reachable = parts.count.div_ceil(parts.stride);
         let mut members = Vec::new();
-        for at in spread(reachable, count) {
-            members.extend(self.members(parts, at * parts.stride, 1)?);
+        for stretch in spread(parts.stretches(), count) {
+            members.push(self.sampled(parts, stretch)?);
         }
         members.retain(|member| member.value.bytes() <= bytes_max);
         Ok(members)

@@ -1,7 +1,5 @@
 //! Which fields the items of an array have, in one line.
 
-use serde_json::Value;
-
 use super::document::Document;
 use super::found::{Found, Room};
 use super::parse::parse;
@@ -14,21 +12,35 @@ const LOOKED_AT_MAX: usize = 64;
 /// Longer items are not looked at.
 const ITEM_BYTES_MAX: usize = 16 << 10;
 
-/// `every one has id integer, name text; some have email text or null`, if most items are objects.
-/// Says of how many it speaks when that is not all.
-pub(super) fn line(document: &Document, parts: &Parts, room: usize) -> Result<Option<String>, NotJson> {
-    let items = records(document, parts)?;
-    if items.is_empty() {
-        return Ok(None);
+/// What was found in the items that were looked at.
+pub(super) struct Records {
+    items: usize,
+    found: Found,
+}
+
+impl Records {
+    /// Looks at some items of an array; none if most of them are no objects.
+    pub fn of(document: &Document, parts: &Parts) -> Result<Option<Self>, NotJson> {
+        let mut records = Self { items: 0, found: Found::default() };
+        let mut places = Room::default();
+        for member in document.spread(parts, LOOKED_AT_MAX, ITEM_BYTES_MAX)? {
+            let item = parse(member.value.of(document.text)?)?.value;
+            records.items += 1;
+            records.found.take(&item, &mut places);
+        }
+        Ok((records.found.objects * 2 > records.items).then_some(records))
     }
-    let mut found = Found::default();
-    let mut places = Room::default();
-    items.iter().for_each(|item| found.take(item, &mut places));
-    let beginning = match items.len() == parts.count {
+}
+
+/// `fields in 64 of them: id integer, email? text or null`, if most items are objects. Says of how
+/// many it speaks when that is not all.
+pub(super) fn line(document: &Document, parts: &Parts, room: usize) -> Result<Option<String>, NotJson> {
+    let Some(records) = document.records(parts)? else { return Ok(None) };
+    let found = &records.found;
+    let mut made = match records.items == parts.count {
         true => "fields: ".to_owned(),
-        false => format!("fields in {} of them: ", thousands(items.len() as u64)),
+        false => format!("fields in {} of them: ", thousands(records.items as u64)),
     };
-    let mut made = beginning;
     for (at, field) in found.fields.iter().enumerate() {
         let optional = if field.count < found.objects { "?" } else { "" };
         let name = crate::one_line(&field.name, 60);
@@ -43,18 +55,4 @@ pub(super) fn line(document: &Document, parts: &Parts, room: usize) -> Result<Op
         made.push_str(&words);
     }
     Ok(Some(made))
-}
-
-/// Some items of an array if most of them are objects; otherwise none.
-pub(super) fn records(document: &Document, parts: &Parts) -> Result<Vec<Value>, NotJson> {
-    let members = document.spread(parts, LOOKED_AT_MAX, ITEM_BYTES_MAX)?;
-    let mut items = Vec::new();
-    for member in &members {
-        items.push(parse(member.value.of(document.text)?)?.value);
-    }
-    let objects = items.iter().filter(|item| item.is_object()).count();
-    match objects * 2 > items.len() {
-        true => Ok(items),
-        false => Ok(Vec::new()),
-    }
 }

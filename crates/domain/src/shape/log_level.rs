@@ -31,9 +31,6 @@ const LOOKED_AT_BYTES: usize = 160;
 pub(super) fn level_of(line: &str) -> Option<LogLevel> {
     let bytes = line.as_bytes();
     let bytes = bytes.get(..LOOKED_AT_BYTES).unwrap_or(bytes);
-    if bytes.starts_with(b"Traceback (most recent call last)") {
-        return Some(LogLevel::Error);
-    }
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         if !byte.is_ascii_alphabetic() {
@@ -58,6 +55,17 @@ pub(super) fn level_of(line: &str) -> Option<LogLevel> {
         at += length;
     }
     None
+}
+
+/// Whether a traceback of Python begins here.
+pub(super) fn begins_traceback(line: &str) -> bool {
+    line.starts_with("Traceback (most recent call last)")
+}
+
+/// Whether the traceback that follows belongs to the one before.
+pub(super) fn joins_tracebacks(line: &str) -> bool {
+    line.starts_with("During handling of the above exception")
+        || line.starts_with("The above exception was the direct cause")
 }
 
 fn level_of_word(word: &[u8]) -> Option<LogLevel> {

@@ -15,6 +15,7 @@ mod found;
 mod log_level;
 mod parse;
 mod parts;
+mod rows;
 mod sample;
 mod schema;
 mod shaper;
@@ -71,12 +72,14 @@ pub struct Shaped {
     pub left_out: Vec<String>,
 }
 
-/// Shapes one JSON text. What is not JSON is shaped as text.
+/// Shapes one JSON text, or lines of JSON as the array of them. What is neither is shaped as text.
 pub fn shape_json(json: &str, strategy: Strategy, tokens_max: usize, counter: &dyn CountTokens) -> Shaped {
     let budget = Budget { tokens_max, counter };
     match shaped_json(json, strategy, &budget) {
         Ok(shaped) => shaped,
-        Err(NotJson) => shaped_text(json, strategy, &budget),
+        Err(NotJson) => whole_text(json, &budget)
+            .or_else(|| shaped_lines(json, strategy, &budget))
+            .unwrap_or_else(|| part_of_text(json, strategy, &budget)),
     }
 }
 
@@ -144,13 +147,49 @@ fn as_text(document: &Document, root: Span, strategy: Strategy, budget: &Budget)
     Ok(best_text(&facts, strategy, budget))
 }
 
+/// Lines of JSON as an array, and CSV where columns are asked for; none if it is something else, or
+/// wanted as text.
+fn shaped_lines(text: &str, strategy: Strategy, budget: &Budget) -> Option<Shaped> {
+    let (may_be_json, may_be_csv) = match strategy {
+        Strategy::Text | Strategy::Truncate => (false, false),
+        Strategy::Auto | Strategy::Summarize | Strategy::Sample | Strategy::HeadTail => (true, false),
+        Strategy::Schema | Strategy::Table => (true, true),
+    };
+    let (array, words) = if may_be_json && rows::are_json(text) {
+        (rows::as_array(text), "lines of JSON are shown as an array")
+    } else if may_be_csv {
+        (rows::records_as_array(text)?, "rows of CSV are read as records, empty cells as null")
+    } else {
+        return None;
+    };
+    let mut shaped = shaped_json(&array, strategy, budget).ok()?;
+    shaped.left_out.push(words.to_owned());
+    shaped.is_whole = false;
+    Some(shaped)
+}
+
 fn shaped_text(text: &str, strategy: Strategy, budget: &Budget) -> Shaped {
-    if budget.may_fit(text.len())
-        && let Some(whole) = budget.fitting(Value::String(text.to_owned()), Notes::default())
-    {
-        return whole;
+    whole_text(text, budget).unwrap_or_else(|| part_of_text(text, strategy, budget))
+}
+
+/// The whole, if there is a chance and it fits.
+fn whole_text(text: &str, budget: &Budget) -> Option<Shaped> {
+    let may_fit = budget.may_fit(text.len());
+    may_fit.then(|| budget.fitting(Value::String(text.to_owned()), Notes::default())).flatten()
+}
+
+fn part_of_text(text: &str, strategy: Strategy, budget: &Budget) -> Shaped {
+    let mut shaped = best_text(&TextFacts::of(Cow::Borrowed(text)), strategy, budget);
+    match strategy {
+        Strategy::Schema | Strategy::Table if !shaped.is_whole => {
+            let words = format!("`{strategy}` needs JSON: this is text, shown by its lines");
+            shaped.left_out.push(words);
+        }
+        Strategy::Schema | Strategy::Table => {}
+        Strategy::Auto | Strategy::Summarize | Strategy::Sample => {}
+        Strategy::HeadTail | Strategy::Text | Strategy::Truncate => {}
     }
-    best_text(&TextFacts::of(Cow::Borrowed(text)), strategy, budget)
+    shaped
 }
 
 fn best_text(facts: &TextFacts, strategy: Strategy, budget: &Budget) -> Shaped {

@@ -1,10 +1,12 @@
 //! The members of a large array or object, found without parsing it.
 //!
 //! One pass counts them and notes where some of them begin, evenly spread and bounded in number;
-//! from there the others are reached. What is between them is not checked: whoever shows a part
-//! parses it.
+//! from there the others are reached. Between two of those it notes one more, at a place that looks
+//! like chance, for whoever wants a sample. What is between them is not checked: whoever shows a
+//! part parses it.
 
 use super::blocks::{Block, Blocks};
+use super::sample::{is_second, one_of};
 
 /// Not JSON after all.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(super) struct Parts {
     pub stride: usize,
     /// Where they begin: the member 0, `stride`, 2 × `stride`, …
     begins: Vec<usize>,
+    /// Where the member begins that stands for each stretch of `stride` members: see [`one_of`].
+    samples: Vec<usize>,
     /// The closing bracket.
     pub end: usize,
 }
@@ -54,6 +58,8 @@ impl Parts {
             separators: 0,
             stride: 1,
             begins: vec![start + 1],
+            samples: vec![start + 1],
+            next_sample: one_of(1, 1),
             begins_max: begins_max.max(2),
         };
         let mut blocks = Blocks::new(bytes, start);
@@ -70,7 +76,22 @@ impl Parts {
         let inside = bytes.get(start + 1..end).ok_or(NotJson)?;
         let is_empty = pass.separators == 0 && inside.iter().all(u8::is_ascii_whitespace);
         let count = if is_empty { 0 } else { pass.separators + 1 };
-        Ok(Self { is_object, count, stride: pass.stride, begins: pass.begins, end })
+        let Pass { stride, begins, samples, .. } = pass;
+        Ok(Self { is_object, count, stride, begins, samples, end })
+    }
+
+    /// How many stretches of members there are from which [`Parts::sample`] has one.
+    pub fn stretches(&self) -> usize {
+        self.count.div_ceil(self.stride)
+    }
+
+    /// One member of a stretch: where it begins, and its number.
+    pub fn sample(&self, stretch: usize) -> (usize, usize) {
+        match self.samples.get(stretch) {
+            Some(begin) => (*begin, one_of(stretch, self.stride)),
+            // The last stretch may end before its turn comes.
+            None => self.begin_before(stretch * self.stride),
+        }
     }
 
     /// The noted beginning at or before a member, and that one's number.
@@ -96,6 +117,9 @@ struct Pass {
     separators: usize,
     stride: usize,
     begins: Vec<usize>,
+    samples: Vec<usize>,
+    /// The number of the member that comes into `samples` next.
+    next_sample: usize,
     begins_max: usize,
 }
 
@@ -137,16 +161,21 @@ impl Pass {
     /// Counts commas between members, and notes where those begin whose turn it is.
     fn separate(&mut self, base: usize, mut commas: u64) {
         let count = commas.count_ones() as usize;
-        let turn = self.begins.len() * self.stride;
+        let turn = (self.begins.len() * self.stride).min(self.next_sample);
         if self.separators + count < turn {
             self.separators += count;
             return;
         }
         while commas != 0 {
             self.separators += 1;
+            let begin = base + commas.trailing_zeros() as usize + 1;
             if self.separators == self.begins.len() * self.stride {
-                self.begins.push(base + commas.trailing_zeros() as usize + 1);
+                self.begins.push(begin);
                 self.thin_out();
+            }
+            if self.separators == self.next_sample {
+                self.samples.push(begin);
+                self.next_sample = one_of(self.samples.len(), self.stride);
             }
             commas &= commas - 1;
         }
@@ -163,6 +192,10 @@ impl Pass {
             number % 2 == 1
         });
         self.stride *= 2;
+        let kept = (0..self.begins.len())
+            .map_while(|at| self.samples.get(at * 2 + usize::from(is_second(at, self.stride))).copied());
+        self.samples = kept.collect();
+        self.next_sample = one_of(self.samples.len(), self.stride);
     }
 }
 
@@ -214,6 +247,12 @@ mod tests {
             let end = end_of_member(&text, at).unwrap();
             assert_eq!(text[at..end].trim(), items[number]);
             assert!(parts.end_of(number).is_none_or(|noted| noted == end));
+        }
+        assert!(parts.samples.len() <= 16 && parts.samples.len() + 1 >= parts.stretches(), "{parts:?}");
+        for stretch in 0..parts.stretches() {
+            let (at, number) = parts.sample(stretch);
+            assert_eq!(number / parts.stride, stretch);
+            assert_eq!(text[at..end_of_member(&text, at).unwrap()].trim(), items[number]);
         }
     }
 

@@ -8,7 +8,7 @@ use super::parts::{NotJson, Parts, Span};
 use super::sample::spread;
 use super::strategy::Strategy;
 use super::text_shape;
-use super::words::{Notes, Path, counted, cut, mark, not_shown};
+use super::words::{Notes, Path, beginning, counted, cut, mark, not_shown};
 use super::{summary, table};
 
 /// Levels that are looked into one by one. Each costs a pass over what is in it, so hostile nesting
@@ -20,6 +20,15 @@ const SPACE_FACTOR: usize = 4;
 
 /// Room below which nothing of an array or object can be shown.
 const PARTS_ROOM_MIN: usize = 40;
+
+/// Below this a text is cut without a mark that counts: the mark would take most of the room.
+const TEXT_ROOM_MIN: usize = 64;
+
+/// Below this no word of a text can be shown.
+const WORD_ROOM_MIN: usize = 12;
+
+/// What an item gets at least that does not fit whole: fewer of them, but something of each.
+const ITEM_ROOM_MIN: usize = 160;
 
 /// What a mark takes, about.
 pub(super) const MARK_BYTES: usize = 44;
@@ -40,6 +49,19 @@ pub(super) struct Place<'a> {
     pub depth: usize,
 }
 
+/// The room for the items of one array.
+struct ItemRoom {
+    all: usize,
+    /// What an item gets that does not fit whole.
+    each: usize,
+}
+
+impl ItemRoom {
+    fn new(all: usize, parts: &Parts) -> Self {
+        Self { all, each: (all / parts.count.clamp(1, 4)).max(ITEM_ROOM_MIN) }
+    }
+}
+
 /// See the module.
 pub(super) struct Shaper<'a> {
     pub document: &'a Document<'a>,
@@ -47,51 +69,114 @@ pub(super) struct Shaper<'a> {
 }
 
 impl Shaper<'_> {
-    /// A part in about `room` bytes.
+    /// A part in about `room` bytes; a mark if there is no room for anything of it.
     pub fn value(&self, span: Span, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
-        if span.bytes() / SPACE_FACTOR <= room {
-            let mut lost = Notes::default();
-            let value = self.document.parse(span, place.depth, place.path, &mut lost)?;
-            if compact_bytes(&value) <= room {
-                notes.append(lost);
-                return Ok(value);
-            }
+        if let Some(value) = self.something(span, room, place, notes)? {
+            return Ok(value);
+        }
+        let what = format!("{} not shown", summary::what(self.document, span)?);
+        notes.add(place.path, &what);
+        Ok(Value::String(mark(&what)))
+    }
+
+    /// A part in about `room` bytes, with something of its content; none if there is no room for that.
+    pub fn something(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
+        // What is no longer than the mark in its place stays whole.
+        let room_whole = if place.depth == 0 { room } else { room.max(MARK_BYTES) };
+        if let Some(value) = self.whole(span, room_whole, place, notes)? {
+            return Ok(Some(value));
         }
         match self.document.kind(span)? {
-            Kind::Word => self.document.parse(span, place.depth, place.path, notes),
+            Kind::Word => self.document.parse(span, place.depth, place.path, notes).map(Some),
             Kind::Number => self.number(span, room, place, notes),
-            Kind::Text => {
-                let facts = self.document.text_facts(span)?;
-                let room = room.saturating_sub(2);
-                Ok(Value::String(text_shape::shaped(&facts, self.strategy, room, place.path, notes)))
-            }
-            Kind::Array | Kind::Object if room < PARTS_ROOM_MIN || place.depth >= LEVELS_MAX => {
-                let what = format!("{} not shown", summary::what(self.document, span)?);
-                notes.add(place.path, &what);
-                Ok(Value::String(mark(&what)))
-            }
+            Kind::Text => self.text(span, room, place, notes),
+            Kind::Array | Kind::Object if room < PARTS_ROOM_MIN || place.depth >= LEVELS_MAX => Ok(None),
             Kind::Array => self.array(span, room, place, notes),
             Kind::Object => self.object(span, room, place, notes),
         }
     }
 
-    /// Too long a number is no number anymore.
-    fn number(&self, span: Span, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
-        let digits = span.of(self.document.text)?;
-        let shown = super::words::beginning(digits, room.saturating_sub(MARK_BYTES));
-        let missing = not_shown(digits.len() - shown.len(), digits.len(), "digit");
-        notes.add(place.path, &missing);
-        Ok(Value::String(format!("{shown}{}", mark(&missing))))
+    /// All of a part, if it takes at most `room` bytes.
+    fn whole(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
+        if span.bytes() / SPACE_FACTOR > room {
+            return Ok(None);
+        }
+        let mut lost = Notes::default();
+        let value = self.document.parse(span, place.depth, place.path, &mut lost)?;
+        if compact_bytes(&value) > room {
+            return Ok(None);
+        }
+        notes.append(lost);
+        Ok(Some(value))
     }
 
-    fn array(&self, span: Span, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
+    /// Too long a number is no number anymore.
+    fn number(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
+        let digits = span.of(self.document.text)?;
+        let shown = beginning(digits, room.saturating_sub(MARK_BYTES));
+        if shown.is_empty() {
+            return Ok(None);
+        }
+        let missing = not_shown(digits.len() - shown.len(), digits.len(), "digit");
+        notes.add(place.path, &missing);
+        Ok(Some(Value::String(format!("{shown}{}", mark(&missing)))))
+    }
+
+    fn text(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
+        if room < WORD_ROOM_MIN {
+            return Ok(None);
+        }
+        let facts = self.document.text_facts(span)?;
+        let room = room.saturating_sub(2);
+        if room >= TEXT_ROOM_MIN || facts.text.len() <= room {
+            let text = text_shape::shaped(&facts, self.strategy, room, place.path, notes);
+            return Ok(Some(Value::String(text)));
+        }
+        let shown = cut(&facts.text, room.saturating_sub('…'.len_utf8()));
+        let missing = facts.characters.saturating_sub(shown.chars().count() - 1);
+        notes.add(place.path, &not_shown(missing, facts.characters, "character"));
+        Ok(Some(Value::String(shown)))
+    }
+
+    fn array(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
         let parts = self.document.parts(span)?;
         match self.strategy {
             Strategy::Table => {
-                if let Some(table) = table::of_records(self.document, &parts, room)? {
+                if let Some((table, missing)) = table::of_records(self.document, &parts, room)? {
                     let measured = format!("{} shown as a table", counted(parts.count, "item"));
                     notes.add(place.path, &measured);
-                    return Ok(table);
+                    missing.iter().for_each(|missing| notes.add(place.path, missing));
+                    return Ok(Some(table));
                 }
                 self.first_and_last(&parts, room, place, notes)
             }
@@ -112,7 +197,7 @@ impl Shaper<'_> {
         room: usize,
         place: Place,
         notes: &mut Notes,
-    ) -> Result<Value, NotJson> {
+    ) -> Result<Option<Value>, NotJson> {
         let fields = match self.strategy {
             Strategy::Auto => fields::line(self.document, parts, room / 4)?,
             Strategy::Summarize
@@ -123,8 +208,9 @@ impl Shaper<'_> {
             | Strategy::Text
             | Strategy::Truncate => None,
         };
-        let mut left = room.saturating_sub(MARK_BYTES + fields.as_ref().map_or(0, String::len));
-        let item_max = (left / 4).max(8);
+        let room_items = room.saturating_sub(MARK_BYTES + fields.as_ref().map_or(0, String::len));
+        let items = ItemRoom::new(room_items, parts);
+        let mut left = items.all;
         // An item takes two bytes at least.
         let candidates = (room / 2 + 1).min(SHOWN_MAX).min(parts.count);
         let first = self.document.members(parts, 0, candidates)?;
@@ -141,7 +227,7 @@ impl Shaper<'_> {
             };
             let Some(member) = next else { break };
             let mut of_item = Notes::default();
-            let value = self.item(member, item_max, place, &mut of_item)?;
+            let Some(value) = self.item(member, left, &items, place, &mut of_item)? else { break };
             let bytes = compact_bytes(&value) + 1;
             if bytes > left {
                 break;
@@ -150,12 +236,32 @@ impl Shaper<'_> {
             notes.append(of_item);
             if is_of_tail { tail.push(value) } else { head.push(value) }
         }
-        Ok(self.with_gap(parts, head, tail, fields, place, notes))
+        if head.is_empty() && fields.is_none() && parts.count > 0 {
+            return Ok(None);
+        }
+        Ok(Some(self.with_gap(parts, head, tail, fields, place, notes)))
     }
 
-    fn item(&self, member: &Member, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
+    /// An item in the room that is `left`: whole if it fits. One that does not fit is cut if it is the
+    /// first, or if it would not even fit alone.
+    fn item(
+        &self,
+        member: &Member,
+        left: usize,
+        room: &ItemRoom,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
         let path = Path::Item(place.path, member.number);
-        self.value(member.value, room, Place { path: &path, depth: place.depth + 1 }, notes)
+        let place = Place { path: &path, depth: place.depth + 1 };
+        if let Some(value) = self.whole(member.value, left, place, notes)? {
+            return Ok(Some(value));
+        }
+        let is_first = left == room.all;
+        if !is_first && self.whole(member.value, room.all, place, &mut Notes::default())?.is_some() {
+            return Ok(None);
+        }
+        self.something(member.value, room.each.min(left), place, notes)
     }
 
     fn with_gap(
@@ -181,20 +287,25 @@ impl Shaper<'_> {
     }
 
     /// Items from everywhere, as many as there is room for.
-    fn sample(&self, parts: &Parts, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
+    fn sample(
+        &self,
+        parts: &Parts,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
         const ATTEMPTS: usize = 4;
-        let left = room.saturating_sub(MARK_BYTES);
-        let item_max = (left / 4).max(8);
-        // Noted beginnings are spread evenly themselves, and the others are a walk away.
-        let reachable = parts.count.div_ceil(parts.stride);
+        let room = ItemRoom::new(room.saturating_sub(MARK_BYTES), parts);
+        let left = room.all;
+        let reachable = parts.stretches();
         let mut wanted = (left / 8).clamp(1, reachable.clamp(1, SHOWN_MAX));
         for attempt in 0..ATTEMPTS {
             let mut of_items = Notes::default();
             let mut items = Vec::new();
             let mut bytes = 0;
-            for at in spread(reachable, wanted) {
-                let Some(member) = self.document.members(parts, at * parts.stride, 1)?.pop() else { break };
-                let item = self.item(&member, item_max, place, &mut of_items)?;
+            for stretch in spread(reachable, wanted) {
+                let member = self.document.sampled(parts, stretch)?;
+                let Some(item) = self.item(&member, left, &room, place, &mut of_items)? else { continue };
                 bytes += compact_bytes(&item) + 1;
                 items.push(item);
                 // Far too many: what was seen tells how many there is room for.
@@ -203,8 +314,11 @@ impl Shaper<'_> {
                 }
             }
             if bytes <= left || wanted == 1 || attempt + 1 == ATTEMPTS {
+                if items.is_empty() && parts.count > 0 {
+                    return Ok(None);
+                }
                 notes.append(of_items);
-                return Ok(self.with_sample_mark(parts, items, place, notes));
+                return Ok(Some(self.with_sample_mark(parts, items, place, notes)));
             }
             wanted = (items.len() * left / bytes.max(1)).clamp(1, wanted - 1);
         }
@@ -227,10 +341,19 @@ impl Shaper<'_> {
         Value::Array(items)
     }
 
-    fn object(&self, span: Span, room: usize, place: Place, notes: &mut Notes) -> Result<Value, NotJson> {
+    fn object(
+        &self,
+        span: Span,
+        room: usize,
+        place: Place,
+        notes: &mut Notes,
+    ) -> Result<Option<Value>, NotJson> {
         let parts = self.document.parts(span)?;
         let (head, tail) = self.members_with_room(&parts, room)?;
         let shown: Vec<&Member> = head.iter().chain(&tail).collect();
+        if shown.is_empty() && parts.count > 0 {
+            return Ok(None);
+        }
         let mark_bytes = if shown.len() < parts.count { MARK_BYTES } else { 0 };
         let values = self.shared(&shown, room.saturating_sub(mark_bytes + 2), place, notes)?;
         let mut made = Map::new();
@@ -250,7 +373,7 @@ impl Shaper<'_> {
                 &format!("{} not shown: the same name comes again", counted(repeated, "member")),
             );
         }
-        Ok(Value::Object(made))
+        Ok(Some(Value::Object(made)))
     }
 
     fn mark_missing(

@@ -55,13 +55,21 @@ fn array(
     let ends: Vec<usize> =
         if parts.count > 1 { vec![0, parts.count - 1] } else { (0..parts.count).collect() };
     let left = room.saturating_sub(compact_bytes(&Value::Object(members.clone())) + 20);
+    let mut shown = 0;
     for (name, number) in ["first", "last"].into_iter().zip(&ends) {
         let Some(member) = shaper.document.members(parts, *number, 1)?.pop() else { continue };
         let path = Path::Item(&Path::Root, *number);
         let place = Place { path: &path, depth: 2 };
-        members.insert(name.to_owned(), shaper.value(member.value, left / ends.len().max(1), place, notes)?);
+        let share = left / ends.len().max(1);
+        if let Some(value) = shaper.something(member.value, share, place, notes)? {
+            members.insert(name.to_owned(), value);
+            shown += 1;
+        }
     }
-    notes.add(&Path::Root, &not_shown(parts.count - ends.len(), parts.count, "item"));
+    match parts.count - shown {
+        0 => notes.add(&Path::Root, "only a summary is shown"),
+        missing => notes.add(&Path::Root, &not_shown(missing, parts.count, "item")),
+    }
     Ok(made)
 }
 

@@ -121,6 +121,56 @@ fn a_sample_comes_from_everywhere() {
 }
 
 #[test]
+fn what_comes_at_every_second_place_is_seen() {
+    let rows: Vec<Value> = (0..10_000)
+        .map(|number| match number % 2 {
+            0 => json!({ "i": number }),
+            _ => json!({ "i": number, "odd": "x" }),
+        })
+        .collect();
+    let text = json!(rows).to_string();
+    let auto = shape(&text, Strategy::Auto, 150);
+    assert!(auto.text.contains("fields in 64 of them: i integer, odd? text"), "{}", auto.text);
+    let sample = shape(&text, Strategy::Sample, 400);
+    let items: Vec<&Value> =
+        sample.value.as_array().unwrap().iter().filter(|item| item.is_object()).collect();
+    let odd = items.iter().filter(|item| item["odd"].is_string()).count();
+    assert!(odd > 0 && odd < items.len(), "{}", sample.text);
+}
+
+#[test]
+fn an_item_is_shown_with_something_of_it_or_not_at_all() {
+    let wide: Vec<Value> = (0..3_000)
+        .map(|number| {
+            let members = (0..10).map(|at| (format!("column {at}"), json!(number * 10 + at)));
+            Value::Object(members.collect())
+        })
+        .collect();
+    let has_content = |item: &&Value| {
+        item.as_object().is_some_and(|members| members.keys().any(|name| !name.starts_with('…')))
+    };
+    for text in [orders(3_000), json!(wide).to_string()] {
+        for strategy in [Strategy::Auto, Strategy::Sample, Strategy::HeadTail] {
+            for tokens_max in [60, 100, 150, 250] {
+                let shaped = shape(&text, strategy, tokens_max);
+                let Some(items) = shaped.value.as_array() else { continue };
+                let real = items.iter().filter(has_content).count();
+                assert_eq!(real + 1, items.len(), "one mark, and nothing that is empty: {}", shaped.text);
+                let mark = words::not_shown(3_000 - real, 3_000, "item");
+                assert!(shaped.text.contains(&mark), "{}", shaped.text);
+            }
+        }
+    }
+    let shaped = shape(&orders(3_000), Strategy::Auto, 150);
+    assert!(
+        shaped.text.starts_with(r#"[{"id":0,"state":"open","amount":0.0,"note":"call back"},"#),
+        "{}",
+        shaped.text
+    );
+    assert!(shaped.tokens > 100, "{}", shaped.text);
+}
+
+#[test]
 fn a_schema_tells_types_optional_fields_and_examples() {
     let shaped = shape(&orders(10_000), Strategy::Schema, 200);
     assert_eq!(
@@ -157,6 +207,18 @@ fn a_table_tells_what_is_in_the_columns() {
             },
         })
     );
+}
+
+#[test]
+fn a_table_with_little_room_has_all_columns_and_says_what_is_missing() {
+    let shaped = shape(&orders(10_000), Strategy::Table, 180);
+    let columns = shaped.value["columns"].as_object().unwrap();
+    assert_eq!(columns.keys().collect::<Vec<_>>(), ["id", "state", "amount", "note"]);
+    assert!(columns.values().all(|column| column["distinct"].is_number()), "{}", shaped.text);
+    let missing = shaped.value["…"].as_str().unwrap();
+    assert!(missing.starts_with("ranges or most frequent values of "), "{missing}");
+    assert_eq!(shaped.left_out, ["10,000 items shown as a table", missing]);
+    assert!(shaped.tokens > 130, "{}", shaped.text);
 }
 
 #[test]
@@ -209,6 +271,62 @@ fn headings_of_a_document_are_kept() {
         assert!(shaped.text.contains(&format!("# Chapter {chapter}\n")), "{}", shaped.text);
     }
     assert!(shaped.text.contains(" lines not shown …"));
+}
+
+#[test]
+fn headings_that_find_no_place_are_counted() {
+    let mut text = String::new();
+    for chapter in 1..=60 {
+        text.push_str(&format!("## Chapter {chapter}\n\n"));
+        (0..20).for_each(|line| text.push_str(&format!("Sentence {line} of this chapter.\n")));
+    }
+    let shaped = shape(&text, Strategy::Auto, 500);
+    let shown = shaped.text.lines().filter(|line| line.starts_with("## ")).count();
+    assert!(shown > 10, "{}", shaped.text);
+    let missing = words::not_shown(60 - shown, 60, "heading");
+    assert_eq!(shaped.text.lines().next(), Some(format!("… {missing} …").as_str()));
+    assert!(shaped.left_out.contains(&missing), "{:?}", shaped.left_out);
+}
+
+#[test]
+fn rows_of_csv_are_shown_whole_below_their_header() {
+    let mut csv = String::from("id,name,note\n");
+    for number in 0..5_000 {
+        csv.push_str(&format!("{number},Customer {number},\"{}, and so on\"\n", "word ".repeat(10)));
+    }
+    let lines: Vec<&str> = csv.lines().collect();
+    for strategy in [Strategy::Auto, Strategy::HeadTail, Strategy::Sample, Strategy::Table] {
+        let shaped = shape_text(&csv, strategy, 400, &count);
+        check(&shaped, 400);
+        assert!(shaped.text.starts_with("id,name,note\n"), "{}", shaped.text);
+        let is_whole = |line: &&str| lines.contains(line) || line.ends_with(" not shown …");
+        assert!(shaped.text.lines().all(|line| is_whole(&line)), "{}", shaped.text);
+        assert!(shaped.text.lines().count() > 3, "{}", shaped.text);
+        let says_so =
+            shaped.left_out.contains(&"`table` needs JSON: this is text, shown by its lines".to_owned());
+        assert_eq!(says_so, strategy == Strategy::Table, "{:?}", shaped.left_out);
+    }
+    assert!(shape(&csv, Strategy::Auto, 400).text.contains("\n4999,Customer 4999,"));
+    let table = shape(&csv, Strategy::Table, 400);
+    assert_eq!((&table.value["rows"], &table.value["columns"]["id"]["max"]), (&json!(5_000), &json!(4_999)));
+    assert_eq!(table.left_out.last().unwrap(), "rows of CSV are read as records, empty cells as null");
+}
+
+#[test]
+fn lines_of_json_are_an_array() {
+    let array: Vec<Value> = serde_json::from_str(&orders(5_000)).unwrap();
+    let lines: String = array.iter().map(|order| format!("{order}\n")).collect();
+    for strategy in [Strategy::Auto, Strategy::Sample, Strategy::Schema, Strategy::Table, Strategy::Summarize]
+    {
+        let (of_lines, of_array) = (shape(&lines, strategy, 300), shape(&orders(5_000), strategy, 300));
+        assert_eq!(of_lines.value, of_array.value);
+        assert_eq!(of_lines.left_out.last().unwrap(), "lines of JSON are shown as an array");
+    }
+    let text = shape_text(&lines, Strategy::Auto, 300, &count);
+    check(&text, 300);
+    let is_whole = |line: &str| line.ends_with(" not shown …") || serde_json::from_str::<Value>(line).is_ok();
+    assert!(text.value.is_string() && text.text.lines().all(is_whole), "{}", text.text);
+    assert!(text.text.starts_with(r#"{"id":0,"#), "{}", text.text);
 }
 
 #[test]

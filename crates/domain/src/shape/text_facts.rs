@@ -8,7 +8,8 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-use super::log_level::{LogLevel, level_of};
+use super::log_level::{LogLevel, begins_traceback, joins_tracebacks, level_of};
+use super::rows;
 
 /// A line that might be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nature {
     Plain,
+    /// Records, one a line.
+    Rows,
     /// With headings, as Markdown has them.
     Headed,
     Log,
@@ -43,6 +46,8 @@ pub(super) struct TextFacts<'a> {
     /// The last ones; those of `head` are not in it.
     pub tail: VecDeque<Line>,
     pub headings: Vec<Line>,
+    /// Those that were not noted included.
+    pub headings_count: usize,
     /// One of each kind.
     pub errors: Vec<Line>,
     /// Lines of each level, in the order of [`LogLevel::ALL`].
@@ -69,16 +74,22 @@ impl<'a> TextFacts<'a> {
         }
         pass.finish();
         let leveled: usize = pass.levels.iter().sum();
-        let nature = if leveled >= 3 && leveled >= pass.lines / LEVELS_ONE_IN {
+        let is_log = leveled >= 3 && leveled >= (pass.lines - pass.trace_lines) / LEVELS_ONE_IN;
+        // Records may name a level, and logs may be lines of JSON.
+        let nature = if rows::are_separated(&text) {
+            Nature::Rows
+        } else if is_log {
             Nature::Log
+        } else if rows::are_json(&text) {
+            Nature::Rows
         } else if pass.headings.len() >= 2 {
             Nature::Headed
         } else {
             Nature::Plain
         };
-        let Pass { lines, head, tail, headings, errors, levels, .. } = pass;
+        let Pass { lines, head, tail, headings, headings_count, errors, levels, .. } = pass;
         let characters = text.chars().count();
-        Self { text, nature, lines, characters, head, tail, headings, errors, levels }
+        Self { text, nature, lines, characters, head, tail, headings, headings_count, errors, levels }
     }
 
     pub fn line(&self, line: &Line) -> &str {
@@ -94,10 +105,16 @@ struct Pass {
     head: Vec<Line>,
     tail: VecDeque<Line>,
     headings: Vec<Line>,
+    headings_count: usize,
     errors: Vec<Line>,
     kinds: HashMap<u64, usize>,
     levels: [usize; 4],
     is_in_fence: bool,
+    /// A traceback that comes now belongs to an error that is counted already.
+    is_after_error: bool,
+    is_in_trace: bool,
+    /// Lines of tracebacks.
+    trace_lines: usize,
 }
 
 impl Pass {
@@ -124,15 +141,42 @@ impl Pass {
         if words.starts_with("```") || words.starts_with("~~~") {
             self.is_in_fence = !self.is_in_fence;
         }
-        if is_heading(words) && !self.is_in_fence && self.headings.len() < TELLING_MAX {
-            self.headings.push(line);
+        if is_heading(words) && !self.is_in_fence {
+            self.headings_count += 1;
+            if self.headings.len() < TELLING_MAX {
+                self.headings.push(line);
+            }
         }
     }
 
-    fn level(&self, words: &str) -> Option<LogLevel> {
+    fn level(&mut self, words: &str) -> Option<LogLevel> {
         let leveled: usize = self.levels.iter().sum();
-        let may_be_log = self.lines <= UNDECIDED_LINES || leveled >= UNDECIDED_LINES / LEVELS_ONE_IN;
-        if may_be_log { level_of(words) } else { None }
+        let lines = self.lines - self.trace_lines;
+        let may_be_log = lines <= UNDECIDED_LINES || leveled >= UNDECIDED_LINES / LEVELS_ONE_IN;
+        if !may_be_log {
+            return None;
+        }
+        if begins_traceback(words) {
+            self.is_in_trace = true;
+            self.trace_lines += 1;
+            let is_of_its_own = !std::mem::replace(&mut self.is_after_error, true);
+            return is_of_its_own.then_some(LogLevel::Error);
+        }
+        if self.is_in_trace && (words.is_empty() || words.starts_with([' ', '\t'])) {
+            self.trace_lines += 1;
+            return None;
+        }
+        let level = level_of(words);
+        let ends_trace = std::mem::take(&mut self.is_in_trace);
+        match level {
+            Some(level) => self.is_after_error = matches!(level, LogLevel::Error | LogLevel::Warning),
+            None if ends_trace => {
+                self.trace_lines += 1;
+                self.is_after_error = false;
+            }
+            None => self.is_after_error |= joins_tracebacks(words),
+        }
+        level
     }
 
     fn note_error(&mut self, line: Line, words: &str) {
@@ -194,6 +238,22 @@ mod tests {
         assert_eq!(facts.errors.len(), 1);
         assert_eq!(facts.errors.first().map(|error| (error.number, error.alike)), Some((3, 49)));
         assert_eq!(facts.head.get(1).map(|line| (line.number, line.repeats)), Some((1, 1)));
+    }
+
+    #[test]
+    fn a_traceback_belongs_to_the_error_before_it() {
+        let trace = |error: &str| {
+            let called = "  File \"a.py\", line 1, in <module>\n    log(level=ERROR)\n".repeat(4);
+            format!("Traceback (most recent call last):\n{called}{error}: gone\n")
+        };
+        let joined = "\nDuring handling of the above exception, another exception occurred:\n\n";
+        let one = format!("2026 ERROR request lost\n{}{joined}{}", trace("KeyError"), trace("ValueError"));
+        let facts = TextFacts::of(Cow::Owned(one.repeat(50)));
+        assert_eq!((facts.nature, facts.levels), (Nature::Log, [50, 0, 0, 0]));
+
+        let alone = format!("2026 INFO begin\n{}", trace("KeyError")).repeat(50);
+        let facts = TextFacts::of(Cow::Owned(alone));
+        assert_eq!((facts.nature, facts.levels), (Nature::Log, [50, 0, 50, 0]));
     }
 
     #[test]

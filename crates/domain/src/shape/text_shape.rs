@@ -23,14 +23,19 @@ pub(super) fn shaped(
     if text.len() <= room {
         return text.to_owned();
     }
-    // Long lines are cut rather than left out: there are not enough of them to choose from.
-    let has_short_lines = facts.lines >= 4 && text.len() / facts.lines <= room / 6;
     match strategy {
         Strategy::Truncate => return first_only(facts, room, path, notes),
         Strategy::Summarize => return summary(facts, room, path, notes),
         Strategy::Auto | Strategy::Sample | Strategy::HeadTail => {}
         Strategy::Schema | Strategy::Table | Strategy::Text => {}
     }
+    if facts.nature == Nature::Rows
+        && let Some(made) = whole_rows(facts, strategy, room, path, notes)
+    {
+        return made;
+    }
+    // Long lines are cut rather than left out: there are not enough of them to choose from.
+    let has_short_lines = facts.lines >= 4 && text.len() / facts.lines <= room / 6;
     if !has_short_lines {
         return ends(facts, room, path, notes);
     }
@@ -45,6 +50,28 @@ pub(super) fn shaped(
         Strategy::Summarize | Strategy::Truncate => {}
     }
     chosen.into_text(path, notes)
+}
+
+/// Records, none of them cut, and the first line, which may have the names of the columns. None if
+/// there is no room for two of them.
+fn whole_rows(
+    facts: &TextFacts,
+    strategy: Strategy,
+    room: usize,
+    path: &Path,
+    notes: &mut Notes,
+) -> Option<String> {
+    let mut chosen = Chosen::new(facts, room);
+    chosen.line_max = usize::MAX;
+    if !chosen.add(facts.head.first()?, 0) {
+        return None;
+    }
+    match strategy {
+        Strategy::Sample => chosen.add_spread(),
+        Strategy::Auto | Strategy::HeadTail | Strategy::Schema | Strategy::Table => chosen.add_ends(),
+        Strategy::Text | Strategy::Summarize | Strategy::Truncate => chosen.add_ends(),
+    }
+    (chosen.lines.len() > 1).then(|| chosen.into_text(path, notes))
 }
 
 /// The beginning.
@@ -106,6 +133,8 @@ struct Chosen<'a> {
     facts: &'a TextFacts<'a>,
     lines: BTreeMap<usize, Line>,
     heading: Option<String>,
+    /// Headings or errors are wanted, so that those that find no place are counted.
+    has_telling: bool,
     room: usize,
     /// Longer lines are cut.
     line_max: usize,
@@ -114,7 +143,8 @@ struct Chosen<'a> {
 impl<'a> Chosen<'a> {
     fn new(facts: &'a TextFacts<'a>, room: usize) -> Self {
         let line_max = (room / 8).max(60);
-        Self { facts, lines: BTreeMap::new(), heading: None, room: room.saturating_sub(MARK_BYTES), line_max }
+        let room = room.saturating_sub(MARK_BYTES);
+        Self { facts, lines: BTreeMap::new(), heading: None, has_telling: false, room, line_max }
     }
 
     /// Takes a line in if there is room for it.
@@ -133,23 +163,28 @@ impl<'a> Chosen<'a> {
         true
     }
 
-    /// Headings or errors, in half of the room; if they are too many, some of them.
+    /// Headings in most of the room, or errors in half of it; if they are too many, some of them.
     fn add_telling(&mut self) {
         let facts = self.facts;
-        let telling = match facts.nature {
-            Nature::Plain => return,
-            Nature::Headed => &facts.headings,
-            Nature::Log => &facts.errors,
+        let (telling, ends_part) = match facts.nature {
+            Nature::Plain | Nature::Rows => return,
+            Nature::Headed => (&facts.headings, 6),
+            Nature::Log => (&facts.errors, 2),
         };
+        self.has_telling = true;
         if let Some(levels) = levels(facts) {
             let heading = format!("log of {}: {levels}", counted(facts.lines, "line"));
             self.room = self.room.saturating_sub(heading.len() + 1);
             self.heading = Some(heading);
         }
-        let kept_for_ends = self.room / 2;
-        let average = telling.iter().map(|line| (line.end - line.start).min(self.line_max)).sum::<usize>()
-            / telling.len().max(1);
-        let fitting = (self.room - kept_for_ends) / (average + 2 + MARK_BYTES);
+        let bytes: usize = telling.iter().map(|line| (line.end - line.start).min(self.line_max)).sum();
+        let each = bytes / telling.len().max(1) + 2 + MARK_BYTES;
+        if each * telling.len() > self.room - self.room / ends_part {
+            // They will not all be shown, and a line says so.
+            self.room = self.room.saturating_sub(MARK_BYTES);
+        }
+        let kept_for_ends = self.room / ends_part;
+        let fitting = (self.room - kept_for_ends) / each;
         for at in spread(telling.len(), fitting) {
             if self.room <= kept_for_ends || telling.get(at).is_some_and(|line| !self.add(line, 1)) {
                 break;
@@ -189,9 +224,24 @@ impl<'a> Chosen<'a> {
         }
     }
 
+    /// `12 of 30 headings not shown`.
+    fn missing_telling(&self) -> Option<String> {
+        let facts = self.facts;
+        let (telling, all, one) = match facts.nature {
+            Nature::Plain | Nature::Rows => return None,
+            Nature::Headed => (&facts.headings, facts.headings_count, "heading"),
+            Nature::Log => (&facts.errors, facts.errors.len(), "error kind"),
+        };
+        let shown = telling.iter().filter(|line| self.lines.contains_key(&line.number)).count();
+        let is_missing = self.has_telling && shown < all;
+        is_missing.then(|| not_shown(all - shown, all, one))
+    }
+
     fn into_text(self, path: &Path, notes: &mut Notes) -> String {
         let (mut made, mut shown, mut folded, mut cut_lines) = (Vec::new(), 0, 0, 0);
-        made.extend(self.heading);
+        made.extend(self.heading.clone());
+        let missing_telling = self.missing_telling();
+        made.extend(missing_telling.as_deref().map(mark));
         let mut next = 0;
         for line in self.lines.values() {
             if line.number > next {
@@ -216,6 +266,9 @@ impl<'a> Chosen<'a> {
         }
         if shown < all {
             notes.add(path, &not_shown(all - shown, all, "line"));
+        }
+        if let Some(missing) = missing_telling {
+            notes.add(path, &missing);
         }
         if folded > 0 {
             notes.add(path, &format!("{} folded", counted(folded, "repeated line")));
