@@ -93,7 +93,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::Small,
             task: "Note on the lead Amara Castellan in the CRM that she called back and wants an offer by Friday.",
             servers: EXAMPLES,
-            queries: vec![find_in("crm", "search records, add note")],
+            queries: vec![find_in("crm", "search records by name"), find_in("crm", "add a note")],
             definitions: &[],
             first_look: None,
             program: include_str!("../programs/note-on-lead.py"),
