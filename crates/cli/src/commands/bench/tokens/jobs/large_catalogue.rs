@@ -108,9 +108,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Which open deals in HubSpot are past their close date? Move the three largest to 30 June and give owner 7 a task to call about each.",
             servers: EVERYTHING,
             queries: vec![
-                find_in("hubspot", "paginated list of objects"),
-                find_in("hubspot", "search objects with filters"),
-                find_in("hubspot", "update objects in a batch"),
+                find_in("hubspot", "search and update objects"),
                 find_in("hubspot", "create a task engagement"),
             ],
             definitions: &[],
