@@ -67,7 +67,7 @@ fn only(mut object: Value, given: &Map<String, Value>) -> Value {
     object
 }
 
-/// Deals for which every filter of the one group holds, sorted by one property.
+/// Deals for which every filter of the one group holds, sorted by one property, page by page.
 fn search(given: &Map<String, Value>) -> Result<Value, String> {
     if arguments::text(given, "objectType")? != "deals" {
         return Err("only searches for deals are scripted".to_owned());
@@ -93,8 +93,16 @@ fn search(given: &Map<String, Value>) -> Result<Value, String> {
             found.sort_by_key(|deal| std::cmp::Reverse(value(deal)));
         }
     }
-    let results: Vec<Value> = found.iter().take(limit).map(|deal| only(deal.clone(), given)).collect();
-    Ok(json!({"total": found.len(), "results": results}))
+    let start =
+        arguments::optional_text(given, "after")?.and_then(|after| after.parse().ok()).unwrap_or(0_usize);
+    let results: Vec<Value> =
+        found.iter().skip(start).take(limit).map(|deal| only(deal.clone(), given)).collect();
+    let end = start + results.len();
+    let mut page = json!({"total": found.len(), "results": results});
+    if end < found.len() {
+        page["paging"] = json!({"next": {"after": end.to_string()}});
+    }
+    Ok(page)
 }
 
 fn is_met(properties: &Value, filter: &Value) -> Result<bool, String> {

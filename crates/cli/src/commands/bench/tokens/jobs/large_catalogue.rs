@@ -56,8 +56,7 @@ pub fn jobs() -> Vec<Job> {
             queries: vec![
                 find_in("grafana", "list datasources"),
                 find_in("grafana", "query a prometheus expression"),
-                find_in("kubernetes", "list resources"),
-                find_in("kubernetes", "logs of a pod"),
+                find_in("kubernetes", "kubectl get, logs"),
                 find_in("atlassian", "create jira bug ticket"),
             ],
             definitions: &[],
@@ -109,9 +108,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Which open deals in HubSpot are past their close date? Move the three largest to 30 June and give owner 7 a task to call about each.",
             servers: EVERYTHING,
             queries: vec![
-                find_in("hubspot", "paginated list of objects"),
-                find_in("hubspot", "search objects with filters"),
-                find_in("hubspot", "update objects in a batch"),
+                find_in("hubspot", "search and update objects"),
                 find_in("hubspot", "create a task engagement"),
             ],
             definitions: &[],
@@ -131,9 +128,7 @@ pub fn jobs() -> Vec<Job> {
             task: "Prepare my call with Kestrel Foods: their account, when we last called, their open tickets by priority (table tickets of the database: account_id, status, priority), and which document fits them best. Leave a note on the account with the number of tickets and the document.",
             servers: EVERYTHING,
             queries: vec![
-                find_in("crm", "search records"),
-                find_in("crm", "activities of a record"),
-                find_in("crm", "add a note"),
+                find_in("crm", "search records, list activities, add note").showing(3),
                 find_in("database", "query with SQL"),
                 find_in("documents", "search documents"),
             ],

@@ -16,11 +16,11 @@ pub fn jobs() -> Vec<Job> {
         Job {
             name: "support-hours",
             group: Group::LargeData,
-            task: "Our 10,000 support tickets are in Airtable, base appShopRecords001, table tblTickets0000001. How many are there of each priority, how many hours did they take together, and which three accounts have the most?",
+            task: "Our 10,000 support tickets are in Airtable, base appShopRecords001, table tblTickets0000001. How many are there of each Priority, how many Hours did they take together, and which three of the field Account have the most?",
             servers: &["airtable"],
             queries: vec![find_in("airtable", "list records of a table")],
-            definitions: &[],
-            first_look: look_at_one(include_str!("../programs/support-hours.look.py")),
+            definitions: &["airtable.list_records"],
+            first_look: None,
             program: include_str!("../programs/support-hours.py"),
             direct: support_hours,
             closing: |done| {
@@ -33,11 +33,11 @@ pub fn jobs() -> Vec<Job> {
         Job {
             name: "order-totals",
             group: Group::LargeData,
-            task: "What do the 40,000 orders in Airtable, base appShopRecords001, table tblOrders00000001, come to in each currency? Give their number and the sum.",
+            task: "What do the 40,000 orders in Airtable, base appShopRecords001, table tblOrders00000001, come to in each Currency? Give their number and the sum of Cents.",
             servers: &["airtable"],
             queries: vec![find_in("airtable", "list records of a table")],
-            definitions: &[],
-            first_look: look_at_one(include_str!("../programs/order-totals.look.py")),
+            definitions: &["airtable.list_records"],
+            first_look: None,
             program: include_str!("../programs/order-totals.py"),
             direct: order_totals,
             closing: |done| format!("Orders by currency, number and cents: {done}."),
@@ -45,11 +45,11 @@ pub fn jobs() -> Vec<Job> {
         Job {
             name: "best-sellers",
             group: Group::LargeData,
-            task: "Which three products sold the most units in the 50,000 order lines in Airtable, base appShopRecords001, table tblOrderLines0001?",
+            task: "Which three of the field Product have the highest sum of Quantity in the 50,000 order lines in Airtable, base appShopRecords001, table tblOrderLines0001?",
             servers: &["airtable"],
             queries: vec![find_in("airtable", "list records of a table")],
-            definitions: &[],
-            first_look: look_at_one(include_str!("../programs/best-sellers.look.py")),
+            definitions: &["airtable.list_records"],
+            first_look: None,
             program: include_str!("../programs/best-sellers.py"),
             direct: best_sellers,
             closing: |done| {
@@ -134,11 +134,8 @@ pub fn jobs() -> Vec<Job> {
     ]
 }
 
-/// The wanted fields of all records of a table. A good model looks at one record first to learn their
-/// names: the definition warns of guessing them.
+/// The wanted fields of all records of a table; the task names them.
 fn records(direct: &mut Direct<'_>, table: &str, fields: &[&str]) -> anyhow::Result<Vec<Value>> {
-    let arguments = json!({"baseId": BASE, "tableId": table, "maxRecords": 1});
-    direct.call("airtable", "list_records", arguments)?;
     let arguments = json!({"baseId": BASE, "tableId": table, "fields": fields});
     let answer = direct.call("airtable", "list_records", arguments)?;
     Ok(items(&answer["records"]).iter().map(|record| record["fields"].clone()).collect())

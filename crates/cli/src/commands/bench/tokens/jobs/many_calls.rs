@@ -29,7 +29,7 @@ pub fn jobs() -> Vec<Job> {
             group: Group::ManyCalls,
             task: "Which three pods of the namespace shop have the most errors in the last 20 lines of their logs?",
             servers: &["kubernetes"],
-            queries: vec![find_in("kubernetes", "list resources"), find_in("kubernetes", "logs of a pod")],
+            queries: vec![find_in("kubernetes", "kubectl get, logs")],
             definitions: &[],
             first_look: None,
             program: include_str!("../programs/noisy-pods.py"),

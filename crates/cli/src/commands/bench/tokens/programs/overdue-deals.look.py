@@ -1,2 +1,2 @@
-from servers.hubspot import hubspot_list_objects
-result = await hubspot_list_objects(objectType="deals", limit=1)
+from servers.hubspot import hubspot_search_objects
+result = await hubspot_search_objects(objectType="deals", limit=1)

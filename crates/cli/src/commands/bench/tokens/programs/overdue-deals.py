@@ -1,9 +1,9 @@
 import asyncio
-from servers.hubspot import hubspot_batch_update_objects, hubspot_create_engagement, hubspot_list_objects
+from servers.hubspot import hubspot_batch_update_objects, hubspot_create_engagement, hubspot_search_objects
 
 deals, after = [], None
 while True:
-    page = await hubspot_list_objects(objectType="deals", after=after)
+    page = await hubspot_search_objects(objectType="deals", limit=100, after=after)
     deals += page["results"]
     after = page.get("paging", {}).get("next", {}).get("after")
     if not after:

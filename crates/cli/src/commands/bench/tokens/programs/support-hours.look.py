@@ -1,2 +1,0 @@
-from servers.airtable import list_records
-result = await list_records(baseId="appShopRecords001", tableId="tblTickets0000001", maxRecords=1)
