@@ -59,7 +59,7 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
                 // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
                 Err(error) if error.code() == Code::Busy => {
                     let report = error.report(asked);
-                    let said = answer_for_a_model(&report, arguments.answer.budget(), None).await;
+                    let said = answer_for_a_model(&report, arguments.answer.budget(), None, None).await;
                     return print_report(&report, said.as_ref(), arguments.json);
                 }
                 Err(error) => return Err(own_sessions::failure(error)),
