@@ -25,7 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::builder::Gateway;
 use crate::pool::{CheckoutError, Pool};
 
-pub use format::format_of_path;
+pub use format::{format_of_path, is_path};
 pub(crate) use in_program::{AnalysisCall, ProgramAnalyses};
 pub use job::{NAME_BYTES_MAX, OUTPUT_BYTES_MAX, REQUEST_BYTES_MAX};
 use output_file::unlinked_file_in;

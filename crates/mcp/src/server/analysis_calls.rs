@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use gristmill_gateway::analysis::{
-    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
+    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path, is_path,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::domain::{Code, one_line};
@@ -145,11 +145,21 @@ impl GatewayServer {
             file => (handle, file),
         };
         match (data, handle, file) {
+            (Some(Value::String(text)), None, None) if is_path(&text) => {
+                let message = format!("data is rows, and \"{}\" is a name", one_line(&text, 60));
+                let hint = "pass a file of the workspace as `file`, and a stored result as `handle`";
+                Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
+            }
             // A text is the file that it would be.
             (Some(Value::String(text)), None, None) => {
                 Ok(AnalysisInput { name, format, data: AnalysisData::Inline(text) })
             }
-            (Some(value), None, None) => {
+            (Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))), None, None) => {
+                let message = format!("data is rows, and {} is none", one_line(&value.to_string(), 40));
+                let hint = "pass a list of objects, or a text of CSV or JSON";
+                Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
+            }
+            (Some(value @ (Value::Array(_) | Value::Object(_))), None, None) => {
                 Ok(AnalysisInput { name, format, data: AnalysisData::Inline(value.to_string()) })
             }
             (None, Some(handle), None) => {
