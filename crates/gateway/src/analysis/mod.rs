@@ -145,11 +145,11 @@ impl Analyses {
     }
 
     pub async fn run(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
-        let job = job::prepare(request, &self.limits, self.threads)?;
+        let mut job = job::prepare(request, &self.limits, self.threads)?;
         let _place = self.take_place().await?;
         let worker = self.pool.checkout_analysis().await.map_err(no_worker)?;
         let started = Instant::now();
-        let ending = drive::drive(worker, &job).await;
+        let ending = drive::drive(worker, &mut job).await;
         outcome::settle(ending, job, started.elapsed())
     }
 
