@@ -79,7 +79,9 @@ fn scalar_at(text: &[u8], at: usize) -> Option<Value> {
         b'"' => end_of_string(text, at),
         _ => {
             let ends = |byte: &u8| matches!(byte, b',' | b'}') || byte.is_ascii_whitespace();
-            text.get(at..)?.iter().position(ends).map_or(text.len(), |length| at + length)
+            // No further: there may be many such members.
+            let near = text.get(at..)?.iter().take(ID_BYTES_MAX + 1);
+            at + near.clone().position(ends).unwrap_or(near.len())
         }
     };
     let scalar = text.get(at..end).filter(|scalar| scalar.len() <= ID_BYTES_MAX)?;
@@ -154,7 +156,9 @@ mod tests {
         check(r#"{"method":"a","params":{"id":1}}"#, None);
         check(r#"[{"id":1,"method":"a"}]"#, None);
         check(r#"{"method":"a","id":{}}"#, None);
-        check(&format!(r#"{{"method":"a","id":"{}"}}"#, "x".repeat(ID_BYTES_MAX)), None);
+        for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(ID_BYTES_MAX + 1)] {
+            check(&format!(r#"{{"method":"a","id":{id}}}"#), None);
+        }
     }
 
     #[test]
