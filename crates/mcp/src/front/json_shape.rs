@@ -15,6 +15,9 @@ pub(super) const VALUES_MAX: usize = 200_000;
 /// The id of a message that is not parsed. Clients count, or take a UUID.
 const ID_BYTES_MAX: usize = 1_024;
 
+/// The same for an id that is a number: 64 bits have 19 digits and a sign.
+const INTEGER_BYTES_MAX: usize = 20;
+
 /// What a parser must not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ShapeError {
@@ -79,9 +82,13 @@ fn scalar_at(text: &[u8], at: usize) -> Option<Value> {
         b'"' => end_of_string(text, at),
         _ => {
             let ends = |byte: &u8| matches!(byte, b',' | b'}') || byte.is_ascii_whitespace();
-            // No further: there may be many such members.
-            let near = text.get(at..)?.iter().take(ID_BYTES_MAX + 1);
-            at + near.clone().position(ends).unwrap_or(near.len())
+            // No further: there may be millions of such members.
+            let near = text.get(at..)?.iter().take(INTEGER_BYTES_MAX + 1);
+            let length = near.clone().position(ends).unwrap_or(near.len());
+            if length > INTEGER_BYTES_MAX {
+                return None;
+            }
+            at + length
         }
     };
     let scalar = text.get(at..end).filter(|scalar| scalar.len() <= ID_BYTES_MAX)?;
@@ -156,7 +163,8 @@ mod tests {
         check(r#"{"method":"a","params":{"id":1}}"#, None);
         check(r#"[{"id":1,"method":"a"}]"#, None);
         check(r#"{"method":"a","id":{}}"#, None);
-        for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(ID_BYTES_MAX + 1)] {
+        check(&format!(r#"{{"method":"a","id":{}}}"#, i64::MIN), Some(i64::MIN.into()));
+        for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(INTEGER_BYTES_MAX + 1)] {
             check(&format!(r#"{{"method":"a","id":{id}}}"#), None);
         }
     }
