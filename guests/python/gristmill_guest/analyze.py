@@ -125,6 +125,11 @@ def _source(shown, given):
         raise TypeError(f"{shown} takes one of data, file and handle, {said}")
     (key,) = named
     if key == "data":
+        if isinstance(given["data"], (str, int, float)):
+            # A text would be one row that holds it: most likely it names what was meant.
+            kind = type(given["data"]).__name__
+            where = 'file="sales.csv" is a file of /workspace, handle="..." a stored result'
+            raise TypeError(f"data of {shown} is a list of rows, not {kind}; {where}")
         source = {"data": encoding.Raw(_json(given["data"], "data"))}
     else:
         text = _text(key, given[key])

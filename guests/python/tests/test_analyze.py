@@ -32,6 +32,12 @@ class Analyze(unittest.TestCase):
         self.assertEqual(self.answer(code)["result"], ROWS)
         self.assertEqual(self.host.started, [("analyze", {"data": ROWS, "request": {"steps": STEPS}, "line": 2})])
 
+    def test_a_text_or_a_number_is_no_data(self):
+        for data, kind in (("'/etc/passwd'", "str"), ("5", "int")):
+            said = self.refused(f"await analyze({data}, [])")
+            self.assertIn(f'data of analyze is a list of rows, not {kind}; file="sales.csv" is a file', said)
+        self.assertIn("data of inputs['more'] is", self.refused("await analyze([], [], inputs={'more': 'a.csv'})"))
+
     def test_a_file_or_a_handle_stands_in_the_place_of_data(self):
         asked = {"request": {"steps": STEPS}, "line": 1}
         for code, source in (

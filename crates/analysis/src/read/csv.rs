@@ -10,6 +10,7 @@ use polars_io::SerReader;
 use polars_io::prelude::{CsvEncoding, CsvReadOptions};
 
 use super::typed_text::typed;
+use crate::bounds::COLUMNS_MAX;
 use crate::outcome::{Notes, Problem};
 use crate::table::{NESTED, Table};
 
@@ -20,7 +21,14 @@ const GUESSED_ROWS: usize = 10_000;
 
 pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem> {
     let content = as_utf8(super::without_mark(bytes), notes);
-    let separator = separator_of(&content);
+    let (separator, columns) = header_of(&content);
+    // Before it is read: each column takes memory, however short its rows are.
+    if columns > COLUMNS_MAX {
+        return Err(Problem::new(format!(
+            "the data has {columns} columns; at most {COLUMNS_MAX} can be read"
+        ))
+        .hint("leave out columns first, or turn rows and columns around"));
+    }
     if separator != b',' {
         notes.add(format!("the fields are separated by {:?}", char::from(separator)));
     }
@@ -84,11 +92,12 @@ fn as_utf8<'a>(content: &'a [u8], notes: &mut Notes) -> Cow<'a, [u8]> {
     }
 }
 
-/// The separator that the first line has most of, outside of quotes.
-fn separator_of(content: &[u8]) -> u8 {
+/// The separator that the first line has most of, outside of quotes, and how many columns that makes.
+fn header_of(content: &[u8]) -> (u8, usize) {
     let mut counts = [0_usize; SEPARATORS.len()];
     let mut is_quoted = false;
-    for byte in content {
+    // Empty lines come before no header.
+    for byte in content.iter().skip_while(|byte| matches!(byte, b'\r' | b'\n')) {
         match byte {
             b'"' => is_quoted = !is_quoted,
             b'\n' if !is_quoted => break,
@@ -102,7 +111,7 @@ fn separator_of(content: &[u8]) -> u8 {
     }
     let most = counts.iter().copied().max().unwrap_or(0);
     let first = counts.iter().position(|count| *count == most).unwrap_or(0);
-    SEPARATORS[first]
+    (SEPARATORS[first], most + 1)
 }
 
 /// Columns with the names of the header; a name that comes again gets a number.
@@ -131,4 +140,23 @@ fn csv_problem(error: PolarsError) -> Problem {
     let short: String = text.lines().next().unwrap_or_default().chars().take(300).collect();
     Problem::new(format!("the CSV data could not be read: {short}"))
         .hint("every line needs as many fields as the first; fields with separators or line breaks in them need double quotes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_columns_are_refused_before_they_are_read() {
+        let header = |columns: usize| (0..columns).map(|at| format!("c{at}")).collect::<Vec<_>>().join(";");
+        let read = |text: String| read_csv(text.as_bytes(), &mut Notes::default());
+        let problem = read(format!("\n{}\n1", header(1_000_000))).expect_err("too wide");
+        assert_eq!(problem.message, "the data has 1000000 columns; at most 2000 can be read");
+        let row = vec!["1"; COLUMNS_MAX].join(";");
+        let table = read(format!("{}\n{row}\n", header(COLUMNS_MAX))).expect("as wide as may be");
+        assert_eq!((table.rows(), table.frame.width()), (1, COLUMNS_MAX));
+        // Separators inside of quotes separate nothing.
+        let table = read(format!("\"{}\",b\n1,2\n", ";".repeat(COLUMNS_MAX + 1))).expect("two columns");
+        assert_eq!(table.frame.width(), 2);
+    }
 }

@@ -240,6 +240,6 @@ fn failure(error: ResultsError) -> Failure {
     match error {
         ResultsError::Store(error) => data_store::failure(error),
         ResultsError::TooLarge { .. } | ResultsError::Folder { .. } => Failure::Usage(error.into()),
-        ResultsError::Busy => Failure::Ours(error.into()),
+        ResultsError::Busy | ResultsError::Damaged { .. } => Failure::Ours(error.into()),
     }
 }

@@ -13,6 +13,7 @@ cases![
     rows_inside_a_stored_result_are_reached_by_their_path,
     a_file_of_the_workspace_is_analysed_where_it_lies,
     text_in_another_format_is_data_too,
+    what_is_no_data_is_refused_with_the_way_to_pass_it,
     what_does_not_fit_is_kept_under_a_handle_for_programs_and_for_the_next_analysis,
     two_tables_are_joined,
     a_wrong_field_is_named_with_its_step_and_the_nearest_one,
@@ -127,6 +128,25 @@ fn text_in_another_format_is_data_too() {
     assert_eq!(analyze(&served, csv)["result"], json!([{"city": "Oslo", "total": 30}]));
     let lines = json!({"data": "{\"total\": 11}\n{\"total\": 9}\n", "format": "jsonl", "steps": [{"filter": large()}]});
     assert_eq!(analyze(&served, lines)["result"], json!([{"total": 11}]));
+}
+
+fn what_is_no_data_is_refused_with_the_way_to_pass_it() {
+    let served = serve("analysis-no-data");
+    let error = |arguments: Value| analyze(&served, arguments)["error"].take();
+    let number = error(json!({"data": 5, "steps": [{"describe": {}}]}));
+    assert_eq!(
+        (&number["code"], &number["message"]),
+        (&json!("GM-2002"), &json!("data is rows, and 5 is none"))
+    );
+    let path = error(json!({"data": "/etc/passwd", "steps": [{"describe": {}}]}));
+    assert_eq!(path["message"], "data is rows, and \"/etc/passwd\" is a name");
+    assert_eq!(path["hint"], "pass a file of the workspace as `file`, and a stored result as `handle`");
+    let further = error(json!({"data": orders(), "inputs": {"more": true}, "steps": [{"describe": {}}]}));
+    assert_eq!(further["message"], "data is rows, and true is none");
+    let code =
+        "try:\n    await analyze('/etc/passwd', [])\nexcept TypeError as error:\n    result = str(error)";
+    let said = run(&served, code);
+    assert!(said.as_str().is_some_and(|said| said.contains("file=\"sales.csv\"")), "{said}");
 }
 
 fn what_does_not_fit_is_kept_under_a_handle_for_programs_and_for_the_next_analysis() {

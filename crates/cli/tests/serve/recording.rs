@@ -15,6 +15,7 @@ use crate::gateways::{Place, Served};
 cases![
     what_was_answered_is_known_after_a_kill_and_what_ran_is_lost,
     two_gateways_record_into_one_history_and_both_see_it,
+    an_execution_that_was_answered_is_told_apart_from_one_that_never_was,
     figures_are_told_to_whoever_asks,
     a_gateway_that_cannot_remember_refuses_to_start_unless_it_need_not,
     a_database_of_a_newer_version_is_left_as_it_is,
@@ -31,6 +32,19 @@ fn recorded(client: &Client, code: &str) -> String {
 fn history(home: &Home) -> Vec<Value> {
     let listed = home.ok(&["history", "--limit", "1000", "--json"]);
     serde_json::from_str(&listed).expect("a list")
+}
+
+fn an_execution_that_was_answered_is_told_apart_from_one_that_never_was() {
+    let served = Place::new("record-answered").serve(legacy(), &[]);
+    let id = recorded(&served, "1 + 1");
+    let error = |id: &str| served.structured("get_execution", json!({"id": id}))["error"].take();
+    let answered = error(&id);
+    let expected = format!("the execution `{id}` has ended, and its answer is not kept any more");
+    assert_eq!((&answered["code"], &answered["message"]), (&json!("GM-2002"), &json!(expected)));
+    let hint = answered["hint"].as_str().unwrap_or_default();
+    assert!(hint.ends_with(&format!("`gristmill show {id}`")), "{answered:#}");
+    let unknown = error("abcdefghijkmnpqrstuv");
+    assert_eq!(unknown["message"], "there is no execution `abcdefghijkmnpqrstuv`");
 }
 
 fn kill_9(served: &Served) {

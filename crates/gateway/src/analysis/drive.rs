@@ -27,13 +27,16 @@ pub(super) enum Ending {
 }
 
 /// Hands the job over and waits for its end. The worker is gone afterwards, and so it is when this
-/// future is dropped.
-pub(super) async fn drive(mut worker: Worker, job: &Job) -> Ending {
+/// future is dropped. The job's message, with all of its data, is gone as soon as the worker has it.
+pub(super) async fn drive(mut worker: Worker, job: &mut Job) -> Ending {
+    let frame = std::mem::take(&mut job.frame);
     let deadline = TimeLimit::new(Duration::from_millis(job.limits.get(LimitName::WallTime)));
     let ending = {
         let descriptors: Vec<_> = job.files.iter().chain([&job.output]).map(AsFd::as_fd).collect();
         let run = async {
-            match worker.send(&job.frame, &descriptors).await {
+            let sent = worker.send(&frame, &descriptors).await;
+            drop(frame);
+            match sent {
                 Ok(()) => listen(&mut worker).await,
                 Err(error) => ending_of(error),
             }

@@ -17,11 +17,23 @@ const NAMES: [(&str, DataFormat); 8] = [
     ("parquet", DataFormat::Parquet),
 ];
 
+/// Longer lines are no paths that anybody writes.
+const PATH_BYTES_MAX: usize = 1_024;
+
 /// The format that a file's name tells, if it does.
 pub fn format_of_path(path: &str) -> Option<&'static str> {
     let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
     NAMES.iter().find(|(name, _)| *name == ending).map(|(name, _)| *name)
+}
+
+/// Whether a text says where data is, instead of being data: one line that begins as a path does, or ends
+/// as a file of data. As CSV it would be a header without rows.
+pub fn is_path(text: &str) -> bool {
+    let text = text.trim();
+    text.len() <= PATH_BYTES_MAX
+        && !text.contains(['\n', '\r'])
+        && (text.starts_with('/') || format_of_path(text).is_some())
 }
 
 /// The format of a name as callers write it.
@@ -46,6 +58,8 @@ mod tests {
         assert_eq!(format_of_path("data/Sales.CSV"), Some("csv"));
         assert_eq!(format_of_path("a.b/c"), None);
         assert_eq!(format_of_path("notes.txt"), None);
+        assert!(is_path("/etc/passwd") && is_path("sales.csv") && is_path(" data/a.json\n"));
+        assert!(!is_path("a,b") && !is_path("/a,b\n1,2") && !is_path("{\"a\": \"b.csv\"}") && !is_path(""));
         let failure = read("xlsx\u{202e}").unwrap_err();
         assert_eq!(failure.code, Code::BadRequest);
         assert!(!failure.message.contains('\u{202e}'), "{failure}");

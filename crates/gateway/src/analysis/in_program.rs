@@ -134,7 +134,8 @@ impl ProgramAnalyses {
         let WrittenInput { data, handle, file, format } = written;
         let (data, format) = match (data, handle, file) {
             (Some(data), None, None) => {
-                (AnalysisData::Inline(data.get().to_owned()), format.or_else(|| Some("json".to_owned())))
+                let text = Box::<str>::from(data).into_string();
+                (AnalysisData::Inline(text), format.or_else(|| Some("json".to_owned())))
             }
             (None, Some(handle), None) => (self.open_result(&handle).await?, format),
             (None, None, Some(path)) => {

@@ -67,9 +67,11 @@ pub(super) fn prepare(
             threads,
         },
     };
-    let frame = encode_frame(&ToWorker::Analyze(Box::new(job))).map_err(|error| {
+    let mut frame = encode_frame(&ToWorker::Analyze(Box::new(job))).map_err(|error| {
         refused(error.to_string(), "put the data into a file in the workspace, and name that")
     })?;
+    // Many of them may wait for a place: without the room that they have grown into.
+    frame.shrink_to_fit();
     Ok(Job { frame, files, output, limits })
 }
 

@@ -25,7 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::builder::Gateway;
 use crate::pool::{CheckoutError, Pool};
 
-pub use format::format_of_path;
+pub use format::{format_of_path, is_path};
 pub(crate) use in_program::{AnalysisCall, ProgramAnalyses};
 pub use job::{NAME_BYTES_MAX, OUTPUT_BYTES_MAX, REQUEST_BYTES_MAX};
 use output_file::unlinked_file_in;
@@ -145,11 +145,11 @@ impl Analyses {
     }
 
     pub async fn run(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
-        let job = job::prepare(request, &self.limits, self.threads)?;
+        let mut job = job::prepare(request, &self.limits, self.threads)?;
         let _place = self.take_place().await?;
         let worker = self.pool.checkout_analysis().await.map_err(no_worker)?;
         let started = Instant::now();
-        let ending = drive::drive(worker, &job).await;
+        let ending = drive::drive(worker, &mut job).await;
         outcome::settle(ending, job, started.elapsed())
     }
 

@@ -180,7 +180,9 @@ impl Whole {
 /// Why something could not be kept, without a path of the machine.
 fn reason(error: &ResultsError) -> String {
     match error {
-        ResultsError::TooLarge { .. } | ResultsError::Busy => error.to_string(),
+        ResultsError::TooLarge { .. } | ResultsError::Busy | ResultsError::Damaged { .. } => {
+            error.to_string()
+        }
         ResultsError::Folder { .. } | ResultsError::Store(_) => {
             "the gateway's disk does not take it; return less of it".to_owned()
         }

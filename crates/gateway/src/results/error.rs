@@ -28,6 +28,14 @@ pub enum ResultsError {
         /// What the system says.
         why: String,
     },
+    /// The file was not what was kept, and is removed. The same value can be kept again.
+    #[error(
+        "the stored result `{handle}` is damaged: its file is not what was kept, and is removed; run what made it again"
+    )]
+    Damaged {
+        /// Its handle.
+        handle: String,
+    },
     /// Nothing was changed: another gateway is busy with the results for longer than anyone should be.
     #[error("another process holds the results; try again in a moment")]
     Busy,
@@ -90,6 +98,8 @@ impl ReadError {
             ReadError::Binary { path_in_program, .. } => {
                 Some(format!("a program reads it: open({path_in_program:?}, \"rb\")"))
             }
+            // It says so itself.
+            ReadError::Results(ResultsError::Damaged { .. }) => None,
             ReadError::Path(PathError::Read(_)) | ReadError::Results(_) => {
                 Some("`gristmill doctor` looks at the data folder".to_owned())
             }

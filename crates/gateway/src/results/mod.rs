@@ -15,6 +15,7 @@
 mod analysis_inputs;
 mod error;
 mod handle;
+mod integrity;
 mod kind;
 mod place;
 mod read;
@@ -37,6 +38,7 @@ pub use place::NewResult;
 pub use read::ReadPart;
 
 use handle::Key;
+use integrity::SeenWhole;
 use place::{Place, ResultsLock};
 
 /// One result. Whoever has more to keep has a file in the workspace for it.
@@ -87,6 +89,7 @@ struct Inner {
     place: Place,
     settings: ResultSettings,
     keys: Mutex<HashMap<Owner, Key>>,
+    seen_whole: SeenWhole,
 }
 
 impl Results {
@@ -94,7 +97,8 @@ impl Results {
     /// there. What a killed gateway left half-done is mended.
     pub async fn open(store: Store, folder: PathBuf, settings: ResultSettings) -> Result<Self, ResultsError> {
         let place = blocking(move || Place::open(folder)).await?;
-        let results = Self { inner: Arc::new(Inner { store, place, settings, keys: Mutex::default() }) };
+        let (keys, seen_whole) = (Mutex::default(), SeenWhole::default());
+        let results = Self { inner: Arc::new(Inner { store, place, settings, keys, seen_whole }) };
         // What cannot be tidied now is tidied later: results can be read meanwhile.
         let _ = results.sweep().await;
         Ok(results)
@@ -120,7 +124,7 @@ impl Results {
         let (key, ending) = (self.key_of(owner).await?, kind.ending(media_type.as_deref()));
         let hashed = blocking(move || Ok((handle::of_bytes(&key, ending, &bytes), bytes)));
         let (handle, bytes) = hashed.await?;
-        if let Some((known, _)) = self.renew(owner, &handle, origin.clone()).await? {
+        if let Some(known) = self.kept_before(owner, &handle, origin.clone()).await? {
             return Ok(known);
         }
         let (inner, whose) = (Arc::clone(&self.inner), owner.clone());
@@ -160,7 +164,7 @@ impl Results {
             Ok((new, handle, size))
         });
         let (new, handle, size) = hashed.await?;
-        if let Some((known, _)) = self.renew(&owner, &handle, origin.clone()).await? {
+        if let Some(known) = self.kept_before(&owner, &handle, origin.clone()).await? {
             return Ok(known);
         }
         let record = kind::new_record(&owner, &handle, (kind, media_type), origin, size, now_ms());
@@ -172,7 +176,8 @@ impl Results {
         Ok(self.look_up(owner, handle).await?.map(|(stored, _)| stored))
     }
 
-    /// The same with its file, at its beginning. That counts as a use.
+    /// The same with its file, at its beginning. That counts as a use. A file that is no longer what was
+    /// kept is an error, and is removed.
     pub async fn open_file(
         &self,
         owner: &Owner,
@@ -290,6 +295,7 @@ impl Results {
         origin: Origin,
     ) -> Result<Option<(StoredResult, File)>, ResultsError> {
         let Some((stored, file)) = self.look_up(owner, handle).await? else { return Ok(None) };
+        let file = self.as_kept(&stored, file).await?;
         let from = (origin.session, origin.execution);
         let renewed =
             self.inner.store.renew_result(owner.0.clone(), stored.handle.clone(), now_ms(), from).await;

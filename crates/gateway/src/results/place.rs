@@ -148,8 +148,12 @@ impl Place {
 
     /// Gives a whole file its name.
     pub fn take_in(&self, new: NewResult, file_name: &str) -> io::Result<()> {
-        let folder = self.made_folder_of(&new.owner)?;
-        new.move_to(&folder.join(file_name))
+        let target = self.made_folder_of(&new.owner)?.join(file_name);
+        // A file is replaced; a folder would stay in the way.
+        if fs::symlink_metadata(&target).is_ok_and(|found| found.is_dir()) {
+            remove_any(&target)?;
+        }
+        new.move_to(&target)
     }
 
     /// The file of a result; `None` if it is gone, or is not what was kept.
@@ -197,18 +201,18 @@ impl Place {
     pub fn remove(&self, files: &[StoredFile]) {
         for file in files {
             // What cannot be removed now is removed by a later sweep.
-            let _ = fs::remove_file(self.path_of(&file.owner, &file.file_name));
+            let _ = remove_any(&self.path_of(&file.owner, &file.file_name));
         }
     }
 
-    /// Removes files that belong to no result, and what was never finished; gives how many.
+    /// Removes what belongs to no result, and what was never finished; gives how many.
     pub fn remove_strays(&self, known: &[StoredFile]) -> usize {
         let known: HashSet<PathBuf> =
             known.iter().map(|file| self.path_of(&file.owner, &file.file_name)).collect();
         let mut removed = 0;
         for folder in entries(&self.folder).into_iter().filter(|path| is_owners(path)) {
             let strays = entries(&folder).into_iter().filter(|path| !known.contains(path));
-            removed += strays.filter(|path| fs::remove_file(path).is_ok()).count();
+            removed += strays.filter(|path| remove_any(path).is_ok()).count();
         }
         let incoming = entries(&self.folder.join(INCOMING));
         removed + incoming.iter().filter(|path| is_left_behind(path) && fs::remove_file(path).is_ok()).count()
@@ -217,6 +221,14 @@ impl Place {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Removes what lies in an owner's folder, also what we did not make: nothing but files is ours.
+fn remove_any(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path)?.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    }
 }
 
 /// Whether a folder is one that we made for an owner.

@@ -167,6 +167,45 @@ async fn what_a_kill_leaves_is_mended_when_it_is_opened_again() {
 }
 
 #[tokio::test]
+async fn a_damaged_file_of_the_same_length_is_not_served_and_the_value_can_be_put_again() {
+    let folder = TestFolder::new("results");
+    let results = open(folder.path()).await;
+    let (read, put_again, whole) =
+        (put(&results, "a", "[1]").await, put(&results, "a", "[2]").await, put(&results, "a", "[3]").await);
+    for damaged in [&read, &put_again] {
+        fs::write(path_of(&results, damaged), "[0]").unwrap();
+    }
+    let error = results.open_file(&of("a"), &read.handle).await.unwrap_err();
+    assert!(matches!(&error, ResultsError::Damaged { handle } if *handle == read.handle), "{error}");
+    assert!(error.to_string().contains("is damaged"), "{error}");
+    assert!(!is_there(&results, "a", &read).await && !path_of(&results, &read).exists());
+    assert_eq!(put(&results, "a", "[2]").await.handle, put_again.handle);
+    for (stored, text) in [(&put_again, b"[2]"), (&whole, b"[3]")] {
+        // The second time it is known to be whole.
+        for _ in 0..2 {
+            assert_eq!(content(&results, "a", &stored.handle).await.unwrap(), text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_in_the_place_of_a_result_goes_and_the_value_can_be_put_again() {
+    let folder = TestFolder::new("results");
+    let results = open(folder.path()).await;
+    let (swept, put_again) = (put(&results, "a", "[1]").await, put(&results, "a", "[2]").await);
+    for stored in [&swept, &put_again] {
+        fs::remove_file(path_of(&results, stored)).unwrap();
+        fs::create_dir(path_of(&results, stored)).unwrap();
+        fs::write(path_of(&results, stored).join("inside"), "x").unwrap();
+    }
+    assert_eq!(put(&results, "a", "[2]").await.handle, put_again.handle);
+    assert_eq!(content(&results, "a", &put_again.handle).await.unwrap(), b"[2]");
+    let again = open(folder.path()).await;
+    assert!(!path_of(&again, &swept).exists() && !is_there(&again, "a", &swept).await);
+    assert!(is_there(&again, "a", &put_again).await);
+}
+
+#[tokio::test]
 async fn what_was_used_longest_ago_makes_room() {
     let folder = TestFolder::new("results");
     let results = small(folder.path(), 1_000).await;

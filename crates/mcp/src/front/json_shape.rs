@@ -1,13 +1,22 @@
 //! Looks at JSON text before anyone parses it: how deep it goes, and whether it uses a key that the
 //! parser keeps for itself. It does not validate; a parser comes after it and can then recurse safely.
+//! Of what is not parsed at all it finds the id that an answer goes to.
 
 use gristmill_gateway::{JsonCapError, JsonCaps};
+use serde_json::Value;
 
 /// Arrays and objects inside each other. The parser itself stops at the next one.
 pub(super) const DEPTH_MAX: usize = 127;
 
-/// Values in one message. Each takes some 70 bytes when it is parsed, whatever it takes on the wire.
+/// Values in one message. A row with one field counts as two and takes some 600 bytes when it is parsed,
+/// and is parsed twice: beyond this one connection could fill the memory. A text is one value, however long.
 pub(super) const VALUES_MAX: usize = 200_000;
+
+/// The id of a message that is not parsed. Clients count, or take a UUID.
+const ID_BYTES_MAX: usize = 1_024;
+
+/// The same for an id that is a number: 64 bits have 19 digits and a sign.
+const INTEGER_BYTES_MAX: usize = 20;
 
 /// What a parser must not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +25,9 @@ pub(super) enum ShapeError {
     #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
     Depth,
     /// Too many values.
-    #[error("a message has at most {VALUES_MAX} values; put large data into files of a session")]
+    #[error(
+        "a message has at most {VALUES_MAX} values; pass large data as one text of CSV or JSON, as a file of a session, or by a handle"
+    )]
     Values,
     /// A key of the parser's own.
     #[error("keys that begin with `$serde_json::private::` are not taken")]
@@ -32,6 +43,75 @@ pub(super) fn check(text: &[u8]) -> Result<(), ShapeError> {
         Err(JsonCapError::Values { .. }) => Err(ShapeError::Values),
         Ok(_) | Err(JsonCapError::Bytes { .. }) => Ok(()),
     }
+}
+
+/// The `id` of a request that is not going to be parsed, as far as it can be read: `None` where there is
+/// none, or no `method` beside it, since the id of an answer is not the client's. One pass, whatever it is.
+pub(super) fn id_of_request(text: &[u8]) -> Option<Value> {
+    if text.trim_ascii_start().first() != Some(&b'{') {
+        return None;
+    }
+    let (mut id, mut has_method, mut depth, mut at) = (None, false, 0_usize, 0);
+    while let Some(byte) = text.get(at) {
+        let mut next = at + 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                next = end_of_string(text, at);
+                let colon = after_space(text, next);
+                if depth == 1 && text.get(colon) == Some(&b':') {
+                    let value = after_space(text, colon + 1);
+                    match text.get(at..next) {
+                        Some(b"\"id\"") => id = scalar_at(text, value),
+                        Some(b"\"method\"") => has_method = text.get(value) == Some(&b'"'),
+                        Some(_) | None => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        at = next;
+    }
+    id.filter(|_| has_method)
+}
+
+/// A short string or number.
+fn scalar_at(text: &[u8], at: usize) -> Option<Value> {
+    let end = match text.get(at)? {
+        b'"' => end_of_string(text, at),
+        _ => {
+            let ends = |byte: &u8| matches!(byte, b',' | b'}') || byte.is_ascii_whitespace();
+            // No further: there may be millions of such members.
+            let near = text.get(at..)?.iter().take(INTEGER_BYTES_MAX + 1);
+            let length = near.clone().position(ends).unwrap_or(near.len());
+            if length > INTEGER_BYTES_MAX {
+                return None;
+            }
+            at + length
+        }
+    };
+    let scalar = text.get(at..end).filter(|scalar| scalar.len() <= ID_BYTES_MAX)?;
+    serde_json::from_slice(scalar).ok()
+}
+
+/// Behind the quotes that end a string; `at` is where it begins.
+fn end_of_string(text: &[u8], at: usize) -> usize {
+    let mut escaped = false;
+    for (index, byte) in text.iter().enumerate().skip(at + 1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return index + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn after_space(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
 #[cfg(test)]
@@ -69,10 +149,32 @@ mod tests {
     }
 
     #[test]
+    fn the_id_of_a_request_is_found_on_its_first_level_only() {
+        let check = |text: &str, expected: Option<Value>| {
+            assert_eq!(id_of_request(text.as_bytes()), expected, "{text}");
+        };
+        check(r#"{"id":7,"method":"a"}"#, Some(7.into()));
+        check(
+            r#" {"params":{"id":1,"a":"\\\"id\":2"}, "method" : "a" , "id" : "x\"y" }"#,
+            Some("x\"y".into()),
+        );
+        check(r#"{"method":"id","id":-3,"params":[[[["#, Some((-3).into()));
+        check(r#"{"id":7,"result":{"method":"a"}}"#, None);
+        check(r#"{"method":"a","params":{"id":1}}"#, None);
+        check(r#"[{"id":1,"method":"a"}]"#, None);
+        check(r#"{"method":"a","id":{}}"#, None);
+        check(&format!(r#"{{"method":"a","id":{}}}"#, i64::MIN), Some(i64::MIN.into()));
+        for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(INTEGER_BYTES_MAX + 1)] {
+            check(&format!(r#"{{"method":"a","id":{id}}}"#), None);
+        }
+    }
+
+    #[test]
     fn text_that_ends_anywhere_is_no_trouble() {
         let whole = r#"{"a\"\\": ["b", {"\u0024serde_json::private::Number": 1}]}"#;
         for end in 0..whole.len() {
             let _ = check(&whole.as_bytes()[..end]);
+            assert_eq!(id_of_request(&whole.as_bytes()[..end]), None);
         }
         assert_eq!(check(b"\"\\"), Ok(()));
     }

@@ -78,6 +78,8 @@ pub(super) fn check(bytes: &[u8], says_modern: bool) -> Result<Checked, Refused>
     };
     // Through text: numbers of any size survive that, and it is how `rmcp` reads.
     let text = value.to_string();
+    // Not beside its copy: parsed it is many times as large as its text.
+    drop(value);
     match serde_json::from_str::<ClientJsonRpcMessage>(&text) {
         Ok(message) if !is_misunderstood(&message) => Ok(Checked { kind, message, text }),
         Ok(_) | Err(_) => {
@@ -93,7 +95,11 @@ fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
     let failed = |why: String| Refusal::new(Fault::Parse, format!("parse error: {why}"));
     let text = std::str::from_utf8(bytes)
         .map_err(|error| failed(format!("not UTF-8 from byte {} on", error.valid_up_to() + 1)))?;
-    json_shape::check(bytes).map_err(|error| Refusal::new(Fault::Request, error.to_string()))?;
+    // Whoever waits for an answer knows it by its id, also where nothing else is read.
+    json_shape::check(bytes).map_err(|error| {
+        let id = json_shape::id_of_request(bytes).as_ref().and_then(id_of);
+        Refusal::new(Fault::Request, error.to_string()).with_id(id)
+    })?;
     serde_json::from_str(text).map_err(|error| failed(error.to_string()))
 }
 

@@ -25,7 +25,26 @@ fn deep_nesting_is_refused_without_being_parsed() {
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"a\":{}",
         "[".repeat(100_000)
     );
-    check_refused(&deep, -32600, "arrays and objects are nested deeper than 127 levels", Value::Null);
+    check_refused(&deep, -32600, "arrays and objects are nested deeper than 127 levels", 1.into());
+}
+
+#[test]
+fn what_is_refused_unparsed_is_answered_under_its_id() {
+    let call = |id: &str, argument: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"a","arguments":{{"x":{argument}}}}},"id":{id}}}"#
+        )
+    };
+    let rows = format!("[{}0]", r#"{"a":0},"#.repeat(200_000));
+    let says = "a message has at most 200000 values; pass large data as one text of CSV or JSON, as a file of a session, or by a handle";
+    check_refused(&call("7", &rows), -32600, says, 7.into());
+    check_refused(&call("\"seven\"", &rows), -32600, says, "seven".into());
+    let reserved = call("8", r#"{"$serde_json::private::Number":"1"}"#);
+    let says = "keys that begin with `$serde_json::private::` are not taken";
+    check_refused(&reserved, -32600, says, 8.into());
+    // As one text they are taken.
+    let text = Value::String(rows).to_string();
+    assert!(check(call("9", &text).as_bytes(), false).is_ok());
 }
 
 #[test]

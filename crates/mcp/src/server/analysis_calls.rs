@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use gristmill_gateway::analysis::{
-    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
+    AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path, is_path,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::domain::{Code, one_line};
@@ -145,11 +145,21 @@ impl GatewayServer {
             file => (handle, file),
         };
         match (data, handle, file) {
+            (Some(Value::String(text)), None, None) if is_path(&text) => {
+                let message = format!("data is rows, and \"{}\" is a name", one_line(&text, 60));
+                let hint = "pass a file of the workspace as `file`, and a stored result as `handle`";
+                Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
+            }
             // A text is the file that it would be.
             (Some(Value::String(text)), None, None) => {
                 Ok(AnalysisInput { name, format, data: AnalysisData::Inline(text) })
             }
-            (Some(value), None, None) => {
+            (Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))), None, None) => {
+                let message = format!("data is rows, and {} is none", one_line(&value.to_string(), 40));
+                let hint = "pass a list of objects, or a text of CSV or JSON";
+                Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
+            }
+            (Some(value @ (Value::Array(_) | Value::Object(_))), None, None) => {
                 Ok(AnalysisInput { name, format, data: AnalysisData::Inline(value.to_string()) })
             }
             (None, Some(handle), None) => {
@@ -310,10 +320,38 @@ fn failed(failure: &AnalysisFailure, budget: usize) -> Answer {
         Some(step) if !failure.message.starts_with("step ") => format!("step {step}: {}", failure.message),
         Some(_) | None => failure.message.clone(),
     };
-    let hint = failure.hint.as_deref().map(|hint| within(hint, budget / 5));
+    let hint = failure.hint.as_deref().map(|hint| within(without_limits(hint), budget / 5));
     let mut answer = Answer::refused(failure.code, &within(&message, budget * 2 / 5), hint.as_deref());
     if let Some(step) = failure.step {
         answer.structured["error"]["step"] = json!(step);
     }
     answer
+}
+
+/// What a caller can do: the limits of an analysis are no arguments, but for whoever runs the gateway.
+fn without_limits(hint: &str) -> &str {
+    let end = [", or raise `", "; or raise `"].into_iter().filter_map(|words| hint.find(words)).min();
+    end.and_then(|end| hint.get(..end)).unwrap_or(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_no_argument_is_not_recommended() {
+        let hint = "filter rows and select columns in the first steps, before a join";
+        for (code, name) in
+            [(Code::WallTime, "wall_time"), (Code::CpuTime, "cpu_time"), (Code::Memory, "memory")]
+        {
+            let failure = AnalysisFailure {
+                code,
+                message: "the analysis was stopped".to_owned(),
+                hint: Some(format!("{hint}; or raise `{name}` (up to 120 s at level production)")),
+                step: None,
+            };
+            let text = failed(&failure, 1_000).text;
+            assert!(text.trim_end().ends_with(&format!("hint: {hint}")), "{text}");
+        }
+    }
 }

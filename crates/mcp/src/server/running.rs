@@ -6,6 +6,7 @@ use gristmill_gateway::Report;
 use gristmill_gateway::answer::{self as answers, AnswerBudget};
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::executions::{ExecutionId, Follower, Start};
+use gristmill_gateway::history::{Found, RecordedOutcome};
 use gristmill_gateway::ports::QuestionAnswer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, InputRequiredResult, InputResponses, MetaObject,
@@ -100,7 +101,10 @@ impl GatewayServer {
             None => return Ok(self.list_executions(&call.requester).into_result().into()),
             Some(text) => match self.find(text, &call.requester) {
                 Ok(follower) => follower,
-                Err(refused) => return Ok(refused.into_result().into()),
+                Err(refused) => {
+                    let told = self.answered_before(text, &call.requester).await.unwrap_or(refused);
+                    return Ok(told.into_result().into());
+                }
             },
         };
         if call.state.is_some() {
@@ -210,6 +214,22 @@ impl GatewayServer {
             };
             Answer::refused(Code::BadRequest, &format!("there is no execution `{shown}`"), Some(hint))
         })
+    }
+
+    /// What is said of one of the caller's executions whose answer is gone, if the history knows it.
+    async fn answered_before(&self, text: &str, requester: &Requester) -> Option<Answer> {
+        let id = ExecutionId::read(text)?;
+        let found = self.parts.executions.history()?.find(id.as_str(), Some(&requester.owner)).await.ok()?;
+        match found {
+            Found::One(record) if record.summary.outcome != RecordedOutcome::Running => {
+                let message = format!("the execution `{id}` has ended, and its answer is not kept any more");
+                let hint = format!(
+                    "it was the answer of the call that ran it, or nobody asked for 15 minutes; at a terminal: `gristmill show {id}`"
+                );
+                Some(Answer::refused(Code::BadRequest, &message, Some(&hint)))
+            }
+            Found::One(_) | Found::Nothing | Found::Several(_) => None,
+        }
     }
 
     fn list_executions(&self, requester: &Requester) -> Answer {

@@ -16,6 +16,7 @@ mod words;
 use std::io::Read;
 use std::path::Path;
 
+use gristmill_gateway::domain::one_line;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -53,6 +54,16 @@ impl Replay {
         let dump: Dump = serde_json::from_str(&text).map_err(|error| {
             format!("{} is no catalogue, an object with `server` and `tools`: {error}", file.display())
         })?;
+        for (index, tool) in dump.tools.iter().enumerate() {
+            let wrong = |what: &str| format!("{}: {what}", file.display());
+            let Some(name) = tool["name"].as_str() else {
+                return Err(wrong(&format!("the tool at place {} has no `name`", index + 1)));
+            };
+            if !tool["inputSchema"].is_object() {
+                let shown = one_line(name, 60);
+                return Err(wrong(&format!("the tool `{shown}` has no `inputSchema`, which is an object")));
+            }
+        }
         Ok(Self { server: dump.server, tools: dump.tools })
     }
 

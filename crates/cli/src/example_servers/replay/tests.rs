@@ -235,3 +235,17 @@ fn what_is_not_scripted_or_not_there_is_refused_in_words() {
     let error = Replay::new(Some(std::path::Path::new("/nowhere/file.json"))).err();
     assert!(error.is_some_and(|error| error.starts_with("/nowhere/file.json: ")));
 }
+
+#[test]
+fn a_definition_that_is_none_is_named_with_its_file() {
+    let folder = gristmill_testkit::TestFolder::new("replay");
+    let file = folder.path().join("odd.json");
+    let check = |tools: Value, says: &str| {
+        std::fs::write(&file, json!({"server": "odd", "tools": tools}).to_string()).expect("written");
+        let expected = format!("{}: {says}", file.display());
+        assert_eq!(Replay::new(Some(&file)).err(), Some(expected));
+    };
+    let whole = json!({"name": "a", "inputSchema": {"type": "object"}});
+    check(json!([whole, {"name": "b"}]), "the tool `b` has no `inputSchema`, which is an object");
+    check(json!([whole, 7]), "the tool at place 2 has no `name`");
+}
