@@ -259,3 +259,60 @@ async fn the_smallest_budget_still_says_why_a_program_failed() {
     assert_eq!(answer.structured["error"]["message"], "this is why", "{}", answer.structured);
     assert!(answer.text.starts_with("error[GM-1102]: this is why\n"), "{}", answer.text);
 }
+
+#[tokio::test]
+async fn the_beginning_of_a_message_stays_however_dear_it_is_in_json() {
+    for (message, beginning) in [
+        (format!("row was: {}", "\t".repeat(800)), "row was:"),
+        ("\0\u{1b}\u{7}\"\\".repeat(400), "\0\u{1b}\u{7}\"\\"),
+        (format!("{}the reason", "\n".repeat(50_000)), "the reason"),
+    ] {
+        let mut report = Report::refused(Code::Exception, message.clone(), None, Duration::ZERO);
+        if let Some(error) = &mut report.error {
+            error.line = Some(1);
+            error.traceback =
+                Some(format!("Traceback (most recent call last):\n  line 1\nValueError: {message}"));
+        }
+        for tokens_max in [100, 200, 500, 1_000] {
+            let answer = of_report(&report, &within(tokens_max), None, None).await;
+            let told = answer.structured["error"]["message"].as_str().unwrap();
+            assert!(told.starts_with(beginning), "{tokens_max}: {}", answer.structured);
+            assert!(answer.text.contains(beginning), "{tokens_max}: {}", answer.text);
+            assert!(answer.tokens <= tokens_max as u64);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_program_printed_has_its_handle_in_the_smallest_budgets() {
+    let folder = TestFolder::new("answers-failed");
+    let keep = keeping(&folder, 1 << 30).await;
+    let message = "m ".repeat(80);
+    let mut report = Report::refused(Code::Exception, message.clone(), None, Duration::ZERO);
+    report.stdout = "o ".repeat(3_000);
+    if let Some(error) = &mut report.error {
+        error.line = Some(1);
+        error.traceback =
+            Some(format!("Traceback (most recent call last):\n  line 1\nValueError: {message}"));
+    }
+    for tokens_max in TOKENS_MIN..100 {
+        let answer = of_report(&report, &within(tokens_max), Some(&keep), None).await;
+        assert_eq!(kept(&keep, &answer.structured["output_handle"]).await, report.stdout.as_bytes());
+        assert!(answer.text.contains("/results/"), "{tokens_max}: {}", answer.text);
+        let told = answer.structured["error"]["message"].as_str().unwrap();
+        assert!(told.starts_with("m m"), "{tokens_max}: {}", answer.structured);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_error_tells_no_number_that_nobody_knows() {
+    let message = format!("{}…", "word ".repeat(2_000));
+    let report = Report::refused(Code::Exception, message, None, Duration::ZERO);
+    for tokens_max in [60, 100, 300, 1_000, 3_000] {
+        let answer = of_report(&report, &within(tokens_max), None, None).await;
+        let told = answer.structured["error"]["message"].as_str().unwrap();
+        assert!(told.starts_with("word word") && !told.contains("bytes"), "{tokens_max}: {told}");
+        assert!(told.ends_with('…'), "{tokens_max}: {told}");
+        assert!(!told.contains("… ") || told.contains("… part left out …"), "{tokens_max}: {told}");
+    }
+}
