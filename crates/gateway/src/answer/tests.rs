@@ -112,7 +112,7 @@ async fn bytes_become_files_and_images_go_along() {
     ]);
     let result = json!({
         "chart": {"$file": mark(png, "text/html")},
-        "told": {"type": "image", "path": "/workspace/tool_files/a-1.png", "$file": mark(png, "image/png")},
+        "told": {"type": "image", "path": "/workspace/tool_files/a-1.png", "mime": "image/png", "bytes": 12, "$file": mark(png, "image/png")},
         "other": {"$file": mark(b"\xff\x00", "image/png")},
         "by_hand": by_hand,
     });
@@ -122,7 +122,7 @@ async fn bytes_become_files_and_images_go_along() {
     assert_eq!(shown["chart"], json!({"file": path, "media_type": "image/png", "bytes": png.len()}));
     assert_eq!(
         shown["told"],
-        json!({"type": "image", "path": "/workspace/tool_files/a-1.png", "file": path}),
+        json!({"type": "image", "path": "/workspace/tool_files/a-1.png", "mime": "image/png", "bytes": 12, "file": path}),
         "the same bytes are the same file"
     );
     assert_eq!(
@@ -134,6 +134,26 @@ async fn bytes_become_files_and_images_go_along() {
     let image = AnswerPart { media_type: "image/png", base64: BASE64_STANDARD.encode(png) };
     assert_eq!(answer.files, [image.clone(), image]);
     assert!(!answer.text.contains(&BASE64_STANDARD.encode(png)), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn an_object_with_members_of_its_own_stays_and_bytes_inside_it_become_files() {
+    let folder = TestFolder::new("answers-own");
+    let keep = keeping(&folder, 1 << 30).await;
+    let mark = json!({"media_type": "image/png", "bytes": 3, "base64": "AAAA"});
+    let bytes = vec![255_u8; 300];
+    let inner = json!({"media_type": "", "bytes": 300, "base64": BASE64_STANDARD.encode(&bytes)});
+    let own = json!({"file": "MY OWN VALUE", "size": 5, "$file": mark});
+    let named = json!({"type": "image", "path": "p", "mime": "m", "file": "mine", "$file": mark});
+    let result = json!({"own": own, "named": named, "around": {"$file": mark, "b": {"$file": inner}}});
+    let answer = of_report(&ok(Some(result), ""), &AnswerBudget::default(), Some(&keep), None).await;
+    let shown = &answer.structured["result"];
+    assert_eq!((&shown["own"], &shown["named"]), (&own, &named));
+    let around = &shown["around"];
+    assert_eq!((&around["$file"], &around["b"]["bytes"]), (&mark, &json!(300)));
+    let handle = around["b"]["file"].as_str().unwrap().trim_start_matches("/results/").split('.').next();
+    assert_eq!(kept(&keep, &json!(handle)).await, bytes);
+    assert!(!answer.text.contains(&BASE64_STANDARD.encode(&bytes)), "{}", answer.text);
 }
 
 #[tokio::test]
