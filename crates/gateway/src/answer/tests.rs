@@ -99,6 +99,36 @@ async fn what_cannot_be_kept_is_said_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn what_an_answer_names_is_kept_and_the_rest_is_said_not_to_be() {
+    let folder = TestFolder::new("answers-room");
+    let keep = keeping(&folder, 40_000).await;
+    let report = ok(Some(json!("word ".repeat(6_000))), &"line\n".repeat(6_000));
+    for tokens_max in [150, 1_000] {
+        let answer = of_report(&report, &within(tokens_max), Some(&keep), None).await;
+        let whole = kept(&keep, &answer.structured["result_handle"]).await;
+        assert_eq!(whole, "word ".repeat(6_000).as_bytes());
+        assert_eq!(answer.structured.get("output_handle"), None);
+        assert!(answer.text.contains("The output (29.3 KB) is "), "{}", answer.text);
+        assert!(answer.text.contains("at most 39.1 KB"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn the_smallest_budget_says_that_something_is_not_kept_and_why() {
+    let folder = TestFolder::new("answers-why");
+    let keep = keeping(&folder, 1 << 10).await;
+    let report = ok(Some(json!("word ".repeat(400_000))), "");
+    for (keep, said) in [
+        (None, "The result (1.9 MB) is cut and not kept: return less."),
+        (Some(&keep), "The result (1.9 MB) is cut and not kept: at most 1 KB are."),
+    ] {
+        let answer = of_report(&report, &within(TOKENS_MIN), keep, None).await;
+        assert!(answer.text.contains(said), "{}", answer.text);
+        assert!(answer.structured["notes"].to_string().contains(said), "{}", answer.structured);
+    }
+}
+
+#[tokio::test]
 async fn bytes_become_files_and_images_go_along() {
     let folder = TestFolder::new("answers-bytes");
     let keep = keeping(&folder, 1 << 30).await;
