@@ -36,8 +36,9 @@ impl Failure {
     pub fn within(error: &ErrorReport, room: usize) -> Self {
         let (message_whole, message) = ends(&error.message, MESSAGE_TOKENS_MAX.min(room));
         let traceback = error.traceback.as_deref().map(str::trim_end).filter(|text| !text.is_empty());
-        let traceback = traceback.map(|text| ends(text, TRACEBACK_TOKENS_MAX.min(room / 2)));
-        let (traceback_whole, traceback) = traceback.unzip();
+        let traceback_room = TRACEBACK_TOKENS_MAX.min(room / 2);
+        let traceback = traceback.filter(|_| traceback_room >= TRACEBACK_TOKENS_MIN);
+        let (traceback_whole, traceback) = traceback.map(|text| ends(text, traceback_room)).unzip();
         let mut failure = Self {
             code: error.code,
             message,
