@@ -111,6 +111,7 @@ fn prints_of_any_bytes_come_back_as_text() {
         "import sys, os\nprint('a\\udcffb')\nsys.stdout.buffer.write(b'\\xff\\n')\nsys.stdout.flush()\nos.write(2, b'err')",
     );
     assert_eq!(report.stdout, "a\\udcffb\n\u{fffd}\n");
+    assert!(report.notes.iter().any(|note| note.contains("U+FFFD")), "{:?}", report.notes);
     assert_eq!(report.stderr, "err");
 }
 

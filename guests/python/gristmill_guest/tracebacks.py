@@ -45,6 +45,9 @@ def message_of(error):
         text = str(error)
     except BaseException as failure:
         return f"<the exception's __str__ raised {type(failure).__name__}>"
+    if len(text) > MESSAGE_CHARS_MAX:
+        # What is cut away should not be the reason behind a flood of blank lines.
+        text = str.strip(text)
     text = _without_guest_paths(text[: 2 * MESSAGE_CHARS_MAX])
     return text if len(text) <= MESSAGE_CHARS_MAX else text[: MESSAGE_CHARS_MAX - 1] + "\u2026"
 

@@ -228,6 +228,9 @@ class Errors(World):
         error = self.error("class E(Exception):\n    def __str__(self):\n        raise ValueError\nraise E()")
         self.assertEqual(error["message"], "<the exception's __str__ raised ValueError>")
 
+    def test_a_reason_behind_many_blank_lines_is_told(self):
+        self.assertEqual(self.error("raise ValueError('\\n' * 50_000 + 'the reason')")["message"], "the reason")
+
     def test_exit_codes(self):
         self.check("import sys\nsys.exit()", ok())
         self.check("import sys\nsys.exit(0)", ok())

@@ -239,7 +239,9 @@ fn missing(handle: &str) -> Failure {
 fn failure(error: ResultsError) -> Failure {
     match error {
         ResultsError::Store(error) => data_store::failure(error),
-        ResultsError::TooLarge { .. } | ResultsError::Folder { .. } => Failure::Usage(error.into()),
+        ResultsError::TooLarge { .. } | ResultsError::Full { .. } | ResultsError::Folder { .. } => {
+            Failure::Usage(error.into())
+        }
         ResultsError::Busy | ResultsError::Damaged { .. } => Failure::Ours(error.into()),
     }
 }

@@ -61,9 +61,21 @@ fn a_result_is_read_in_parts() {
         (&part["value"], &part["total"], &part["counted"]),
         (&json!("ółw"), &json!(5_000), &json!("characters"))
     );
-    let whole = served.call("read_result", json!({"handle": format!("/results/{handle}.json")}));
-    let tokens = gristmill_gateway::tokens::count(text_of(&whole));
-    assert!(tokens <= 1_200, "{tokens}: {}", text_of(&whole));
+    let escapes = put(served.home(), &Owner::local(), ResultKind::Text, &"a\"\\\t\u{1}".repeat(9_000));
+    let whole = format!("/results/{handle}.json");
+    for arguments in [
+        json!({"handle": whole}),
+        json!({"handle": whole, "path": "rows", "offset": 5, "limit": 9_000}),
+        json!({"handle": whole, "path": "text"}),
+        json!({"handle": escapes, "limit": 20_000}),
+    ] {
+        let read = served.call("read_result", arguments);
+        let structured = read["structuredContent"].to_string();
+        for said in [text_of(&read), structured.as_str()] {
+            let tokens = gristmill_gateway::tokens::count(said);
+            assert!((20..=1_000).contains(&tokens), "{tokens}: {said}");
+        }
+    }
     let text = put(served.home(), &Owner::local(), ResultKind::Text, "one\ntwo\nthree");
     assert_eq!(
         served.structured("read_result", json!({"handle": text, "offset": 4}))["value"],

@@ -1,8 +1,9 @@
 //! Bytes in a result: taken out of it, kept as files of their own, and shown as what they are.
 //!
 //! The guest writes bytes that are no text as `{"$file": {"media_type", "bytes", "base64"}}`, alone or
-//! as one more member of an object that describes a file. A program can write the same by hand: what
-//! is not exactly of this form is a value like any other, and what the bytes are is told by the bytes.
+//! as one more member of what stands for a tool's image: `{"type", "path", "mime", "bytes"}`. A program
+//! can write the same by hand: what is not exactly of one of these forms is a value like any other, with
+//! all its members, and what the bytes are is told by the bytes.
 
 use std::borrow::Cow;
 
@@ -120,6 +121,9 @@ impl<'a> Mark<'a> {
     /// The mark in an object, if it is exactly one.
     fn of(object: &'a Map<String, Value>) -> Option<Self> {
         let Value::Object(mark) = object.get(MARK)? else { return None };
+        if object.len() != 1 && !is_image_of_tool(object) {
+            return None;
+        }
         let (Some(Value::String(_)), Some(bytes), Some(Value::String(base64)), 3) =
             (mark.get("media_type"), mark.get("bytes"), mark.get("base64"), mark.len())
         else {
@@ -132,6 +136,16 @@ impl<'a> Mark<'a> {
         let bytes = BASE64_STANDARD.decode(self.base64).ok()?;
         (bytes.len() as u64 == self.bytes).then_some(bytes)
     }
+}
+
+/// Whether an object is, beside its mark, what stands for an image of a tool and nothing else.
+fn is_image_of_tool(object: &Map<String, Value>) -> bool {
+    let is_text = |name: &str| object.get(name).is_some_and(Value::is_string);
+    object.len() == 5
+        && object.get("type").is_some_and(|kind| kind == "image")
+        && is_text("path")
+        && is_text("mime")
+        && object.get("bytes").is_some_and(Value::is_u64)
 }
 
 /// All marks, in an order that [`replace`] keeps. The result's nesting is bounded by its limit.

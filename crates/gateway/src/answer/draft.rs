@@ -77,10 +77,14 @@ impl Draft {
         if cut(&mut self.output, over) || cut(&mut self.result, over) {
             return true;
         }
+        if self.failure.as_mut().is_some_and(|failure| failure.say_less(over)) {
+            return true;
+        }
+        // Without its handle a whole value is lost; a few words less of a message are not.
         if self.output_whole.take().is_some() || self.result_whole.take().is_some() {
             return true;
         }
-        if self.failure.as_mut().is_some_and(|failure| failure.say_less(over)) {
+        if self.failure.as_mut().is_some_and(|failure| failure.say_least(over)) {
             return true;
         }
         self.session.take().is_some() || self.id.take().is_some()
@@ -194,11 +198,11 @@ pub(super) fn lines_within(mut lines: Vec<String>, what: &str, room: usize) -> V
 /// Cuts a part that was shaped, as text; drops it if nothing telling is left. `false` if there was none.
 fn cut(part: &mut Option<Shaped>, over: usize) -> bool {
     let Some(shaped) = part.take() else { return false };
-    let room = tokens::count(&shaped.text).saturating_sub(over + 2);
-    if room >= SHOWN_TOKENS_MIN {
-        let text = format!("{}…", fit::beginning(&shaped.text, room).text);
+    let room = shaped.tokens.saturating_sub(over + 1);
+    let text = fit::quoted_beginning(&shaped.text, room);
+    let tokens = fit::quoted(&text);
+    if room >= SHOWN_TOKENS_MIN && !text.is_empty() && tokens < shaped.tokens {
         let value = Value::String(text.clone());
-        let tokens = tokens::count(&text).max(tokens::count(&value.to_string()));
         *part = Some(Shaped { value, text, tokens, is_whole: false, left_out: shaped.left_out });
     }
     true

@@ -14,16 +14,19 @@ const TRACEBACK_TOKENS_MAX: usize = 800;
 /// The message may quote what a server or a program wrote.
 const MESSAGE_TOKENS_MAX: usize = 800;
 /// A traceback that is cut to less than this tells nothing.
-const TRACEBACK_TOKENS_MIN: usize = 12;
-/// What the mark of a cut takes.
-const MARK_TOKENS: usize = 10;
+const TRACEBACK_TOKENS_MIN: usize = 24;
+/// What stays of the message while there is something else to leave away.
+const MESSAGE_TOKENS_MIN: usize = 8;
 
 /// See the module.
 pub(super) struct Failure {
     code: Code,
     message: String,
+    /// All of the message: each cut is made anew, so that none goes through the mark of another.
+    message_whole: String,
     line: Option<u64>,
     traceback: Option<String>,
+    traceback_whole: String,
     hint: Option<String>,
 }
 
@@ -31,13 +34,18 @@ impl Failure {
     /// The traceback goes first where there is no room for all, then the hint; of the message the
     /// beginning stays.
     pub fn within(error: &ErrorReport, room: usize) -> Self {
-        let traceback = error.traceback.as_deref().filter(|text| !text.trim().is_empty());
+        let (message_whole, message) = ends(&error.message, MESSAGE_TOKENS_MAX.min(room));
+        let traceback = error.traceback.as_deref().map(str::trim_end).filter(|text| !text.is_empty());
         let traceback_room = TRACEBACK_TOKENS_MAX.min(room / 2);
+        let traceback = traceback.filter(|_| traceback_room >= TRACEBACK_TOKENS_MIN);
+        let (traceback_whole, traceback) = traceback.map(|text| ends(text, traceback_room)).unzip();
         let mut failure = Self {
             code: error.code,
-            message: fit::ends(&error.message, MESSAGE_TOKENS_MAX.min(room)).text,
+            message,
+            message_whole,
             line: error.line,
-            traceback: traceback.map(|text| fit::ends(text.trim_end(), traceback_room).text),
+            traceback,
+            traceback_whole: traceback_whole.unwrap_or_default(),
             hint: hint_of(error),
         };
         loop {
@@ -52,27 +60,35 @@ impl Failure {
         self.traceback.as_deref()
     }
 
-    /// Leaves away about so many tokens of the least telling part; `false` if there is nothing left to
-    /// leave away. Each time the whole becomes shorter.
+    /// Leaves away about so many tokens of the least telling part; `false` if only the first words of
+    /// the message are left. Each time the whole becomes shorter.
     pub fn say_less(&mut self, over: usize) -> bool {
         if let Some(traceback) = self.traceback.take() {
-            let room = tokens::count(&traceback).saturating_sub(over + MARK_TOKENS);
+            let room = fit::quoted(&traceback).saturating_sub(over + 1);
             if room >= TRACEBACK_TOKENS_MIN {
-                let cut = fit::ends(&traceback, room).text;
+                let cut = fit::quoted_ends(&self.traceback_whole, room);
                 self.traceback = (cut.len() < traceback.len()).then_some(cut);
             }
             return true;
         }
-        if self.hint.take().is_some() {
-            return true;
-        }
-        if self.message.is_empty() {
+        self.hint.take().is_some() || self.shorten_message(over, MESSAGE_TOKENS_MIN)
+    }
+
+    /// Leaves away about so many tokens of what [`Failure::say_less`] has left; `false` if that is only
+    /// the code.
+    pub fn say_least(&mut self, over: usize) -> bool {
+        self.shorten_message(over, 0)
+    }
+
+    fn shorten_message(&mut self, over: usize, tokens_min: usize) -> bool {
+        let taken = fit::quoted(&self.message);
+        if self.message.is_empty() || taken <= tokens_min {
             return false;
         }
-        let room = tokens::count(&self.message).saturating_sub(over + 1);
-        let beginning = fit::beginning(&self.message, room).text;
-        let cut = if beginning.is_empty() { String::new() } else { format!("{beginning}…") };
-        self.message = if cut.len() < self.message.len() { cut } else { String::new() };
+        let room = taken.saturating_sub(over + 1).max(tokens_min);
+        let cut = fit::quoted_beginning(&self.message_whole, room);
+        // Fewer characters are seldom more tokens; then it ends here all the same.
+        self.message = if fit::quoted(&cut) < taken { cut } else { String::new() };
         true
     }
 
@@ -118,6 +134,14 @@ impl Failure {
         self.write(&mut text);
         tokens::count(&text).max(tokens::count(&self.value().to_string()))
     }
+}
+
+/// A text as it can be cut, and what is shown of it. One that fits stays as it is.
+fn ends(text: &str, room: usize) -> (String, String) {
+    let whole = fit::without_runs(text.trim()).into_owned();
+    let shown = fit::quoted_ends(text, room);
+    let shown = if shown == text { shown } else { fit::quoted_ends(&whole, room) };
+    (whole, shown)
 }
 
 /// What to do next, with the names that a caller knows: what the gateway calls two limits is one

@@ -99,6 +99,36 @@ async fn what_cannot_be_kept_is_said_with_what_to_do() {
 }
 
 #[tokio::test]
+async fn what_an_answer_names_is_kept_and_the_rest_is_said_not_to_be() {
+    let folder = TestFolder::new("answers-room");
+    let keep = keeping(&folder, 40_000).await;
+    let report = ok(Some(json!("word ".repeat(6_000))), &"line\n".repeat(6_000));
+    for tokens_max in [150, 1_000] {
+        let answer = of_report(&report, &within(tokens_max), Some(&keep), None).await;
+        let whole = kept(&keep, &answer.structured["result_handle"]).await;
+        assert_eq!(whole, "word ".repeat(6_000).as_bytes());
+        assert_eq!(answer.structured.get("output_handle"), None);
+        assert!(answer.text.contains("The output (29.3 KB) is "), "{}", answer.text);
+        assert!(answer.text.contains("at most 39.1 KB"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn the_smallest_budget_says_that_something_is_not_kept_and_why() {
+    let folder = TestFolder::new("answers-why");
+    let keep = keeping(&folder, 1 << 10).await;
+    let report = ok(Some(json!("word ".repeat(400_000))), "");
+    for (keep, said) in [
+        (None, "The result (1.9 MB) is cut and not kept: return less."),
+        (Some(&keep), "The result (1.9 MB) is cut and not kept: at most 1 KB are."),
+    ] {
+        let answer = of_report(&report, &within(TOKENS_MIN), keep, None).await;
+        assert!(answer.text.contains(said), "{}", answer.text);
+        assert!(answer.structured["notes"].to_string().contains(said), "{}", answer.structured);
+    }
+}
+
+#[tokio::test]
 async fn bytes_become_files_and_images_go_along() {
     let folder = TestFolder::new("answers-bytes");
     let keep = keeping(&folder, 1 << 30).await;
@@ -112,7 +142,7 @@ async fn bytes_become_files_and_images_go_along() {
     ]);
     let result = json!({
         "chart": {"$file": mark(png, "text/html")},
-        "told": {"type": "image", "path": "/workspace/tool_files/a-1.png", "$file": mark(png, "image/png")},
+        "told": {"type": "image", "path": "/workspace/tool_files/a-1.png", "mime": "image/png", "bytes": 12, "$file": mark(png, "image/png")},
         "other": {"$file": mark(b"\xff\x00", "image/png")},
         "by_hand": by_hand,
     });
@@ -122,7 +152,7 @@ async fn bytes_become_files_and_images_go_along() {
     assert_eq!(shown["chart"], json!({"file": path, "media_type": "image/png", "bytes": png.len()}));
     assert_eq!(
         shown["told"],
-        json!({"type": "image", "path": "/workspace/tool_files/a-1.png", "file": path}),
+        json!({"type": "image", "path": "/workspace/tool_files/a-1.png", "mime": "image/png", "bytes": 12, "file": path}),
         "the same bytes are the same file"
     );
     assert_eq!(
@@ -134,6 +164,26 @@ async fn bytes_become_files_and_images_go_along() {
     let image = AnswerPart { media_type: "image/png", base64: BASE64_STANDARD.encode(png) };
     assert_eq!(answer.files, [image.clone(), image]);
     assert!(!answer.text.contains(&BASE64_STANDARD.encode(png)), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn an_object_with_members_of_its_own_stays_and_bytes_inside_it_become_files() {
+    let folder = TestFolder::new("answers-own");
+    let keep = keeping(&folder, 1 << 30).await;
+    let mark = json!({"media_type": "image/png", "bytes": 3, "base64": "AAAA"});
+    let bytes = vec![255_u8; 300];
+    let inner = json!({"media_type": "", "bytes": 300, "base64": BASE64_STANDARD.encode(&bytes)});
+    let own = json!({"file": "MY OWN VALUE", "size": 5, "$file": mark});
+    let named = json!({"type": "image", "path": "p", "mime": "m", "file": "mine", "$file": mark});
+    let result = json!({"own": own, "named": named, "around": {"$file": mark, "b": {"$file": inner}}});
+    let answer = of_report(&ok(Some(result), ""), &AnswerBudget::default(), Some(&keep), None).await;
+    let shown = &answer.structured["result"];
+    assert_eq!((&shown["own"], &shown["named"]), (&own, &named));
+    let around = &shown["around"];
+    assert_eq!((&around["$file"], &around["b"]["bytes"]), (&mark, &json!(300)));
+    let handle = around["b"]["file"].as_str().unwrap().trim_start_matches("/results/").split('.').next();
+    assert_eq!(kept(&keep, &json!(handle)).await, bytes);
+    assert!(!answer.text.contains(&BASE64_STANDARD.encode(&bytes)), "{}", answer.text);
 }
 
 #[tokio::test]
@@ -258,4 +308,61 @@ async fn the_smallest_budget_still_says_why_a_program_failed() {
     let answer = of_report(&report, &within(TOKENS_MIN), None, None).await;
     assert_eq!(answer.structured["error"]["message"], "this is why", "{}", answer.structured);
     assert!(answer.text.starts_with("error[GM-1102]: this is why\n"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn the_beginning_of_a_message_stays_however_dear_it_is_in_json() {
+    for (message, beginning) in [
+        (format!("row was: {}", "\t".repeat(800)), "row was:"),
+        ("\0\u{1b}\u{7}\"\\".repeat(400), "\0\u{1b}\u{7}\"\\"),
+        (format!("{}the reason", "\n".repeat(50_000)), "the reason"),
+    ] {
+        let mut report = Report::refused(Code::Exception, message.clone(), None, Duration::ZERO);
+        if let Some(error) = &mut report.error {
+            error.line = Some(1);
+            error.traceback =
+                Some(format!("Traceback (most recent call last):\n  line 1\nValueError: {message}"));
+        }
+        for tokens_max in [100, 200, 500, 1_000] {
+            let answer = of_report(&report, &within(tokens_max), None, None).await;
+            let told = answer.structured["error"]["message"].as_str().unwrap();
+            assert!(told.starts_with(beginning), "{tokens_max}: {}", answer.structured);
+            assert!(answer.text.contains(beginning), "{tokens_max}: {}", answer.text);
+            assert!(answer.tokens <= tokens_max as u64);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_program_printed_has_its_handle_in_the_smallest_budgets() {
+    let folder = TestFolder::new("answers-failed");
+    let keep = keeping(&folder, 1 << 30).await;
+    let message = "m ".repeat(80);
+    let mut report = Report::refused(Code::Exception, message.clone(), None, Duration::ZERO);
+    report.stdout = "o ".repeat(3_000);
+    if let Some(error) = &mut report.error {
+        error.line = Some(1);
+        error.traceback =
+            Some(format!("Traceback (most recent call last):\n  line 1\nValueError: {message}"));
+    }
+    for tokens_max in TOKENS_MIN..100 {
+        let answer = of_report(&report, &within(tokens_max), Some(&keep), None).await;
+        assert_eq!(kept(&keep, &answer.structured["output_handle"]).await, report.stdout.as_bytes());
+        assert!(answer.text.contains("/results/"), "{tokens_max}: {}", answer.text);
+        let told = answer.structured["error"]["message"].as_str().unwrap();
+        assert!(told.starts_with("m m"), "{tokens_max}: {}", answer.structured);
+    }
+}
+
+#[tokio::test]
+async fn a_cut_error_tells_no_number_that_nobody_knows() {
+    let message = format!("{}…", "word ".repeat(2_000));
+    let report = Report::refused(Code::Exception, message, None, Duration::ZERO);
+    for tokens_max in [60, 100, 300, 1_000, 3_000] {
+        let answer = of_report(&report, &within(tokens_max), None, None).await;
+        let told = answer.structured["error"]["message"].as_str().unwrap();
+        assert!(told.starts_with("word word") && !told.contains("bytes"), "{tokens_max}: {told}");
+        assert!(told.ends_with('…'), "{tokens_max}: {told}");
+        assert!(!told.contains("… ") || told.contains("… part left out …"), "{tokens_max}: {told}");
+    }
 }

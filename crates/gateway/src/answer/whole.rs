@@ -112,7 +112,7 @@ enum Place {
     /// Nothing is kept here at all.
     Nowhere,
     /// It could not be kept, and why.
-    Refused(String),
+    Refused(ResultsError),
 }
 
 impl Whole {
@@ -124,7 +124,7 @@ impl Whole {
             None => Place::Nowhere,
             Some(keep) => match binaries::put(keep, kind, None, stored.as_bytes().to_vec()).await {
                 Ok(stored) => Place::Kept(stored),
-                Err(error) => Place::Refused(reason(&error)),
+                Err(error) => Place::Refused(error),
             },
         };
         Self { what, bytes, place, left_out: None, is_short: false }
@@ -146,12 +146,17 @@ impl Whole {
                 let left_out = self.left_out.as_ref().map(|words| format!("; {words}")).unwrap_or_default();
                 format!("Whole {what} ({size}{left_out}): {}", line_of_code(stored))
             }
-            Place::Nowhere | Place::Refused(_) if self.is_short => format!("The {what} ({size}) is cut."),
+            Place::Nowhere if self.is_short => {
+                format!("The {what} ({size}) is cut and not kept: return less.")
+            }
+            Place::Refused(error) if self.is_short => {
+                format!("The {what} ({size}) is cut and not kept: {}.", short_reason(error))
+            }
             Place::Nowhere => format!(
                 "The {what} ({size}) is not shown whole and is not kept: return less, or write it to a file in /workspace."
             ),
-            Place::Refused(why) => {
-                format!("The {what} ({size}) is not shown whole and could not be kept: {why}")
+            Place::Refused(error) => {
+                format!("The {what} ({size}) is not shown whole and could not be kept: {}", reason(error))
             }
         }
     }
@@ -180,12 +185,24 @@ impl Whole {
 /// Why something could not be kept, without a path of the machine.
 fn reason(error: &ResultsError) -> String {
     match error {
-        ResultsError::TooLarge { .. } | ResultsError::Busy | ResultsError::Damaged { .. } => {
-            error.to_string()
-        }
+        ResultsError::TooLarge { .. }
+        | ResultsError::Full { .. }
+        | ResultsError::Busy
+        | ResultsError::Damaged { .. } => error.to_string(),
         ResultsError::Folder { .. } | ResultsError::Store(_) => {
             "the gateway's disk does not take it; return less of it".to_owned()
         }
+    }
+}
+
+/// The same in as few words as say it.
+fn short_reason(error: &ResultsError) -> String {
+    match error {
+        ResultsError::TooLarge { bytes_max, .. } | ResultsError::Full { bytes_max } => {
+            format!("at most {} are", format_bytes(*bytes_max))
+        }
+        ResultsError::Busy => "the store is busy".to_owned(),
+        ResultsError::Folder { .. } | ResultsError::Store(_) => "the disk does not take it".to_owned(),
     }
 }
 

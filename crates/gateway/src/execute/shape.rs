@@ -22,6 +22,10 @@ const NOTE_CHARS_MAX: usize = 300;
 const MESSAGE_CHARS_MAX: usize = 4 * 1024;
 const TRACEBACK_CHARS_MAX: usize = 16 * 1024;
 
+/// Printed bytes cannot be had back from a text.
+const NOT_TEXT_NOTE: &str =
+    "what was printed and is not UTF-8 shows as U+FFFD; write bytes to a file in /workspace";
+
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
 struct Told<'a> {
@@ -122,11 +126,15 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         error.hint = Some(hit.message.clone());
     }
     let damaged = verdict.damaged;
+    let ((stdout, is_stdout_text), (stderr, is_stderr_text)) = (text(stdout), text(stderr));
+    if !is_stdout_text || !is_stderr_text {
+        verdict.notes.push(NOT_TEXT_NOTE.to_owned());
+    }
     let report = Report {
         success: verdict.error.is_none(),
         result: verdict.result,
-        stdout: text(stdout),
-        stderr: text(stderr),
+        stdout,
+        stderr,
         error: verdict.error,
         execution_time_ms: milliseconds(ran_for),
         total_time_ms: milliseconds(took),
@@ -363,10 +371,26 @@ fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_micros() as f64 / 1000.0
 }
 
-/// Programs may print any bytes; what is not UTF-8 shows as U+FFFD.
-fn text(bytes: Vec<u8>) -> String {
+/// Programs may print any bytes; what is not UTF-8 shows as U+FFFD. Also whether all was text: a
+/// character whose end is missing, where the output was cut, counts as such.
+fn text(bytes: Vec<u8>) -> (String, bool) {
     match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        Ok(text) => (text, true),
+        Err(error) => {
+            let is_text = error.utf8_error().error_len().is_none();
+            (String::from_utf8_lossy(error.as_bytes()).into_owned(), is_text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_noticed_and_a_cut_character_is_not() {
+        assert_eq!(text("żółw".into()), ("żółw".to_owned(), true));
+        assert_eq!(text(b"a\xffb".to_vec()), ("a\u{fffd}b".to_owned(), false));
+        assert_eq!(text(b"a\xc5".to_vec()), ("a\u{fffd}".to_owned(), true));
     }
 }

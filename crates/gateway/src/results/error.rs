@@ -20,6 +20,12 @@ pub enum ResultsError {
         /// The most.
         bytes_max: u64,
     },
+    /// Nothing was kept; what the same program left before is.
+    #[error("it has no room beside what the same program left before; all results take at most {} (max_size); give back less of it, or write it into a file in /workspace", size(.bytes_max))]
+    Full {
+        /// The most that all take together.
+        bytes_max: u64,
+    },
     /// Nothing was kept.
     #[error("no result can be kept in {}: {why}; free some disk space, or set GRISTMILL_DATA_DIR to a folder that can be written", .folder.display())]
     Folder {

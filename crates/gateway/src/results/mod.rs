@@ -339,6 +339,7 @@ impl Results {
         match store.insert_result(record, self.room(), true).await? {
             Room::Made(forgotten) => Ok(forgotten),
             Room::Needed => Ok(Vec::new()),
+            Room::Taken => Err(ResultsError::Full { bytes_max: self.inner.settings.bytes_max }),
         }
     }
 

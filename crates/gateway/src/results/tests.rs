@@ -231,6 +231,30 @@ async fn what_was_used_longest_ago_makes_room() {
 }
 
 #[tokio::test]
+async fn what_one_execution_leaves_makes_no_room_for_more_of_it() {
+    let folder = TestFolder::new("results");
+    let results = small(folder.path(), 1_000).await;
+    let (older, others) =
+        (put(&results, "a", &sized('o', 100)).await, put(&results, "b", &sized('p', 100)).await);
+    let left = async |letter: char, execution: &str| {
+        let origin = Origin { session: None, execution: Some(execution.to_owned()) };
+        let bytes = sized(letter, 400).into_bytes();
+        results.put(&of("a"), origin, ResultKind::Json, None, bytes).await
+    };
+    let (first, second) = (left('a', "e").await.unwrap(), left('b', "e").await.unwrap());
+    let refused = left('c', "e").await.unwrap_err();
+    assert!(matches!(refused, ResultsError::Full { bytes_max: 1_000 }), "{refused}");
+    for kept in [&first, &second, &older] {
+        assert!(is_there(&results, "a", kept).await, "nothing went for what was not kept");
+    }
+    assert!(is_there(&results, "b", &others).await);
+    assert_eq!(fs::read_dir(results.folder_of(&of("a")).unwrap()).unwrap().count(), 3);
+    let third = left('c', "another").await.unwrap();
+    assert!(is_there(&results, "a", &third).await);
+    assert_ne!(is_there(&results, "a", &first).await, is_there(&results, "a", &second).await);
+}
+
+#[tokio::test]
 async fn whoever_has_most_makes_room_first() {
     let folder = TestFolder::new("results");
     let results = small(folder.path(), 1_000).await;

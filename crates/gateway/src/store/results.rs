@@ -42,6 +42,8 @@ pub(crate) enum Room {
     Made(Vec<StoredFile>),
     /// Nothing was done: others would have to be forgotten first.
     Needed,
+    /// Nothing was done: what the same execution has left takes the room.
+    Taken,
 }
 
 /// What all results come to.
@@ -84,12 +86,33 @@ fn held(connection: &Connection, owner: Option<&str>) -> Result<ResultsHeld, Sto
     Ok(ResultsHeld { count: number(count), bytes: number(bytes) })
 }
 
-/// Forgets the one that was used longest ago, of one owner or of all.
-fn forget_oldest(connection: &Connection, owner: Option<&str>) -> Result<Option<StoredFile>, StoreError> {
+/// How many others, and how large, the execution of a result has left.
+fn held_beside(connection: &Connection, new: &ResultRecord) -> Result<ResultsHeld, StoreError> {
+    let query = "SELECT count(*), coalesce(sum(bytes), 0) FROM results
+        WHERE owner = ?1 AND execution = ?2 AND handle <> ?3";
+    let (count, bytes): (i64, i64) =
+        connection.query_row(query, params![new.owner, new.execution, new.handle], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let number = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(ResultsHeld { count: number(count), bytes: number(bytes) })
+}
+
+/// Forgets the one that was used longest ago, of one owner or of all; none that the execution of `new`
+/// has left: one answer names them all.
+fn forget_oldest(
+    connection: &Connection,
+    owner: Option<&str>,
+    new: Option<&ResultRecord>,
+) -> Result<Option<StoredFile>, StoreError> {
     let query = "DELETE FROM results WHERE (owner, handle) = (
-            SELECT owner, handle FROM results WHERE owner = coalesce(?1, owner) ORDER BY used_ms, handle LIMIT 1
+            SELECT owner, handle FROM results WHERE owner = coalesce(?1, owner)
+            AND NOT (?3 IS NOT NULL AND owner IS ?2 AND execution IS ?3)
+            ORDER BY used_ms, handle LIMIT 1
         ) RETURNING owner, handle, file_name, bytes";
-    Ok(connection.query_row(query, [owner], file).optional()?)
+    let whose = new.map(|new| new.owner.as_str());
+    let execution = new.and_then(|new| new.execution.as_deref());
+    Ok(connection.query_row(query, params![owner, whose, execution], file).optional()?)
 }
 
 impl ResultRoom {
@@ -118,6 +141,7 @@ impl Store {
 
     /// Remembers a result, or that it came once more. Those that were used longest ago are forgotten
     /// for it, if that `may_forget`; first of its own owner's, if that one has more than half of all.
+    /// What the same execution has left stays.
     pub(crate) async fn insert_result(
         &self,
         new: ResultRecord,
@@ -133,6 +157,9 @@ impl Store {
             if !may_forget && room.is_exceeded(with_new(held(transaction, None)?)) {
                 return Ok(Room::Needed);
             }
+            if room.is_exceeded(with_new(held_beside(transaction, &new)?)) {
+                return Ok(Room::Taken);
+            }
             // One whose file is gone.
             transaction.execute(
                 "DELETE FROM results WHERE owner = ?1 AND handle = ?2",
@@ -142,7 +169,15 @@ impl Store {
             while room.is_exceeded(with_new(held(transaction, None)?)) {
                 let own = held(transaction, Some(&new.owner))?;
                 let has_most = own.count > 0 && room.half().is_exceeded(with_new(own));
-                match forget_oldest(transaction, has_most.then_some(new.owner.as_str()))? {
+                let own = match has_most {
+                    true => forget_oldest(transaction, Some(&new.owner), Some(&new))?,
+                    false => None,
+                };
+                let gone = match own {
+                    Some(own) => Some(own),
+                    None => forget_oldest(transaction, None, Some(&new))?,
+                };
+                match gone {
                     Some(gone) => forgotten.push(gone),
                     None => break,
                 }
@@ -272,7 +307,7 @@ impl Store {
             let mut forgotten =
                 query.query_map([before_ms], file)?.collect::<Result<Vec<StoredFile>, _>>()?;
             while room.is_exceeded(held(transaction, None)?) {
-                match forget_oldest(transaction, None)? {
+                match forget_oldest(transaction, None, None)? {
                     Some(gone) => forgotten.push(gone),
                     None => break,
                 }

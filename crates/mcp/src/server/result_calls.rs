@@ -1,10 +1,12 @@
 //! `read_result`: a part of a whole value that an answer had no room for.
 
+use gristmill_gateway::answer::fit;
 use gristmill_gateway::domain::result_path::Slice;
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::executions::Owner;
 use gristmill_gateway::results::{ReadError, ReadPart};
+use gristmill_gateway::tokens;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value, json};
 
@@ -13,6 +15,13 @@ use super::answer::Answer;
 
 /// What a part may take of a model's context, as an answer may.
 const TOKENS_MAX: usize = 1_000;
+
+/// What everything beside the value and the path takes: the handle, numbers, names of members, and the
+/// note that says which part it is.
+const FRAME_TOKENS: usize = 110;
+
+/// What is said again of a path.
+const PATH_TOKENS_MAX: usize = 80;
 
 /// Notes about what was left out; the value itself is marked at every place.
 const NOTES_MAX: usize = 5;
@@ -43,9 +52,11 @@ impl GatewayServer {
             let hint = "what a program needs later, it writes into a file in /workspace";
             return Answer::refused(Code::BadRequest, "this gateway keeps no results", Some(hint));
         };
-        let budget = (Strategy::Auto, TOKENS_MAX);
+        let path = fit::beginning(&one_line(&sent.path, 200), PATH_TOKENS_MAX).text;
+        let frame = FRAME_TOKENS + tokens::count(&json!(path).to_string());
+        let budget = (Strategy::Auto, TOKENS_MAX.saturating_sub(frame));
         match results.read(owner, &sent.handle, &sent.path, slice, budget).await {
-            Ok(part) => of_part(&part, &sent.path),
+            Ok(part) => of_part(&part, &path),
             Err(error) => of_error(&error),
         }
     }
@@ -72,20 +83,26 @@ fn of_part(part: &ReadPart, path: &str) -> Answer {
         "total": part.total,
         "counted": format!("{}s", part.kind.unit()),
     });
-    let mut text = part.shaped.text.clone();
-    if !path.trim().is_empty() {
-        structured["path"] = json!(one_line(path, 200));
+    if !path.is_empty() {
+        structured["path"] = json!(path);
     }
     if let Some(next) = part.next_offset() {
         structured["next_offset"] = json!(next);
     }
-    let notes: Vec<String> =
-        part.range_text().into_iter().chain(part.shaped.left_out.iter().take(NOTES_MAX).cloned()).collect();
-    if !notes.is_empty() {
-        text.push_str(&format!("\n[{}]", notes.join("; ")));
+    let mut answer = Answer { text: part.shaped.text.clone(), structured, is_error: false };
+    let left_out = part.shaped.left_out.iter().take(NOTES_MAX).cloned();
+    let mut notes = Vec::new();
+    for note in part.range_text().into_iter().chain(left_out) {
+        notes.push(note);
+        let text = format!("{}\n[{}]", part.shaped.text, notes.join("; "));
+        let mut structured = answer.structured.clone();
         structured["notes"] = json!(notes);
+        if tokens::count(&text).max(tokens::count(&structured.to_string())) > TOKENS_MAX {
+            break;
+        }
+        answer = Answer { text, structured, ..answer };
     }
-    Answer { text, structured, is_error: false }
+    answer
 }
 
 fn of_error(error: &ReadError) -> Answer {
