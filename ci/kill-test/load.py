@@ -7,6 +7,7 @@ import base64
 import hashlib
 import json
 import threading
+from collections import Counter
 
 from gateway import Ended, Refused
 from ledger import Version
@@ -201,7 +202,9 @@ result = {number}
         """One writer for both kinds of what is larger than its answer: two would leave the others little."""
         while True:
             number = next(self.ledger.sequence)
-            if number % 2 == 0:
+            # The kind that fewer answers were heard of, so that there is always enough of both.
+            heard = Counter(kept.kind for kept in self.ledger.results)
+            if heard[RESULT] <= heard[ANALYSIS]:
                 self.run_large_program(number)
             else:
                 self.analyse(number)
