@@ -4,10 +4,11 @@
     python3 ci/kill_test.py --self-test
 
 One gateway after another serves the same data folder, under load: programs that write files and state,
-workspace files, versions of skills, kept variables. Each is killed with -9, some while they start; the
-next one must show all that was acknowledged, whole. The first loss ends the run with code 1. The self-test
-does away with acknowledged things behind the gateway's back, and fails if a loss goes unnoticed. The binary
-is GRISTMILL_BIN, or the one that `cargo build -p gristmill-cli --bin gristmill` has made.
+workspace files, versions of skills, kept variables, results and analyses that are larger than their answers.
+Each is killed with -9, some while they start; the next one must show all that was acknowledged, whole. The
+first loss ends the run with code 1. The self-test does away with acknowledged things behind the gateway's
+back, and fails if a loss goes unnoticed. The binary is GRISTMILL_BIN, or the one that
+`cargo build -p gristmill-cli --bin gristmill` has made.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import real_servers
 sys.path.insert(0, str(Path(__file__).resolve().parent / "kill-test"))
 
 import check
+import check_results
 import injected_losses
 from gateway import Ended, Gateway, Refused
 from home import Home
@@ -103,6 +105,7 @@ class KillTest:
         if not gateway.was_killed:
             raise Refused(f"the gateway ended by itself: {gateway.said()}")
         self.home.wait_until_gone()
+        check_results.let_time_pass(self.home, self.ledger)
         self.kills += 1
 
     def kill_after(self, seconds):

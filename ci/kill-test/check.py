@@ -8,6 +8,7 @@ not lie there, at the very end.
 
 import os
 
+import check_results
 from gateway import Refused
 from ledger import Loss
 from load import EXECUTION, FILE, KEEPING_SESSION, LEFT_FILE, PROGRAM_FILE, SESSIONS
@@ -51,6 +52,7 @@ def check(home, gateway, ledger):
     check_executions(home, ledger.executions[ledger.executions_found :])
     ledger.count(EXECUTION, "found", len(ledger.executions) - ledger.executions_found)
     ledger.executions_found = len(ledger.executions)
+    check_results.check(home, gateway, ledger)
     check_leftovers(home)
 
 
@@ -61,6 +63,7 @@ def check_everything(home, gateway, ledger):
     by_skill = {name: [one for one in ledger.versions if one.skill == name] for name in SKILLS}
     check_skills(gateway, ledger, [one for versions in by_skill.values() for one in versions[-LAST_VERSIONS:]])
     check_executions(home, ledger.executions)
+    check_results.check_everything(home, gateway, ledger)
 
 
 def check_session(gateway, ledger, session, kinds):

@@ -1,6 +1,7 @@
 """A check that cannot fail is no check: each kind of loss is brought about by hand, and must be noticed."""
 
 import fcntl
+import os
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 import check
 from gateway import Gateway
 from ledger import Loss
-from load import FILE, LEFT_FILE, PROGRAM_FILE, SKILLS, STATE, content, skill_code
+from load import ANALYSIS, FILE, LEFT_FILE, OUTPUT, PROGRAM_FILE, RESULT, SKILLS, STATE, content, skill_code
 
 
 def all_are_noticed(home, ledger):
@@ -51,6 +52,7 @@ def is_enough(ledger):
     """Whether there is something of everything to lose."""
     saved = [[one for one in ledger.versions if one.skill == name] for name in SKILLS]
     there = [acknowledged(ledger, kind) for kind in (FILE, PROGRAM_FILE, STATE, LEFT_FILE)]
+    there += [kept_as(ledger, kind) for kind in (RESULT, OUTPUT, ANALYSIS)]
     return all(len(versions) > 1 for versions in saved) and all(there)
 
 
@@ -102,6 +104,8 @@ def leave_a_half_made_file(home, ledger):
 def in_database(statement):
     def change(home, ledger):
         database = home.database("rw")
+        # As the gateway has it: what belongs to a row goes with it, and is in nobody's way.
+        database.execute("PRAGMA foreign_keys = ON")
         with database:
             if database.execute(statement).rowcount < 1:
                 raise SystemExit(f"error: the self-test changes nothing with {statement!r}")
@@ -116,6 +120,79 @@ def remove_skill(home, ledger):
 
 def change_skill(home, ledger):
     (home.data / "skills" / SKILLS[0] / f"{SKILLS[0]}.py").write_text(skill_code(1))
+
+
+def kept_as(ledger, kind):
+    return [kept for kept in ledger.results if kept.kind == kind]
+
+
+def result_file(home, ledger, kind):
+    [path] = (home.data / "results").glob(f"*/{kept_as(ledger, kind)[0].file_name}")
+    return path
+
+
+def remove_result(kind):
+    return lambda home, ledger: result_file(home, ledger, kind).unlink()
+
+
+def forget_result(kind):
+    """The gateway then removes the file as well."""
+
+    def forget(home, ledger):
+        handle = kept_as(ledger, kind)[0].handle()
+        in_database(f"DELETE FROM results WHERE handle = '{handle}'")(home, ledger)
+
+    return forget
+
+
+def change_result(kind):
+    """One byte of it, which no size tells."""
+
+    def change(home, ledger):
+        path = result_file(home, ledger, kind)
+        content = bytearray(path.read_bytes())
+        content[-2] ^= 1
+        path.write_bytes(content)
+
+    return change
+
+
+def halve_result(home, ledger):
+    path = result_file(home, ledger, RESULT)
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def pass_half_a_result_off(home, ledger):
+    """As one that was under way: with a row of its own, which fits."""
+    path, handle = result_file(home, ledger, RESULT), "z" * 20
+    half = path.read_bytes()[: path.stat().st_size // 2]
+    path.with_name(f"{handle}.json").write_bytes(half)
+    insert_result(home, ledger, handle, f"{handle}.json", len(half))
+
+
+def keep_a_row(home, ledger):
+    # Its file has a name that nobody can look up, so that nobody can say that it is gone.
+    insert_result(home, ledger, "z" * 20, "z" * 300, 1)
+
+
+def insert_result(home, ledger, handle, file_name, size):
+    columns = "kind, media_type, created_ms, used_ms, session, execution"
+    row = f"SELECT owner, '{handle}', '{file_name}', {size}, {columns} FROM results LIMIT 1"
+    in_database(f"INSERT INTO results (owner, handle, file_name, bytes, {columns}) {row}")(home, ledger)
+
+
+def keep_a_stray(home, ledger):
+    # A folder, which nobody removes as a file.
+    (result_file(home, ledger, RESULT).parent / "stray.json").mkdir()
+
+
+def keep_what_came_in(home, ledger):
+    # Held, as by an analysis that fills it: nobody may remove it.
+    path = home.data / "results" / "incoming" / ("z" * 20)
+    file = path.open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    os.utime(path, (0, 0))
+    return file.close
 
 
 def leave_a_process(home, ledger):
@@ -158,6 +235,19 @@ LOSSES = {
     "a version of a skill is gone": remove_version,
     "a skill is gone": remove_skill,
     "a skill is an earlier one": change_skill,
+    "a result is gone": remove_result(RESULT),
+    "an output of a program is gone": remove_result(OUTPUT),
+    "an output of an analysis is gone": remove_result(ANALYSIS),
+    "a result is forgotten": forget_result(RESULT),
+    "a result is half written": halve_result,
+    "a result is another one": change_result(RESULT),
+    "an output of a program is another one": change_result(OUTPUT),
+    "an output of an analysis is another one": change_result(ANALYSIS),
+    "half a result passes for a whole one": pass_half_a_result_off,
+    "handles are made with another key": in_database("DELETE FROM result_keys"),
+    "a handle without its file stays": keep_a_row,
+    "a file without a handle stays": keep_a_stray,
+    "a result on its way in stays": keep_what_came_in,
     "a process is left": leave_a_process,
     "a scratch folder is left": leave_scratch,
 }

@@ -43,14 +43,32 @@ class Version:
 
 
 @dataclass
+class Kept:
+    """A whole value of which an answer shows a part."""
+
+    kind: str
+    number: int
+    digest: str
+    # By the handle in the answer.
+    file_name: str | None = None
+
+    def handle(self):
+        return self.file_name.partition(".")[0]
+
+
+@dataclass
 class Ledger:
     sequence: itertools.count = field(default_factory=lambda: itertools.count(1))
     slots: dict = field(default_factory=dict)
     versions: list = field(default_factory=list)
     executions: list = field(default_factory=list)
-    # How many of the two lists, and which sessions of files left behind, later starts have found.
+    # What programs and analyses were asked to make, by its digest; and what answers have named a handle of.
+    results_sent: dict = field(default_factory=dict)
+    results: list = field(default_factory=list)
+    # How many of the three lists, and which sessions of files left behind, later starts have found.
     versions_found: int = 0
     executions_found: int = 0
+    results_found: int = 0
     left_found: set = field(default_factory=set)
     counts: dict = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -70,6 +88,17 @@ class Ledger:
     def acknowledge(self, slot):
         slot.acknowledge()
         self.count(slot.kind, "acknowledged")
+
+    def send_result(self, kind, number, digest):
+        kept = Kept(kind, number, digest)
+        with self.lock:
+            self.results_sent[digest] = kept
+        return kept
+
+    def acknowledge_result(self, kept, file_name):
+        kept.file_name = file_name
+        self.results.append(kept)
+        self.count(kept.kind, "acknowledged")
 
     def find(self, slot, value):
         under_way = slot.under_way

@@ -5,7 +5,9 @@ Every writer notes what it sends before it sends it, and what was acknowledged w
 
 import base64
 import hashlib
+import json
 import threading
+from collections import Counter
 
 from gateway import Ended, Refused
 from ledger import Version
@@ -19,6 +21,9 @@ SKILL = "skill"
 SKILL_VERSION = "version of a skill"
 EXECUTION = "execution"
 VARIABLES = "program with kept variables"
+RESULT = "result of a program, by its handle"
+OUTPUT = "output of a program, by its handle"
+ANALYSIS = "output of an analysis, by its handle"
 
 # Two sessions with files and state, and one whose interpreter stays.
 SESSIONS = ("kill-test-a", "kill-test-b")
@@ -27,6 +32,11 @@ SKILLS = ("kill_test_first", "kill_test_second", "kill_test_third")
 FILES_PER_SESSION = 3
 # Each may become a session of its own, and an owner has 500 at most.
 LEFT_PER_GATEWAY, LEFT_MAX = 2, 400
+
+# Far less than a result takes.
+ANSWER_TOKENS = 200
+# Rows that an analysis leaves out, so that what it gives is not what it got.
+ROWS_LEFT_OUT = 10
 
 JOIN_SECONDS_MAX = 90
 
@@ -45,13 +55,42 @@ def skill_code(number):
     return f'"""Says its number."""\n\n\ndef value():\n    return {number}\n\n\n{filler}'
 
 
+def rows(number):
+    """A table: 150 rows and more, up to 25 KB."""
+    return [{"number": number, "at": at} for at in range(150 + number * 7919 % 800)]
+
+
+def result_text(number):
+    """What is kept of a program's result: its JSON without spaces."""
+    return json.dumps(rows(number), separators=(",", ":"))
+
+
+def output_text(number):
+    return f"{number:08d}\n" * len(rows(number))
+
+
+def analysis_text(number):
+    """What is kept of an analysis: a row in each line."""
+    lines = [json.dumps(row, separators=(",", ":")) for row in rows(number)[ROWS_LEFT_OUT:]]
+    return "[" + ",\n".join(lines) + "]"
+
+
+def large_program(number):
+    """Prints and gives more than its answer shows."""
+    count = len(rows(number))
+    return f"""
+print({output_text(number)[:9]!r} * {count}, end="")
+result = [{{"number": {number}, "at": at}} for at in range({count})]
+"""
+
+
 class Load:
     """All writers on one gateway, until it ends."""
 
     def __init__(self, gateway, ledger):
         self.gateway, self.ledger = gateway, ledger
         self.problems = []
-        writers = [self.keep_variables, self.run_plain_programs, self.leave_files]
+        writers = [self.keep_variables, self.run_plain_programs, self.leave_files, self.keep_results]
         for name in SKILLS:
             writers.append(lambda name=name: self.save_skill(name))
         for session in SESSIONS:
@@ -159,6 +198,32 @@ result = {number}
                 raise Refused("a plain program gave another result than its own")
             yield
 
+    def keep_results(self):
+        """One writer for both kinds of what is larger than its answer: two would leave the others little."""
+        while True:
+            number = next(self.ledger.sequence)
+            # The kind that fewer answers were heard of, so that there is always enough of both.
+            heard = Counter(kept.kind for kept in self.ledger.results)
+            if heard[RESULT] <= heard[ANALYSIS]:
+                self.run_large_program(number)
+            else:
+                self.analyse(number)
+            yield
+
+    def run_large_program(self, number):
+        result = self.ledger.send_result(RESULT, number, digest(result_text(number)))
+        output = self.ledger.send_result(OUTPUT, number, digest(output_text(number)))
+        answer = self.execute(number, large_program(number), max_output_tokens=ANSWER_TOKENS)
+        self.ledger.acknowledge_result(result, f"{handle_in(answer, 'result_handle')}.json")
+        self.ledger.acknowledge_result(output, f"{handle_in(answer, 'output_handle')}.txt")
+
+    def analyse(self, number):
+        kept = self.ledger.send_result(ANALYSIS, number, digest(analysis_text(number)))
+        steps = [{"filter": {"field": "at", "operator": ">=", "value": ROWS_LEFT_OUT}}]
+        arguments = {"data": rows(number), "steps": steps, "max_output_tokens": ANSWER_TOKENS}
+        answer = self.gateway.call("execute_analysis", **arguments)
+        self.ledger.acknowledge_result(kept, f"{handle_in(answer, 'result_handle')}.json")
+
     def leave_files(self):
         """What is left behind becomes a session: the connection's, or one more if that is in use."""
         connection = None
@@ -179,3 +244,10 @@ with open({name!r}, "w") as file:
             slot.send(digest(text))
             self.ledger.acknowledge(slot)
             yield
+
+
+def handle_in(answer, name):
+    """Under which the rest is kept."""
+    if name not in answer:
+        raise Refused(f"an answer that leaves something out names no {name}: {json.dumps(answer)[:2000]}")
+    return answer[name]
