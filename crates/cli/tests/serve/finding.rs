@@ -140,7 +140,7 @@ fn what_does_not_fit_is_not_counted_as_shown() {
     let tools = lines.iter().filter(|line| line.as_str().is_some_and(|line| !line.starts_with(' '))).count();
     assert_eq!((&found["shown"], &found["total"]), (&json!(tools), &json!(423)));
     assert!(tools < 423, "the answer has a budget of tokens");
-    assert_eq!(found["more"], "More: use detail_level \"names\", or use narrower words or a `server`.");
+    assert_eq!(found["more"], "More: use detail_level \"names\", or narrow the query.");
 }
 
 fn a_limit_that_is_none_is_refused_with_the_range() {

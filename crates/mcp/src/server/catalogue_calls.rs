@@ -132,7 +132,7 @@ fn entries(lines: Vec<String>) -> Vec<String> {
 /// In terms of what this tool takes, which has no offset.
 fn how_to_see_more(is_full: bool) -> String {
     let first = if is_full { "use detail_level \"names\"" } else { "raise `limit`" };
-    format!("More: {first}, or use narrower words or a `server`.")
+    format!("More: {first}, or narrow the query.")
 }
 
 fn no_servers() -> Answer {

@@ -226,7 +226,7 @@ impl OwnTool {
                 "file": text,
                 "session": text,
                 "format": {"enum": ["json", "jsonl", "csv", "parquet"]},
-                "data_field": {"type": "string", "description": "Path to rows inside: result.items"},
+                "data_field": {"type": "string", "description": "Where the rows are: result.items"},
                 "steps": list,
                 "analysis_type": {"type": "string", "description": "One step, with `parameters`, instead of `steps`."},
                 "parameters": {"type": "object"},
@@ -415,7 +415,35 @@ impl OwnTool {
         if let Some(members) = schema.as_object_mut() {
             members.shift_remove("additionalProperties");
         }
+        if profile != Profile::Full
+            && let Some(properties) = schema["properties"].as_object_mut()
+        {
+            properties.retain(|name, _| !self.rarely_wanted().contains(&name.as_str()));
+        }
         schema
+    }
+
+    /// Arguments that every profile takes and only `full` shows: a model pays for each in every turn.
+    fn rarely_wanted(self) -> &'static [&'static str] {
+        match self {
+            // The only language is the one that is taken anyway.
+            OwnTool::ExecuteCode => &["language", "busy"],
+            OwnTool::GetExecution => &["max_output_tokens", "shape"],
+            // The other style of call, for callers that are used to it.
+            OwnTool::ExecuteAnalysis => &["analysis_type", "parameters"],
+            OwnTool::LoadSkill => &["version"],
+            OwnTool::ExecutePython
+            | OwnTool::SearchTools
+            | OwnTool::GetToolDefinition
+            | OwnTool::WriteWorkspaceFile
+            | OwnTool::ReadWorkspaceFile
+            | OwnTool::ListWorkspaceFiles
+            | OwnTool::ReadResult
+            | OwnTool::SaveSkill
+            | OwnTool::ListSkills
+            | OwnTool::DeleteSkill
+            | OwnTool::GetExecutionStats => &[],
+        }
     }
 
     /// The whole definition, as the protocol has it.
@@ -439,16 +467,15 @@ fn execute_properties(profile: Profile, with_language: bool) -> Value {
     if with_language {
         properties["language"] = json!({"enum": ["python"]});
     }
-    properties["session"] = json!({"type": "string", "description": "A name, or the handle of an earlier answer: its programs share /workspace and the dict `state`."});
+    properties["session"] = json!({"type": "string", "description": "A name or handle; its programs share /workspace and the dict `state`."});
     properties["timeout_s"] = json!({"type": "number"});
-    properties["context"] = json!({"type": "object", "description": "Variables of the program."});
+    properties["context"] = json!({"type": "object"});
     properties["max_output_tokens"] = json!({"type": "integer"});
     properties["shape"] = json!({"type": "string", "description": "schema, table, sample, …"});
     if profile != Profile::Minimal {
-        properties["keep_variables"] =
-            json!({"type": "boolean", "description": "Go on with the session's variables."});
+        properties["keep_variables"] = json!({"type": "boolean"});
         properties["background"] =
-            json!({"type": "boolean", "description": "Answer an id at once, for get_execution."});
+            json!({"type": "boolean", "description": "Answer an id for get_execution."});
         properties["busy"] =
             json!({"enum": ["wait", "refuse"], "description": "If the session runs another program."});
     }
