@@ -202,7 +202,9 @@ fn short_reason(error: &ResultsError) -> String {
             format!("at most {} are", format_bytes(*bytes_max))
         }
         ResultsError::Busy => "the store is busy".to_owned(),
-        ResultsError::Folder { .. } | ResultsError::Store(_) => "the disk does not take it".to_owned(),
+        ResultsError::Folder { .. } | ResultsError::Store(_) | ResultsError::Damaged { .. } => {
+            "the disk does not take it".to_owned()
+        }
     }
 }
 
