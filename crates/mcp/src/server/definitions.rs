@@ -430,17 +430,17 @@ impl OwnTool {
             OwnTool::ExecuteCode => &["language", "busy"],
             OwnTool::GetExecution => &["max_output_tokens", "shape"],
             // The other style of call, for callers that are used to it.
-            OwnTool::ExecuteAnalysis => &["analysis_type", "parameters"],
+            OwnTool::ExecuteAnalysis => &["format", "analysis_type", "parameters"],
+            OwnTool::GetToolDefinition => &["category", "format"],
+            // A file that is no text says so, and which argument it needs.
+            OwnTool::WriteWorkspaceFile | OwnTool::ReadWorkspaceFile => &["encoding"],
+            OwnTool::SaveSkill => &["tags"],
             OwnTool::LoadSkill => &["version"],
+            OwnTool::ListSkills => &["tags", "detail_level"],
             OwnTool::ExecutePython
             | OwnTool::SearchTools
-            | OwnTool::GetToolDefinition
-            | OwnTool::WriteWorkspaceFile
-            | OwnTool::ReadWorkspaceFile
             | OwnTool::ListWorkspaceFiles
             | OwnTool::ReadResult
-            | OwnTool::SaveSkill
-            | OwnTool::ListSkills
             | OwnTool::DeleteSkill
             | OwnTool::GetExecutionStats => &[],
         }

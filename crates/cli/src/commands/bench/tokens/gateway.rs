@@ -110,7 +110,7 @@ impl Gateway {
         if result["isError"] == true {
             bail!("{tool} failed: {text}");
         }
-        Ok(Called { text, structured: result["structuredContent"].clone() })
+        Ok(with_a_fixed_handle(text, &result["structuredContent"]))
     }
 
     async fn request(&mut self, method: &str, mut params: Map<String, Value>) -> anyhow::Result<Value> {
@@ -172,4 +172,19 @@ fn configured(servers: &[&str], catalogues: &Path) -> anyhow::Result<Value> {
         )
     };
     Ok(Value::Object(servers.iter().map(entry).collect()))
+}
+
+/// Stands for every handle: they are drawn by chance, and so would be what they count.
+const HANDLE: &str = "k7m2pq9xw4hd8rzt3nvb";
+
+/// An answer in which handles are always the same.
+fn with_a_fixed_handle(text: String, structured: &Value) -> Called {
+    let handles = ["result_handle", "output_handle"].map(|member| structured[member].as_str());
+    let mut texts = [text, structured.to_string()];
+    for handle in handles.into_iter().flatten() {
+        texts = texts.map(|text| text.replace(handle, HANDLE));
+    }
+    let [text, written] = texts;
+    // It was JSON, and a handle has no character that would need another form.
+    Called { text, structured: serde_json::from_str(&written).unwrap_or_default() }
 }
