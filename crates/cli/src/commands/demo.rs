@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use gristmill_gateway::domain::catalogue::ToolDefinition;
-use gristmill_gateway::domain::{Accept, ServerSettings, ToolAnswer, grouped};
+use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, grouped};
 use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
 use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::{Refresh, Upstreams};
@@ -61,7 +61,7 @@ async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::proce
         println!("\nGristmill runs it in a fresh, jailed process:\n");
     }
     let started = Instant::now();
-    let mut execution = gateway.execute(ExecuteRequest::python(PROGRAM));
+    let mut execution = gateway.execute(patient(ExecuteRequest::python(PROGRAM))?);
     while let Some(event) = execution.next_event().await {
         if let (Event::Output { bytes, .. }, false) = (event, arguments.json) {
             print!("{}", String::from_utf8_lossy(&bytes));
@@ -76,6 +76,16 @@ async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::proce
         false => print(&report, &table, took),
     }
     Ok(exit_codes::of(&report))
+}
+
+/// Of two seconds on a good day: a first look at us must not fail because the machine is busy.
+fn patient(mut request: ExecuteRequest) -> Result<ExecuteRequest, Failure> {
+    let mut limits = Limits::of(Level::default());
+    for name in ["wall_time", "cpu_time"] {
+        limits.set_text(name, "60s").map_err(|error| Failure::Ours(error.into()))?;
+    }
+    request.limits = Some(limits);
+    Ok(request)
 }
 
 /// What went through the calls, for counting afterwards.
