@@ -79,10 +79,10 @@ async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::proce
 }
 
 /// Of two seconds on a good day: a first look at us must not fail because the machine is busy.
-fn patient(mut request: ExecuteRequest) -> Result<ExecuteRequest, Failure> {
+fn patient(mut request: ExecuteRequest) -> anyhow::Result<ExecuteRequest> {
     let mut limits = Limits::of(Level::default());
     for name in ["wall_time", "cpu_time"] {
-        limits.set_text(name, "60s").map_err(|error| Failure::Ours(error.into()))?;
+        limits.set_text(name, "60s")?;
     }
     request.limits = Some(limits);
     Ok(request)

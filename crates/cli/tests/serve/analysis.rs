@@ -36,7 +36,7 @@ fn orders() -> Value {
 }
 
 fn many_orders(count: usize) -> Value {
-    let order = |number: usize| json!({"id": number, "city": if number % 2 == 0 { "Oslo" } else { "Rome" }, "total": number * 3});
+    let order = |number: usize| json!({"id": number, "city": if number.is_multiple_of(2) { "Oslo" } else { "Rome" }, "total": number * 3});
     Value::from_iter((0..count).map(order))
 }
 

@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn code(ending: Ending, written: &[u8]) -> Code {
-        settled(ending, written).err().expect("a failure").code
+        settled(ending, written).expect_err("a failure").code
     }
 
     #[test]
