@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
 import check
 from gateway import Gateway
@@ -182,8 +183,22 @@ def insert_result(home, ledger, handle, file_name, size):
 
 
 def keep_a_stray(home, ledger):
-    # A folder, which nobody removes as a file.
-    (result_file(home, ledger, RESULT).parent / "stray.json").mkdir()
+    # Put back as often as it is removed.
+    path, enough = result_file(home, ledger, RESULT).with_name("stray.json"), threading.Event()
+
+    def put():
+        while not enough.wait(0.005):
+            path.touch()
+
+    putting = threading.Thread(target=put, daemon=True)
+    putting.start()
+
+    def undo():
+        enough.set()
+        putting.join()
+        path.unlink(missing_ok=True)
+
+    return undo
 
 
 def keep_what_came_in(home, ledger):
