@@ -12,7 +12,7 @@ from pathlib import Path
 from ledger import Loss
 from world import listed, place
 
-# The keeper of a killed gateway ends what it had started; on a busy machine not at once.
+# The supervisor of a killed gateway ends what it had started; on a busy machine not at once.
 GONE_SECONDS_MAX = 10
 COMMAND_SECONDS_MAX = 60
 

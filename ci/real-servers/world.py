@@ -19,7 +19,7 @@ UNRULY = Path(__file__).resolve().parent / "unruly_server.py"
 # No command takes nearly as long, unless it hangs.
 COMMAND_SECONDS_MAX = 60
 
-# What ends behind a command's back: servers that are given a moment, keepers that look once a second.
+# What ends behind a command's back: servers that are given a moment, supervisors that look once a second.
 LEFT_BEHIND_SECONDS_MAX = 10
 
 
@@ -159,8 +159,8 @@ class World(unittest.TestCase):
         return {pid: line for pid, line, where in listed() if str(self.folder) in where and part in line}
 
     def server_pid(self, part):
-        """The one server with this in its command line, not its keeper."""
-        found = [pid for pid, line in self.processes(part).items() if "keeper" not in line]
+        """The one server with this in its command line, not its supervisor."""
+        found = [pid for pid, line in self.processes(part).items() if "supervisor" not in line]
         self.assertEqual(len(found), 1, self.processes())
         return found[0]
 

@@ -15,7 +15,7 @@ impl<'a> Arguments<'a> {
     /// Refuses what is no object, and names that are not among the known.
     pub(crate) fn new(step: &'a str, body: &'a Value, known: &[&str]) -> Result<Self, Problem> {
         let Value::Object(object) = body else {
-            let message = format!("{step} takes an object, not {}", kind_word(body));
+            let message = format!("{step} takes an object, not {}", json_kind(body));
             return Err(Problem::new(message).hint(format!("its settings: {}", known.join(", "))));
         };
         for key in object.keys() {
@@ -27,12 +27,12 @@ impl<'a> Arguments<'a> {
     }
 
     /// The first of these that is given; null is the same as nothing.
-    pub(crate) fn any(&self, names: &[&str]) -> Option<&'a Value> {
+    pub(crate) fn first_of(&self, names: &[&str]) -> Option<&'a Value> {
         names.iter().find_map(|name| self.object.get(*name)).filter(|value| !value.is_null())
     }
 
     pub(crate) fn text(&self, names: &[&str]) -> Result<Option<&'a str>, Problem> {
-        match self.any(names) {
+        match self.first_of(names) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(other) => Err(self.wrong(names, "a text", other)),
@@ -44,7 +44,7 @@ impl<'a> Arguments<'a> {
     }
 
     pub(crate) fn flag(&self, names: &[&str]) -> Result<bool, Problem> {
-        match self.any(names) {
+        match self.first_of(names) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(other) => Err(self.wrong(names, "true or false", other)),
@@ -52,7 +52,7 @@ impl<'a> Arguments<'a> {
     }
 
     pub(crate) fn number(&self, names: &[&str]) -> Result<Option<f64>, Problem> {
-        match self.any(names) {
+        match self.first_of(names) {
             None => Ok(None),
             Some(value) => number_of(value).map(Some).ok_or_else(|| self.wrong(names, "a number", value)),
         }
@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
 
     /// A whole number that is not negative.
     pub(crate) fn count(&self, names: &[&str]) -> Result<Option<usize>, Problem> {
-        match self.any(names) {
+        match self.first_of(names) {
             None => Ok(None),
             Some(value) => {
                 let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
@@ -71,7 +71,7 @@ impl<'a> Arguments<'a> {
 
     /// One name or a list of names.
     pub(crate) fn texts(&self, names: &[&str]) -> Result<Vec<String>, Problem> {
-        match self.any(names) {
+        match self.first_of(names) {
             None => Ok(Vec::new()),
             Some(value) => {
                 texts_of(value).ok_or_else(|| self.wrong(names, "a name or a list of names", value))
@@ -90,7 +90,7 @@ impl<'a> Arguments<'a> {
 
     pub(crate) fn wrong(&self, names: &[&str], wanted: &str, found: &Value) -> Problem {
         let name = names.iter().find(|name| self.object.contains_key(**name)).copied().unwrap_or_default();
-        Problem::new(format!("{:?} of {} has to be {wanted}, not {}", name, self.step, kind_word(found)))
+        Problem::new(format!("{:?} of {} has to be {wanted}, not {}", name, self.step, json_kind(found)))
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn number_of(value: &Value) -> Option<f64> {
 }
 
 /// What a JSON value is, with the value itself where it is short.
-pub(crate) fn kind_word(value: &Value) -> String {
+pub(crate) fn json_kind(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => format!("the truth value {flag}"),

@@ -4,7 +4,7 @@
 pub(crate) const STEPS_MAX: usize = 100;
 /// Bytes of a request: it is written by a model, the data travels beside it.
 pub(crate) const REQUEST_BYTES_MAX: usize = 1024 * 1024;
-/// Rows of a table: row numbers are 32 bits wide in the columns' library, and a join can multiply them.
+/// Rows of a table: row indices are 32 bits wide, and a join can multiply rows.
 pub(crate) const ROWS_MAX: usize = 50_000_000;
 /// Columns of a table: objects with keys that are data would make one for each row.
 pub(crate) const COLUMNS_MAX: usize = 2_000;

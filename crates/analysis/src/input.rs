@@ -11,12 +11,12 @@ pub enum Format {
     JsonLines,
     /// Text with a line of column names and separators between fields.
     Csv,
-    /// Apache Parquet.
+    /// An Apache Parquet file.
     Parquet,
 }
 
 impl Format {
-    /// Every format.
+    /// Every format, in the order in which errors list them.
     pub const ALL: [Format; 4] = [Format::Json, Format::JsonLines, Format::Csv, Format::Parquet];
 
     /// The name that callers write.
@@ -56,7 +56,7 @@ impl std::str::FromStr for Format {
 /// Where the bytes of an input are.
 #[derive(Debug)]
 pub enum Source {
-    /// In memory.
+    /// The whole content, in memory.
     Bytes(Vec<u8>),
     /// In an open file, read from its beginning.
     File(File),
@@ -69,6 +69,6 @@ pub struct Input {
     pub name: String,
     /// How it is written down; `None` is told by the content.
     pub format: Option<Format>,
-    /// Its bytes.
+    /// Where its content is.
     pub source: Source,
 }

@@ -5,17 +5,24 @@
 
 mod arguments;
 mod bounds;
+mod column;
 mod expression;
+mod factorize;
 mod input;
-mod moment;
+mod json_keys;
+mod json_scanner;
+mod kind;
 mod nearest;
 mod outcome;
 mod read;
 mod request;
+mod row_order;
 mod statistics;
 mod steps;
 mod table;
 mod text_dates;
+mod texts;
+mod timestamp;
 mod values;
 mod write;
 
@@ -23,7 +30,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use input::{Format, Input, Source, UnknownFormat};
-pub use outcome::{Analysed, Problem};
+pub use outcome::{Analyzed, Problem};
 
 use request::Request;
 use steps::{Context, Outcome};
@@ -33,15 +40,15 @@ use steps::{Context, Outcome};
 ///
 /// # Errors
 /// A [`Problem`] that names the step and the field. The output may hold a part by then.
-pub fn analyze(request: &str, inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analysed, Problem> {
-    // A panic below is a bug or data that the columns' library does not bear; the process ends soon either way.
+pub fn analyze(request: &str, inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analyzed, Problem> {
+    // A panic below is a bug or data that the Parquet reader does not bear; the process ends soon either way.
     catch_unwind(AssertUnwindSafe(|| run(request, inputs, output))).unwrap_or_else(|_| {
         Err(Problem::new("the engine failed on this data")
             .hint("try fewer steps to find the one that fails; a Parquet file may hold a type that is not supported"))
     })
 }
 
-fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analysed, Problem> {
+fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analyzed, Problem> {
     let request = Request::parse(request)?;
     if inputs.is_empty() {
         return Err(Problem::new("there is no data").hint("give the data inline, as a handle or as a file"));
@@ -63,17 +70,17 @@ fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<
     }
     write::write_table(&table, output, &mut context.notes)?;
     let rows = u64::try_from(table.rows()).unwrap_or(u64::MAX);
-    Ok(Analysed { rows: Some(rows), columns: table.names(), notes: context.notes.into_list() })
+    Ok(Analyzed { rows: Some(rows), columns: table.names(), notes: context.notes.into_list() })
 }
 
 fn finish_report(
     report: &serde_json::Value,
     output: &mut dyn Write,
     context: Context,
-) -> Result<Analysed, Problem> {
+) -> Result<Analyzed, Problem> {
     write::write_report(report, output)?;
     let columns = report.as_object().map(|report| report.keys().cloned().collect()).unwrap_or_default();
-    Ok(Analysed { rows: None, columns, notes: context.notes.into_list() })
+    Ok(Analyzed { rows: None, columns, notes: context.notes.into_list() })
 }
 
 fn not_last(name: &str, number: usize) -> Problem {

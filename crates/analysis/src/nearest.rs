@@ -28,7 +28,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// How many letters must be changed, added, left out or exchanged with their neighbour.
+/// How many letters must be changed, added, left out or exchanged with their neighbor.
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();

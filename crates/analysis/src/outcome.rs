@@ -8,7 +8,7 @@ use crate::values::short;
 
 /// What was written to the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Analysed {
+pub struct Analyzed {
     /// How many rows the table has; `None` for a report, which is one object.
     pub rows: Option<u64>,
     /// The columns of the table in order; for a report the names of its members.
@@ -23,9 +23,9 @@ pub struct Analysed {
 pub struct Problem {
     /// The step it happened in, counted from 1; `None` before the first step.
     pub step: Option<usize>,
-    /// What happened.
+    /// What is wrong, in one line.
     pub message: String,
-    /// What to do.
+    /// What the caller can do about it.
     pub hint: Option<String>,
     /// The field it is about.
     pub field: Option<String>,
@@ -68,7 +68,7 @@ impl Problem {
     /// A name that is none of the known ones.
     pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
-        Self::not_known(what, name, nearest(name, known.iter().copied()), &known)
+        Self::unknown_with_hint(what, name, nearest(name, known.iter().copied()), &known)
     }
 
     /// The same for names with other spellings: the nearest spelling leads to its name.
@@ -84,10 +84,10 @@ impl Problem {
         let near = nearest(name, spellings).and_then(|near| {
             known.iter().find(|(own, others)| *own == near || others.contains(&near)).map(|(own, _)| *own)
         });
-        Self::not_known(what, name, near, &names)
+        Self::unknown_with_hint(what, name, near, &names)
     }
 
-    fn not_known(what: &str, name: &str, near: Option<&str>, known: &[&str]) -> Self {
+    fn unknown_with_hint(what: &str, name: &str, near: Option<&str>, known: &[&str]) -> Self {
         let hint = match near {
             Some(near) => format!("did you mean {near:?}? known: {}", listed(known)),
             None => format!("known: {}", listed(known)),
@@ -106,7 +106,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 30;
     let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(SHOWN) {
-        Some(more) if more > 0 => format!("{shown} and {more} more"),
+        Some(omitted) if omitted > 0 => format!("{shown} and {omitted} more"),
         Some(_) | None => shown,
     }
 }
@@ -115,7 +115,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     notes: Vec<String>,
-    more: usize,
+    omitted: usize,
 }
 
 impl Notes {
@@ -127,13 +127,13 @@ impl Notes {
         if self.notes.len() < crate::bounds::NOTES_MAX {
             self.notes.push(note);
         } else {
-            self.more += 1;
+            self.omitted += 1;
         }
     }
 
     pub(crate) fn into_list(mut self) -> Vec<String> {
-        if self.more > 0 {
-            self.notes.push(format!("{} more notes are left out", self.more));
+        if self.omitted > 0 {
+            self.notes.push(format!("{} more notes are left out", self.omitted));
         }
         self.notes
     }

@@ -3,108 +3,149 @@
 //! Members of nested objects are columns of their own. Between the parts of such a name stands
 //! [`NESTED`], so that a dot inside a key is not taken for a step down; callers write dots for both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use polars_core::prelude::*;
-
+use crate::column::{Column, Row, row_index};
+use crate::json_keys::list_has_key;
 use crate::nearest::nearest;
 use crate::outcome::{Problem, listed};
-use crate::read::list_has_key;
-use crate::values::Values;
 
 /// Stands between the parts of a nested column's name. No key has it: the reader takes it out.
 pub(crate) const NESTED: char = '\u{1f}';
 
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Boolean,
-    Integer,
-    Number,
-    Text,
-    Date,
-    Datetime,
-    /// Nothing but missing values.
-    Nothing,
-}
-
-impl Kind {
-    pub(crate) fn of(column: &Column) -> Kind {
-        match column.dtype() {
-            DataType::Boolean => Kind::Boolean,
-            DataType::Int64 => Kind::Integer,
-            DataType::Float64 => Kind::Number,
-            DataType::Date => Kind::Date,
-            DataType::Datetime(..) => Kind::Datetime,
-            DataType::Null => Kind::Nothing,
-            // Whatever is read is brought to these kinds first.
-            _ => Kind::Text,
-        }
-    }
-
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Kind::Boolean => "boolean",
-            Kind::Integer => "integer",
-            Kind::Number => "number",
-            Kind::Text => "text",
-            Kind::Date => "date",
-            Kind::Datetime => "datetime",
-            Kind::Nothing => "nothing (only missing values)",
-        }
-    }
-
-    pub(crate) fn is_numeric(self) -> bool {
-        matches!(self, Kind::Integer | Kind::Number | Kind::Nothing)
-    }
-}
-
 /// Rows and columns, and which of the text columns are lists written as JSON.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    pub(crate) frame: DataFrame,
+    columns: Vec<Column>,
+    /// Beside the columns: a table without columns has rows too.
+    rows: usize,
     /// Internal names of columns whose cells are JSON lists.
     pub(crate) lists: BTreeSet<String>,
 }
 
 impl Table {
+    /// A table of columns with so many rows each.
+    ///
+    /// # Errors
+    /// Two columns have one name, or one has another number of rows.
     pub(crate) fn new(rows: usize, columns: Vec<Column>) -> Result<Self, Problem> {
-        let frame = DataFrame::new(rows, columns).map_err(engine_problem)?;
-        Ok(Self { frame, lists: BTreeSet::new() })
+        let mut names = HashSet::with_capacity(columns.len());
+        for column in &columns {
+            if !names.insert(column.name()) {
+                return Err(Problem::new(format!(
+                    "two columns are called {:?}",
+                    display_name(column.name())
+                ))
+                .hint("rename one of them first"));
+            }
+            if column.len() != rows {
+                return Err(Problem::new(format!(
+                    "the data could not be worked on: the column {:?} has {} rows, and others have {rows}",
+                    display_name(column.name()),
+                    column.len()
+                )));
+            }
+        }
+        Ok(Self { columns, rows, lists: BTreeSet::new() })
     }
 
     pub(crate) fn rows(&self) -> usize {
-        self.frame.height()
+        self.rows
+    }
+
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// A column by its internal name.
+    pub(crate) fn by_name(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name() == name)
+    }
+
+    /// These rows in this order.
+    pub(crate) fn take(&self, rows: &[Row]) -> Self {
+        self.derived(rows.len(), self.columns.iter().map(|column| column.take(rows)).collect())
+    }
+
+    /// These rows in this order; `None` gives a row of missing values.
+    pub(crate) fn take_or_missing(&self, rows: &[Option<Row>]) -> Self {
+        self.derived(rows.len(), self.columns.iter().map(|column| column.take_or_missing(rows)).collect())
+    }
+
+    /// The rows that are marked.
+    pub(crate) fn filter(&self, mask: &[bool]) -> Self {
+        let rows: Vec<Row> = mask
+            .iter()
+            .enumerate()
+            .filter(|(_, is_marked)| **is_marked)
+            .map(|(row, _)| row_index(row))
+            .collect();
+        self.take(&rows)
+    }
+
+    /// So many rows from `offset` on, or as many as there are.
+    pub(crate) fn slice(&self, offset: usize, count: usize) -> Self {
+        let start = offset.min(self.rows);
+        let end = start.saturating_add(count).min(self.rows);
+        self.take(&(row_index(start)..row_index(end)).collect::<Vec<_>>())
+    }
+
+    /// The columns with these internal names, in this order.
+    pub(crate) fn select(&self, names: &[String]) -> Self {
+        self.derived(self.rows, names.iter().filter_map(|name| self.by_name(name)).cloned().collect())
+    }
+
+    /// All columns but those with these internal names.
+    pub(crate) fn without(&self, names: &[String]) -> Self {
+        let is_kept = |column: &&Column| !names.iter().any(|name| name == column.name());
+        self.derived(self.rows, self.columns.iter().filter(is_kept).cloned().collect())
+    }
+
+    /// Puts a column in the place of the one with its name, or behind all others.
+    pub(crate) fn set_column(&mut self, column: Column) {
+        match self.columns.iter_mut().find(|known| known.name() == column.name()) {
+            Some(known) => *known = column,
+            None => self.columns.push(column),
+        }
+    }
+
+    /// With those of these lists that it has as columns.
+    pub(crate) fn with_lists(mut self, mut lists: BTreeSet<String>) -> Self {
+        lists.retain(|name| self.by_name(name).is_some());
+        self.lists = lists;
+        self
     }
 
     /// The same lists, other rows or columns.
-    pub(crate) fn with_frame(&self, frame: DataFrame) -> Self {
-        let lists =
-            self.lists.iter().filter(|name| frame.get_column_index(name).is_some()).cloned().collect();
-        Self { frame, lists }
+    fn derived(&self, rows: usize, columns: Vec<Column>) -> Self {
+        Self { columns, rows, lists: BTreeSet::new() }.with_lists(self.lists.clone())
     }
 
     /// The columns' names as callers write them.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.frame.columns().iter().map(|column| shown(column.name())).collect()
+        self.columns.iter().map(|column| display_name(column.name())).collect()
     }
 
     /// The internal name of a caller's field.
     pub(crate) fn find(&self, field: &str) -> Option<&str> {
-        let columns = self.frame.columns();
-        let exact = columns.iter().find(|column| column.name().as_str() == field);
-        exact
-            .or_else(|| columns.iter().find(|column| is_called(column.name(), field)))
-            .map(|column| column.name().as_str())
+        self.resolve(field).map(Column::name)
     }
 
     pub(crate) fn has(&self, field: &str) -> bool {
-        self.find(field).is_some()
+        self.resolve(field).is_some()
     }
 
+    /// The column of a caller's field.
     pub(crate) fn column(&self, field: &str) -> Result<&Column, Problem> {
-        let Some(name) = self.find(field) else { return Err(self.no_field(field)) };
-        self.frame.column(name).map_err(engine_problem)
+        self.resolve(field).ok_or_else(|| self.unknown_field(field))
+    }
+
+    fn resolve(&self, field: &str) -> Option<&Column> {
+        self.by_name(field).or_else(|| self.columns.iter().find(|column| is_written_as(column.name(), field)))
     }
 
     pub(crate) fn is_list(&self, field: &str) -> bool {
@@ -114,38 +155,37 @@ impl Table {
     /// The values of a field that has to be numeric.
     pub(crate) fn numbers(&self, field: &str) -> Result<Vec<Option<f64>>, Problem> {
         let column = self.column(field)?;
-        let kind = Kind::of(column);
-        if !kind.is_numeric() {
+        if !column.kind().is_numeric() {
             let hint = format!("cast it first: {{\"cast\": {{\"{field}\": \"number\"}}}}");
-            let message = format!("field {field:?} holds {}, and this needs numbers", self.kind_word(column));
+            let message = format!("field {field:?} holds {}, and this needs numbers", self.type_name(column));
             return Err(Problem::new(message).hint(hint).field(field));
         }
-        Ok(Values::of(column)?.into_numbers())
+        Ok(column.values().numbers())
     }
 
     /// The nested columns under a field: `user` for `user.name` and `user.id`.
     pub(crate) fn members(&self, field: &str) -> Vec<String> {
         let prefix = format!("{field}.");
-        let columns = self.frame.columns().iter();
-        columns
-            .filter(|column| shown(column.name()).starts_with(&prefix))
+        self.columns
+            .iter()
+            .filter(|column| display_name(column.name()).starts_with(&prefix))
             .map(|column| column.name().to_string())
             .collect()
     }
 
     /// What a column holds, in a word.
-    pub(crate) fn kind_word(&self, column: &Column) -> &'static str {
-        if self.lists.contains(column.name().as_str()) { "list" } else { Kind::of(column).as_str() }
+    pub(crate) fn type_name(&self, column: &Column) -> &'static str {
+        if self.lists.contains(column.name()) { "list" } else { column.kind().as_str() }
     }
 
     /// How to reach a field that the objects of a list have.
-    fn way_into_list(&self, field: &str) -> Option<String> {
+    fn list_hint(&self, field: &str) -> Option<String> {
         let key = field.split('.').next().unwrap_or_default();
         let has_key = |name: &&String| {
-            let texts = self.frame.column(name).ok().and_then(|column| column.str().ok());
+            let texts = self.by_name(name).and_then(Column::texts);
             texts.and_then(|texts| texts.iter().flatten().next()).is_some_and(|list| list_has_key(list, key))
         };
-        let list = shown(self.lists.iter().find(has_key)?);
+        let list = display_name(self.lists.iter().find(has_key)?);
         Some(if self.rows() == 1 {
             format!("the objects in the list {list:?} have it; to work on them set data_field: {list:?}")
         } else {
@@ -155,13 +195,13 @@ impl Table {
         })
     }
 
-    pub(crate) fn no_field(&self, field: &str) -> Problem {
+    pub(crate) fn unknown_field(&self, field: &str) -> Problem {
         let names = self.names();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let problem = Problem::new(format!("there is no field {field:?}")).field(field);
         let members = self.members(field);
         if !members.is_empty() {
-            let shown: Vec<String> = members.iter().map(|name| shown(name)).collect();
+            let shown: Vec<String> = members.iter().map(|name| display_name(name)).collect();
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
             return problem.hint(format!("it is an object; name one of its members: {}", listed(&shown)));
         }
@@ -174,13 +214,12 @@ impl Table {
             return problem.hint("the table has no columns: the data is empty");
         }
         let with_kinds: Vec<String> = self
-            .frame
-            .columns()
+            .columns
             .iter()
-            .map(|column| format!("{} ({})", shown(column.name()), self.kind_word(column)))
+            .map(|column| format!("{} ({})", display_name(column.name()), self.type_name(column)))
             .collect();
         let with_kinds: Vec<&str> = with_kinds.iter().map(String::as_str).collect();
-        if let Some(way) = self.way_into_list(field) {
+        if let Some(way) = self.list_hint(field) {
             return problem.hint(format!("{way}; fields: {}", listed(&with_kinds)));
         }
         match nearest(field, known.iter().copied()) {
@@ -191,17 +230,10 @@ impl Table {
 }
 
 /// A column's name as callers write it.
-pub(crate) fn shown(name: &str) -> String {
+pub(crate) fn display_name(name: &str) -> String {
     name.replace(NESTED, ".")
 }
 
-fn is_called(name: &str, field: &str) -> bool {
+fn is_written_as(name: &str, field: &str) -> bool {
     name.len() == field.len() && name.chars().map(|c| if c == NESTED { '.' } else { c }).eq(field.chars())
-}
-
-/// What the columns' library could not do.
-pub(crate) fn engine_problem(error: PolarsError) -> Problem {
-    let text = error.to_string();
-    let short: String = text.lines().next().unwrap_or_default().chars().take(300).collect();
-    Problem::new(format!("the data could not be worked on: {short}"))
 }

@@ -1,10 +1,8 @@
-//! The values of one column in plain lists, which everything of ours computes with.
+//! The values of one column, in plain lists, and one value by itself.
 
-use polars_core::prelude::*;
-
-use crate::moment::{self, DAY};
-use crate::outcome::Problem;
-use crate::table::{Kind, engine_problem};
+use crate::kind::Kind;
+use crate::texts::Texts;
+use crate::timestamp::{self, DAY};
 
 /// A column's values; `None` is a missing one, NaN is not.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,16 +10,16 @@ pub(crate) enum Values {
     Booleans(Vec<Option<bool>>),
     Integers(Vec<Option<i64>>),
     Numbers(Vec<Option<f64>>),
-    Texts(Vec<Option<String>>),
+    Texts(Texts),
     /// Days since 1970-01-01.
     Dates(Vec<Option<i64>>),
     /// Microseconds since 1970-01-01 in UTC.
     Datetimes(Vec<Option<i64>>),
     /// So many missing values.
-    Nothing(usize),
+    Null(usize),
 }
 
-/// One value.
+/// One value, apart from its column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     Missing,
@@ -34,25 +32,13 @@ pub(crate) enum Cell {
 }
 
 impl Values {
-    pub(crate) fn of(column: &Column) -> Result<Values, Problem> {
-        Ok(match Kind::of(column) {
-            Kind::Boolean => Values::Booleans(column.bool().map_err(engine_problem)?.iter().collect()),
-            Kind::Integer => Values::Integers(column.i64().map_err(engine_problem)?.iter().collect()),
-            Kind::Number => Values::Numbers(column.f64().map_err(engine_problem)?.iter().collect()),
-            Kind::Text => Values::Texts(texts_of(column)?),
-            Kind::Date => Values::Dates(physical(column)?),
-            Kind::Datetime => Values::Datetimes(physical(column)?),
-            Kind::Nothing => Values::Nothing(column.len()),
-        })
-    }
-
     pub(crate) fn len(&self) -> usize {
         match self {
             Values::Booleans(list) => list.len(),
             Values::Integers(list) | Values::Dates(list) | Values::Datetimes(list) => list.len(),
             Values::Numbers(list) => list.len(),
             Values::Texts(list) => list.len(),
-            Values::Nothing(count) => *count,
+            Values::Null(count) => *count,
         }
     }
 
@@ -64,50 +50,52 @@ impl Values {
             Values::Texts(_) => Kind::Text,
             Values::Dates(_) => Kind::Date,
             Values::Datetimes(_) => Kind::Datetime,
-            Values::Nothing(_) => Kind::Nothing,
+            Values::Null(_) => Kind::Null,
         }
     }
 
-    pub(crate) fn into_column(self, name: &str) -> Result<Column, Problem> {
-        let name: PlSmallStr = name.into();
-        Ok(match self {
-            Values::Booleans(list) => {
-                BooleanChunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Values::Integers(list) => {
-                Int64Chunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Values::Numbers(list) => {
-                Float64Chunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Values::Texts(list) => {
-                StringChunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Values::Dates(list) => {
-                let days = list.into_iter().map(|day| day.and_then(|day| i32::try_from(day).ok()));
-                let series = Int32Chunked::from_iter_options(name, days).into_series();
-                series.cast(&DataType::Date).map_err(engine_problem)?.into()
-            }
-            Values::Datetimes(list) => {
-                let series = Int64Chunked::from_iter_options(name, list.into_iter()).into_series();
-                series.cast(&DataType::Datetime(TimeUnit::Microseconds, None)).map_err(engine_problem)?.into()
-            }
-            Values::Nothing(count) => Column::full_null(name, count, &DataType::Null),
-        })
+    /// How many are missing.
+    pub(crate) fn missing_count(&self) -> usize {
+        fn count<T>(list: &[Option<T>]) -> usize {
+            list.iter().filter(|value| value.is_none()).count()
+        }
+        match self {
+            Values::Booleans(list) => count(list),
+            Values::Integers(list) | Values::Dates(list) | Values::Datetimes(list) => count(list),
+            Values::Numbers(list) => count(list),
+            Values::Texts(texts) => texts.iter().filter(Option::is_none).count(),
+            Values::Null(count) => *count,
+        }
+    }
+
+    /// The values of these rows in this order; what is no row is missing.
+    pub(crate) fn take(&self, rows: impl ExactSizeIterator<Item = Option<usize>>) -> Self {
+        fn taken<T: Copy>(list: &[Option<T>], rows: impl Iterator<Item = Option<usize>>) -> Vec<Option<T>> {
+            rows.map(|row| row.and_then(|row| list.get(row)).copied().flatten()).collect()
+        }
+        match self {
+            Values::Booleans(list) => Values::Booleans(taken(list, rows)),
+            Values::Integers(list) => Values::Integers(taken(list, rows)),
+            Values::Numbers(list) => Values::Numbers(taken(list, rows)),
+            Values::Texts(texts) => Values::Texts(texts.take(rows)),
+            Values::Dates(list) => Values::Dates(taken(list, rows)),
+            Values::Datetimes(list) => Values::Datetimes(taken(list, rows)),
+            Values::Null(_) => Values::Null(rows.len()),
+        }
     }
 
     pub(crate) fn cell(&self, row: usize) -> Cell {
-        fn get<T: Clone>(list: &[Option<T>], row: usize) -> Option<T> {
-            list.get(row).cloned().flatten()
+        fn get<T: Copy>(list: &[Option<T>], row: usize) -> Option<T> {
+            list.get(row).copied().flatten()
         }
         match self {
             Values::Booleans(list) => get(list, row).map_or(Cell::Missing, Cell::Boolean),
             Values::Integers(list) => get(list, row).map_or(Cell::Missing, Cell::Integer),
             Values::Numbers(list) => get(list, row).map_or(Cell::Missing, Cell::Number),
-            Values::Texts(list) => get(list, row).map_or(Cell::Missing, Cell::Text),
+            Values::Texts(texts) => texts.get(row).map_or(Cell::Missing, |text| Cell::Text(text.to_owned())),
             Values::Dates(list) => get(list, row).map_or(Cell::Missing, Cell::Date),
             Values::Datetimes(list) => get(list, row).map_or(Cell::Missing, Cell::Datetime),
-            Values::Nothing(_) => Cell::Missing,
+            Values::Null(_) => Cell::Missing,
         }
     }
 
@@ -118,46 +106,48 @@ impl Values {
                 list.get(row).is_none_or(Option::is_none)
             }
             Values::Numbers(list) => list.get(row).is_none_or(Option::is_none),
-            Values::Texts(list) => list.get(row).is_none_or(Option::is_none),
-            Values::Nothing(_) => true,
+            Values::Texts(texts) => texts.is_missing(row),
+            Values::Null(_) => true,
         }
     }
 
     /// As numbers. What is none is missing; callers ask for the kind first.
-    pub(crate) fn into_numbers(self) -> Vec<Option<f64>> {
+    pub(crate) fn numbers(&self) -> Vec<Option<f64>> {
         match self {
-            Values::Numbers(list) => list,
+            Values::Numbers(list) => list.clone(),
             Values::Integers(list) | Values::Dates(list) | Values::Datetimes(list) => {
-                list.into_iter().map(|value| value.map(|value| value as f64)).collect()
+                list.iter().map(|value| value.map(|value| value as f64)).collect()
             }
             Values::Booleans(list) => {
-                list.into_iter().map(|value| value.map(|value| f64::from(u8::from(value)))).collect()
+                list.iter().map(|value| value.map(|value| f64::from(u8::from(value)))).collect()
             }
-            Values::Texts(list) => vec![None; list.len()],
-            Values::Nothing(count) => vec![None; count],
+            Values::Texts(texts) => vec![None; texts.len()],
+            Values::Null(count) => vec![None; *count],
         }
     }
 
-    /// As moments in microseconds: dates and times as they are, text as ISO 8601.
+    /// As timestamps in microseconds: dates and times as they are, text as ISO 8601.
     /// Beside them the text that is no date, if there is one.
-    pub(crate) fn moments(&self) -> Option<(Vec<Option<i64>>, Option<String>)> {
+    pub(crate) fn timestamps(&self) -> Option<(Vec<Option<i64>>, Option<String>)> {
         match self {
             Values::Datetimes(list) => Some((list.clone(), None)),
-            Values::Dates(list) => Some((list.iter().map(|day| day.map(|day| day * DAY)).collect(), None)),
-            Values::Texts(list) => {
-                let mut wrong = None;
-                let moments = list.iter().map(|text| {
-                    let text = text.as_ref()?;
-                    let moment = moment::parse(text).map(|(micros, _)| micros);
-                    if moment.is_none() {
-                        wrong.get_or_insert_with(|| text.clone());
-                    }
-                    moment
-                });
-                let moments = moments.collect();
-                Some((moments, wrong))
+            Values::Dates(list) => {
+                Some((list.iter().map(|day| day.map(|day| day.saturating_mul(DAY))).collect(), None))
             }
-            Values::Nothing(count) => Some((vec![None; *count], None)),
+            Values::Texts(texts) => {
+                let mut wrong = None;
+                let timestamps = texts.iter().map(|text| {
+                    let text = text?;
+                    let timestamp = timestamp::parse(text).map(|(micros, _)| micros);
+                    if timestamp.is_none() {
+                        wrong.get_or_insert_with(|| text.to_owned());
+                    }
+                    timestamp
+                });
+                let timestamps = timestamps.collect();
+                Some((timestamps, wrong))
+            }
+            Values::Null(count) => Some((vec![None; *count], None)),
             Values::Booleans(_) | Values::Integers(_) | Values::Numbers(_) => None,
         }
     }
@@ -172,8 +162,8 @@ impl Cell {
             Cell::Integer(value) => Some(value.to_string()),
             Cell::Number(value) => Some(number_text(*value)),
             Cell::Text(value) => Some(value.clone()),
-            Cell::Date(value) => Some(moment::date_text(*value)),
-            Cell::Datetime(value) => Some(moment::time_text(*value)),
+            Cell::Date(value) => Some(timestamp::date_text(*value)),
+            Cell::Datetime(value) => Some(timestamp::time_text(*value)),
         }
     }
 
@@ -207,15 +197,4 @@ pub(crate) fn short(text: &str) -> String {
     }
     let end = text.floor_char_boundary(crate::bounds::SHOWN_BYTES_MAX);
     format!("{}…", text.get(..end).unwrap_or_default())
-}
-
-fn texts_of(column: &Column) -> Result<Vec<Option<String>>, Problem> {
-    Ok(column.str().map_err(engine_problem)?.iter().map(|text| text.map(str::to_owned)).collect())
-}
-
-/// What a date or a time is made of.
-fn physical(column: &Column) -> Result<Vec<Option<i64>>, Problem> {
-    let series =
-        column.as_materialized_series().to_physical_repr().cast(&DataType::Int64).map_err(engine_problem)?;
-    Ok(series.i64().map_err(engine_problem)?.iter().collect())
 }

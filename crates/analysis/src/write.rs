@@ -4,11 +4,11 @@
 
 use std::io::{self, Write};
 
-use polars_core::prelude::*;
 use serde_json::Value;
 
+use crate::column::Column;
 use crate::outcome::{Notes, Problem};
-use crate::table::{NESTED, Table, shown};
+use crate::table::{NESTED, Table, display_name};
 use crate::values::Values;
 
 /// Bytes that are collected before they go out.
@@ -16,14 +16,13 @@ const BUFFER_BYTES: usize = 256 * 1024;
 
 /// A table as a list of row objects.
 pub(crate) fn write_table(table: &Table, output: &mut dyn Write, notes: &mut Notes) -> Result<(), Problem> {
-    let columns =
-        table.frame.columns().iter().map(|column| Field::of(column, table)).collect::<Result<Vec<_>, _>>()?;
+    let columns: Vec<Field<'_>> = table.columns().iter().map(|column| Field::of(column, table)).collect();
     let tree = Tree::of(&columns);
-    let strange = columns.iter().map(Field::strange).collect::<Vec<_>>();
-    for (field, count) in columns.iter().zip(strange).filter(|(_, count)| *count > 0) {
+    let non_finite = columns.iter().map(Field::non_finite).collect::<Vec<_>>();
+    for (field, count) in columns.iter().zip(non_finite).filter(|(_, count)| *count > 0) {
         notes.add(format!(
             "field {:?}: {count} values are NaN or infinite and are written as null",
-            shown(&field.name)
+            display_name(field.name)
         ));
     }
     let mut buffer = Vec::with_capacity(BUFFER_BYTES + 4096);
@@ -60,33 +59,33 @@ fn cannot_write(error: &io::Error) -> Problem {
 }
 
 /// One column, ready to be written.
-struct Field {
-    name: String,
-    values: Values,
+struct Field<'a> {
+    name: &'a str,
+    values: &'a Values,
     is_list: bool,
 }
 
-impl Field {
-    fn of(column: &Column, table: &Table) -> Result<Self, Problem> {
-        let name = column.name().to_string();
-        Ok(Self { values: Values::of(column)?, is_list: table.lists.contains(&name), name })
+impl<'a> Field<'a> {
+    fn of(column: &'a Column, table: &Table) -> Self {
+        let name = column.name();
+        Self { values: column.values(), is_list: table.lists.contains(name), name }
     }
 
-    fn strange(&self) -> usize {
-        match &self.values {
+    fn non_finite(&self) -> usize {
+        match self.values {
             Values::Numbers(list) => list.iter().flatten().filter(|value| !value.is_finite()).count(),
             Values::Booleans(_)
             | Values::Integers(_)
             | Values::Texts(_)
             | Values::Dates(_)
             | Values::Datetimes(_)
-            | Values::Nothing(_) => 0,
+            | Values::Null(_) => 0,
         }
     }
 
     fn write(&self, row: usize, buffer: &mut Vec<u8>) {
         // Writing to memory cannot fail.
-        match &self.values {
+        match self.values {
             Values::Booleans(list) => match list.get(row).copied().flatten() {
                 Some(value) => buffer.extend_from_slice(if value { b"true" } else { b"false" }),
                 None => buffer.extend_from_slice(b"null"),
@@ -100,7 +99,7 @@ impl Field {
                 Some(value) => drop(write!(buffer, "{value:?}")),
                 None => buffer.extend_from_slice(b"null"),
             },
-            Values::Texts(list) => match list.get(row).and_then(Option::as_ref) {
+            Values::Texts(texts) => match texts.get(row) {
                 Some(text) if self.is_list => buffer.extend_from_slice(text.as_bytes()),
                 Some(text) => write_text(text, buffer),
                 None => buffer.extend_from_slice(b"null"),
@@ -109,7 +108,7 @@ impl Field {
                 Some(text) => write_text(&text, buffer),
                 None => buffer.extend_from_slice(b"null"),
             },
-            Values::Nothing(_) => buffer.extend_from_slice(b"null"),
+            Values::Null(_) => buffer.extend_from_slice(b"null"),
         }
     }
 }
@@ -128,7 +127,7 @@ struct Tree {
 }
 
 impl Tree {
-    fn of(columns: &[Field]) -> Self {
+    fn of(columns: &[Field<'_>]) -> Self {
         let mut tree = Self::default();
         for (index, column) in columns.iter().enumerate() {
             let parts: Vec<&str> = column.name.split(NESTED).collect();
@@ -173,7 +172,7 @@ impl Tree {
         self.members.push((name, text, member));
     }
 
-    fn write(&self, columns: &[Field], row: usize, buffer: &mut Vec<u8>) {
+    fn write(&self, columns: &[Field<'_>], row: usize, buffer: &mut Vec<u8>) {
         buffer.push(b'{');
         for (position, (_, key, member)) in self.members.iter().enumerate() {
             if position > 0 {
@@ -193,7 +192,7 @@ impl Tree {
     }
 
     /// Whether nothing of the object is there.
-    fn is_missing(&self, columns: &[Field], row: usize) -> bool {
+    fn is_missing(&self, columns: &[Field<'_>], row: usize) -> bool {
         self.members.iter().all(|(_, _, member)| match member {
             Member::Column(index) => columns.get(*index).is_none_or(|column| column.values.is_missing(row)),
             Member::Inside(tree) => tree.is_missing(columns, row),

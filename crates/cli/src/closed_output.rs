@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use tokio::task::JoinError;
 
 use crate::exit_codes;
-use crate::terminal::tell_beside;
+use crate::terminal::eprint_lines;
 
 /// How the standard library begins what it says when it cannot print.
 const BEGINNINGS: [&str; 2] = ["failed printing to stdout: ", "failed printing to stderr: "];
@@ -21,14 +21,13 @@ const BROKEN_PIPE: i32 = 32;
 /// Why something could not be printed.
 #[derive(Debug, PartialEq, Eq)]
 enum Unprinted {
-    /// Nobody reads it.
     Closed,
     /// What the system says.
     Failed(String),
 }
 
 /// From here on nothing is said about panics of this kind by themselves.
-pub fn keep_quiet() {
+pub fn hide_panics_of_printing() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if unprinted(panic.payload()).is_none() {
@@ -38,18 +37,18 @@ pub fn keep_quiet() {
 }
 
 /// How a command ends that did not come to its end.
-pub fn end_by(failed: JoinError) -> ExitCode {
+pub fn exit_code_after(failed: JoinError) -> ExitCode {
     let words = failed.to_string();
     let why = failed.try_into_panic().ok().and_then(|payload| unprinted(payload.as_ref()));
     match why {
         Some(Unprinted::Closed) => exit_codes::OK,
         Some(Unprinted::Failed(why)) => {
-            tell_beside(&format!("error: the output cannot be written: {why}"));
-            exit_codes::ours()
+            eprint_lines(&format!("error: the output cannot be written: {why}"));
+            exit_codes::internal()
         }
         None => {
-            tell_beside(&format!("error: {words}; please report this"));
-            exit_codes::ours()
+            eprint_lines(&format!("error: {words}; please report this"));
+            exit_codes::internal()
         }
     }
 }

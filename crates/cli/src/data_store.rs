@@ -3,18 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use gristmill_gateway::ExecuteRequest;
-use gristmill_gateway::domain::Level;
-use gristmill_gateway::executions::{ExecutionId, Owner};
-use gristmill_gateway::history::{Beginning, History, HistorySettings};
-use gristmill_gateway::results::{ResultSettings, Results};
+use gristmill_config::{self as config, Flags, Problem, Severity, Surroundings};
+use gristmill_config::{history_table, results_table};
+use gristmill_gateway::history::{History, HistorySettings};
+use gristmill_gateway::results::ResultSettings;
 use gristmill_gateway::store::{Store, StoreError};
+use gristmill_gateway::{BuildError, BuildProblem, FolderError, Gateway};
 
 use crate::arguments::ConfigFile;
-use crate::commands::Failure;
-use crate::config::{self, Flags, Problem, Severity, Surroundings};
-use crate::config::{history_table, results_table};
-use crate::terminal::tell_beside;
+use crate::failure::Failure;
+use crate::own_sessions;
+use crate::terminal::eprint_lines;
 use crate::upstreams::Configured;
 
 /// Where the database is, and how much goes into it.
@@ -37,7 +36,8 @@ impl DataPlace {
                 results: config.results.settings,
             });
         }
-        let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+        let surroundings =
+            Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
         let flags = Flags { config: file.config.clone(), ..Flags::default() };
         let loaded = config::load(&surroundings, &flags);
         if let Some(problem) = loaded.problems.iter().find(|problem| is_about_data(problem)) {
@@ -51,9 +51,8 @@ impl DataPlace {
         })
     }
 
-    /// The data folder.
     pub fn folder(&self) -> Result<&Path, Failure> {
-        let missing = || Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME"));
+        let missing = || Failure::Usage(FolderError::NoData.into());
         self.folder.as_deref().ok_or_else(missing)
     }
 
@@ -68,56 +67,29 @@ impl DataPlace {
     }
 }
 
-/// Where whole values are kept; without it a command works all the same, and that is said.
-pub async fn open_results(store: Store, place: &DataPlace) -> Option<Results> {
-    let folder = store.folder()?.join("results");
-    match Results::open(store, folder, place.results).await {
-        Ok(results) => Some(results),
-        Err(error) => {
-            tell_beside(&format!("note: no results are kept: {error}"));
-            None
+/// Says what a gateway does without; a command works all the same.
+pub fn print_problems(gateway: &Gateway) {
+    for problem in gateway.problems() {
+        match problem {
+            BuildProblem::NoHistory(error) => eprint_lines(&format!("note: this is not recorded: {error:#}")),
+            BuildProblem::NoResults(error) => eprint_lines(&format!("note: no results are kept: {error}")),
         }
     }
 }
 
-/// Records what a command runs; without it the command works all the same.
-pub struct Recorder(History);
-
-impl Recorder {
-    /// If the database can be used; if not, that is said.
-    pub async fn open(store: Store, place: &DataPlace) -> Option<Self> {
-        match History::open(store, place.history).await {
-            Ok(history) => Some(Self(history)),
-            Err(error) => {
-                not_recorded(failure(error));
-                None
-            }
-        }
-    }
-
-    /// Where it records.
-    pub fn history(&self) -> &History {
-        &self.0
-    }
-
-    /// Takes note of a program of whoever is at the terminal.
-    pub fn about_to_run(&self, request: &mut ExecuteRequest, level: Level) -> Option<Beginning> {
-        let id = ExecutionId::new().ok()?;
-        Some(self.0.about_to_run(&id, &Owner("local".to_owned()), request, level))
-    }
-
-    /// Lets go of what is too old or too much, and closes the file.
-    pub async fn close(self) {
-        // What fails now is tried again by the next.
-        let _ = self.0.sweep().await;
-        self.0.close().await;
+/// As a command ends by a gateway that cannot be built.
+pub fn build_failure(error: BuildError) -> Failure {
+    match error {
+        BuildError::History(error) => failure(error),
+        BuildError::Sessions(error) => own_sessions::failure(error),
+        BuildError::Folders(_) | BuildError::Scratch(_) => Failure::Internal(error.into()),
     }
 }
 
 /// Says that what a command runs is not recorded, and why.
 pub fn not_recorded(failure: Failure) {
-    let (Failure::Usage(error) | Failure::Configuration(error) | Failure::Ours(error)) = failure;
-    tell_beside(&format!("note: this is not recorded: {error:#}"));
+    let (Failure::Usage(error) | Failure::Configuration(error) | Failure::Internal(error)) = failure;
+    eprint_lines(&format!("note: this is not recorded: {error:#}"));
 }
 
 fn is_about_data(problem: &Problem) -> bool {
@@ -138,6 +110,6 @@ pub fn failure(error: StoreError) -> Failure {
         | StoreError::Busy
         | StoreError::Damaged(_)
         | StoreError::Other(_)
-        | StoreError::Closed => Failure::Ours(error.into()),
+        | StoreError::Closed => Failure::Internal(error.into()),
     }
 }

@@ -8,7 +8,7 @@ use gristmill_gateway::domain::Code;
 /// The program ran to its end.
 pub const OK: ExitCode = ExitCode::SUCCESS;
 /// Something of ours, or of this machine.
-pub fn ours() -> ExitCode {
+pub fn internal() -> ExitCode {
     ExitCode::from(4)
 }
 
@@ -27,13 +27,16 @@ pub fn of(report: &Report) -> ExitCode {
 pub fn of_a_tool(failure: &gristmill_gateway::ports::ToolFailure) -> ExitCode {
     use gristmill_gateway::ports::ToolFailure;
     ExitCode::from(match failure {
-        ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } | ToolFailure::BadArguments(_) => 2,
+        ToolFailure::Unknown { .. }
+        | ToolFailure::Ambiguous { .. }
+        | ToolFailure::BadArguments(_)
+        | ToolFailure::UnknownOffer { .. }
+        | ToolFailure::BadUri { .. } => 2,
         ToolFailure::Said(_) => 1,
         ToolFailure::Upstream { code, .. } => number_of(*code),
     })
 }
 
-/// See [`of`].
 pub fn number_of(code: Code) -> u8 {
     match code {
         Code::Syntax

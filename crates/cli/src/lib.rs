@@ -1,19 +1,12 @@
-//! `gristmill`: arguments, commands, wiring. A library only so that tests can share the example
-//! tools.
+//! `gristmill`: arguments, commands, wiring.
 
-mod answer_arguments;
 mod arguments;
-mod bench_arguments;
-mod client_arguments;
-pub mod clients;
 mod closed_output;
+mod command_line;
 mod commands;
-pub mod config;
 mod data_store;
-mod engine_progress;
-pub mod example_servers;
-pub mod example_tools;
 mod exit_codes;
+mod failure;
 mod own_sessions;
 mod skill_folders;
 mod terminal;
@@ -24,7 +17,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use command_line::{Arguments, Command};
 
 /// What still runs when a command is over has this long to end.
 const LAST_WAIT: Duration = Duration::from_millis(500);
@@ -35,7 +28,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = gristmill_worker::run_if_worker() {
         return code;
     }
-    closed_output::keep_quiet();
+    closed_output::hide_panics_of_printing();
     let arguments = Arguments::parse();
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime =
@@ -43,7 +36,7 @@ pub fn main() -> ExitCode {
             Ok(runtime) => runtime,
             Err(error) => {
                 eprintln!("error: no runtime: {error}");
-                return exit_codes::ours();
+                return exit_codes::internal();
             }
         };
     // On a thread of the runtime, as requests of a server are: from outside, every step would
@@ -54,12 +47,12 @@ pub fn main() -> ExitCode {
     runtime.shutdown_timeout(LAST_WAIT);
     match outcome {
         Ok(Ok(code)) => code,
-        Ok(Err(failure)) => failure.tell(),
-        Err(failed) => closed_output::end_by(failed),
+        Ok(Err(failure)) => failure.report(),
+        Err(failed) => closed_output::exit_code_after(failed),
     }
 }
 
-async fn carry_out(command: Command) -> commands::Outcome {
+async fn carry_out(command: Command) -> failure::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
         Command::Analyze(arguments) => commands::analyze::analyze(arguments).await,

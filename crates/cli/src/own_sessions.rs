@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::Limits;
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::domain::{Limits, format_bytes};
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
-    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionSettings, Sessions, Whose,
+    ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
+    Sessions, Whose,
 };
 use gristmill_gateway::store::Store;
 
 use crate::arguments::ConfigFile;
-use crate::commands::Failure;
-use crate::config::Flags;
+use crate::failure::Failure;
 use crate::upstreams::{self, Configured};
 
 /// Whoever is at the terminal sees everything.
@@ -24,15 +25,6 @@ pub fn open(file: &ConfigFile) -> Result<Sessions, Failure> {
     let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
     let limits = configured.config.limits.clone();
     open_in(configured.data_folder()?, limits, configured.config.sessions.settings)
-}
-
-/// The same for a command that has read the configuration, or does without, and has the database.
-pub fn open_with(
-    configured: Option<&Configured>,
-    store: Store,
-    limits: &Limits,
-) -> Result<Sessions, Failure> {
-    Sessions::open(store, None, limits.clone(), settings(configured)).map_err(failure)
 }
 
 /// What is configured about sessions.
@@ -76,12 +68,18 @@ pub fn new_session_words(name: &str) -> String {
     format!("new session `{name}`")
 }
 
+/// What a session holds. Folders count, too: they are what a limit counts.
+pub fn content(info: &SessionInfo) -> String {
+    let entries = if info.files == 1 { "entry" } else { "entries" };
+    format!("{} in {} {entries}", format_bytes(info.bytes), info.files)
+}
+
 /// A session that something ran in, unless it has been ended since; that is said.
 pub async fn if_still_there(file: &ConfigFile, session: &str) -> Result<Option<String>, Failure> {
     match open(file)?.info(&WHOSE, session).await {
         Ok(info) => Ok(Some(info.id.as_str().to_owned())),
         Err(SessionError::Missing { .. }) => {
-            crate::terminal::tell_beside("note: its session is gone, so this runs without its files");
+            crate::terminal::eprint_lines("note: its session is gone, so this runs without its files");
             Ok(None)
         }
         Err(error) => Err(failure(error)),
@@ -103,7 +101,7 @@ pub fn failure(error: SessionError) -> Failure {
         | SessionError::Store(_) => anyhow!("{error}\nhint: {}", error.hint()),
     };
     match error {
-        SessionError::NoFolder { .. } | SessionError::Store(_) => Failure::Ours(told),
+        SessionError::NoFolder { .. } | SessionError::Store(_) => Failure::Internal(told),
         SessionError::Busy { .. }
         | SessionError::Missing { .. }
         | SessionError::Ambiguous { .. }
@@ -139,6 +137,6 @@ pub fn archive_failure(error: ArchiveError) -> Failure {
         ArchiveError::Session(error) => failure(error),
         ArchiveError::File(error) => file_failure(error),
         ArchiveError::Archive(_) => Failure::Usage(anyhow!("{error}")),
-        ArchiveError::Write(_) => Failure::Ours(anyhow!("{error}")),
+        ArchiveError::Write(_) => Failure::Internal(anyhow!("{error}")),
     }
 }

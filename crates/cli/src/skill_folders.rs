@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::anyhow;
-use gristmill_gateway::Folders;
+use gristmill_config::{Surroundings, project_root};
 use gristmill_gateway::skills::{PROJECT_FOLDER, Skills, SkillsSettings, USER_FOLDER};
 use gristmill_gateway::store::Store;
+use gristmill_gateway::{Folders, SkillFolders};
 
-use crate::commands::Failure;
-use crate::config::{Surroundings, project_root};
+use crate::failure::Failure;
 
 /// The skills of a data folder and of the project that we are in.
 pub fn open(data: &Path, surroundings: &Surroundings) -> Result<Skills, Failure> {
@@ -19,7 +19,13 @@ pub fn open(data: &Path, surroundings: &Surroundings) -> Result<Skills, Failure>
 /// The same, with what remembers them.
 pub fn with_store(store: Store, surroundings: &Surroundings) -> Result<Skills, Failure> {
     let cache = Folders::from_environment().map_err(|error| Failure::Usage(anyhow!(error)))?.cache;
-    let user = store.folder().map(|folder| folder.join(USER_FOLDER));
+    let SkillFolders { user, project, .. } = folders(&store, surroundings);
+    Ok(Skills::new(SkillsSettings { store, user, project, cache }))
+}
+
+/// Where they lie, for a gateway.
+pub fn folders(store: &Store, surroundings: &Surroundings) -> SkillFolders {
     let project = project_root(surroundings, Path::new(PROJECT_FOLDER)).join(PROJECT_FOLDER);
-    Ok(Skills::new(SkillsSettings { store, user, project: Some(project), cache }))
+    let user = store.folder().map(|folder| folder.join(USER_FOLDER));
+    SkillFolders { user, project: Some(project), trees: None }
 }

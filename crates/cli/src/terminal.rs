@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use gristmill_gateway::domain::cut_chars;
+
 /// Shows as text: control characters other than line feed and tab become visible symbols, and
 /// what is not UTF-8 becomes U+FFFD. A character may come in two pieces.
 #[derive(Default)]
@@ -30,12 +32,8 @@ impl Printable {
 pub fn one_line(text: &str) -> String {
     const CHARS_MAX: usize = 400;
     let flat = |c| if matches!(c, '\n' | '\t') { ' ' } else { c };
-    let mut line: String = text.trim().chars().map(visible).map(flat).take(CHARS_MAX + 1).collect();
-    if let Some((cut, _)) = line.char_indices().nth(CHARS_MAX) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
+    let line: String = text.trim().chars().map(visible).map(flat).take(CHARS_MAX + 1).collect();
+    cut_chars(&line, CHARS_MAX)
 }
 
 /// How wide lines may be: the terminal's width, or what suits a file.
@@ -51,22 +49,22 @@ pub fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
 }
 
 /// Prints lines, wrapped at words on a terminal.
-pub fn tell(text: &str) {
+pub fn print_lines(text: &str) {
     folded(text, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
 }
 
-/// The same beside what is printed.
-pub fn tell_beside(text: &str) {
+/// The same on standard error.
+pub fn eprint_lines(text: &str) {
     let lines = folded(text, columns(std::io::stderr()));
     let mut stderr = std::io::stderr().lock();
     for line in lines {
-        // If nobody hears it, there is nobody left to tell.
+        // If standard error is closed, nobody is left to read it.
         let _ = writeln!(stderr, "{line}");
     }
 }
 
 /// Prints words after a heading, and what does not fit under the first of them.
-pub fn tell_after(heading: &str, words: &str) {
+pub fn print_after(heading: &str, words: &str) {
     let indent = heading.chars().count();
     let room =
         columns(std::io::stdout()).map_or(usize::MAX, |columns| columns.saturating_sub(indent).max(20));
@@ -93,14 +91,6 @@ pub fn folded(text: &str, columns: Option<usize>) -> Vec<String> {
         }));
     }
     lines
-}
-
-/// A line cut to a width, with `…` for what is missing.
-pub fn cut(text: &str, width: usize) -> String {
-    match text.char_indices().nth(width) {
-        Some(_) => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
-        None => text.to_owned(),
-    }
 }
 
 /// Words on lines of a width. A word that is longer has a line of its own.

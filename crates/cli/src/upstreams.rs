@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use gristmill_config::{self as config, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Limits, ServerSettings};
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
-use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
-use gristmill_worker::UPSTREAM_KEEPER_COMMAND;
+use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
+use gristmill_worker::UPSTREAM_SUPERVISOR_COMMAND;
 
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::commands::Failure;
-use crate::config::{self, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
-use crate::terminal::tell_beside;
+use crate::failure::Failure;
+use crate::terminal::eprint_lines;
 
 /// A configuration that is in order, and where it was read.
 pub struct Configured {
@@ -24,12 +24,12 @@ pub struct Configured {
 
 /// Reads the configuration. Mistakes end the command; warnings are said and passed over.
 pub fn read(flags: &Flags) -> Result<Configured, Failure> {
-    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let (config, remarks) = config::load(&surroundings, flags)
         .into_result()
         .map_err(|error| Failure::Configuration(error.into()))?;
     for remark in remarks.iter().filter(|remark| remark.severity == Severity::Warning) {
-        tell_beside(&format!("warning: {remark}"));
+        eprint_lines(&format!("warning: {remark}"));
     }
     Ok(Configured { config, surroundings })
 }
@@ -57,11 +57,12 @@ impl Configured {
 
     /// Where what must last is.
     pub fn data_folder(&self) -> Result<PathBuf, Failure> {
-        let folder = self.config.data_folder.clone().or_else(|| self.surroundings.data_folder());
-        folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+        match &self.config.data_folder {
+            Some(folder) => Ok(folder.clone()),
+            None => default_data_folder(&self.surroundings),
+        }
     }
 
-    /// Connects these servers.
     pub fn connect(
         &self,
         servers: &[&ConfiguredServer],
@@ -79,10 +80,16 @@ pub fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> 
         Some(configured) => configured.data_folder(),
         None => {
             let surroundings =
-                Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-            crate::commands::connect::data_folder(&surroundings)
+                Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+            default_data_folder(&surroundings)
         }
     }
+}
+
+/// Where what must last is, as far as no configuration says otherwise.
+pub fn default_data_folder(surroundings: &Surroundings) -> Result<PathBuf, Failure> {
+    let folder = surroundings.data_folder();
+    folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
 }
 
 /// Connects servers, with what they keep under `data`.
@@ -92,17 +99,18 @@ pub fn connect(
     data: PathBuf,
     startup: impl Into<Startup>,
 ) -> Result<Upstreams, Failure> {
-    let ours = |error: String| Failure::Ours(anyhow!(error));
+    let ours = |error: String| Failure::Internal(anyhow!(error));
     let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
-    let connector = McpConnector::new(keeper()?, contexts, data.clone()).map_err(ours)?;
+    let connector = McpConnector::new(supervisor()?, contexts, data.clone())
+        .map_err(|error| Failure::Internal(error.into()))?;
     let folders = UpstreamFolders { data, cache };
     Ok(Upstreams::start(settings, Arc::new(connector), &folders, startup))
 }
 
 /// This very binary, under its hidden command.
-pub fn keeper() -> Result<KeeperCommand, Failure> {
-    let program = std::env::current_exe().map_err(|error| Failure::Ours(error.into()))?;
-    Ok(KeeperCommand { program, argument: UPSTREAM_KEEPER_COMMAND.into() })
+pub fn supervisor() -> Result<SupervisorCommand, Failure> {
+    let program = std::env::current_exe().map_err(|error| Failure::Internal(error.into()))?;
+    Ok(SupervisorCommand { program, argument: UPSTREAM_SUPERVISOR_COMMAND.into() })
 }
 
 /// What a server's references are resolved against.

@@ -104,7 +104,7 @@ fn what_is_wrong_is_said_with_its_step_the_nearest_name_and_an_exit_code() {
     assert_eq!(parsed(&ran.stdout)["error"]["step"], 2, "{}", ran.stdout);
     for (words, said) in [
         (["analyze", "nothing.csv", "--steps", LARGE], "nothing.csv cannot be opened"),
-        (["analyze", ".", "--steps", LARGE], "is not a plain file"),
+        (["analyze", ".", "--steps", LARGE], "is a folder; name a file in it"),
         (["analyze", "sales.csv", "--steps", "total > 10"], "the steps are not JSON"),
         (["analyze", "sales.csv", "--steps", "@no.json"], "the steps in no.json cannot be opened"),
     ] {

@@ -69,6 +69,14 @@ fn an_analysis_is_done_in_a_process_that_is_gone_afterwards() {
 }
 
 #[test]
+fn a_pattern_is_matched_behind_the_walls() {
+    let matching = r#"{"steps":[{"filter":{"field":"a","operator":"matches","value":"^x+$"}}]}"#;
+    let world = world();
+    let outcome = analyze(&world, request(matching, inline(r#"[{"a":"xx"},{"a":"y"}]"#.to_owned()), None));
+    assert_eq!(outcome.expect("an ordinary analysis").rows, Some(1));
+}
+
+#[test]
 fn data_that_takes_too_much_memory_ends_with_that_limit() {
     let world = world();
     let limits = limited(LimitName::Memory, 64 << 20);

@@ -409,6 +409,37 @@ fn a_configuration_that_cannot_be_changed_stops_before_anything_is_written() {
 }
 
 #[test]
+fn a_yaml_configuration_is_left_to_its_owner() {
+    const YAML: &str = "config/gristmill/gristmill.yaml";
+    let desk = Desk::new("yaml-target");
+    desk.write(
+        ".cursor/mcp.json",
+        r#"{"mcpServers": {"notes": {"command": "npx", "env": {"NOTES_KEY": "CANARYnoteskey"}}}}"#,
+    );
+    let mine = "# mine\nservers:\n  web:\n    url: https://x.example.com/mcp\n";
+    desk.write(YAML, mine);
+    let read = || fs::read_to_string(desk.home.path().join(YAML)).unwrap();
+    let ran = desk.run(&["connect", "cursor", "--move-servers", "--yes"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gristmill import prints what to add to it"), "{}", ran.stderr);
+    let ran = desk.run(&["import", "notes", "--keep-values"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+    let ran = desk.run(&["import", "notes"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("add this below `servers:` (line 2):"), "{}", ran.stderr);
+    let entry = "  notes:\n    command: \"npx\"\n    env:\n      NOTES_KEY: \"${NOTES_KEY}\"\n";
+    assert!(ran.stdout.contains(entry), "{}", ran.stdout);
+    assert_eq!((read().as_str(), desk.env().as_str()), (mine, "NOTES_KEY=CANARYnoteskey\n"));
+    // Once it is pasted, nothing is left to take, and the client's own can go.
+    desk.write(YAML, &format!("{mine}{entry}"));
+    let ran = desk.ok(&["import", "notes"]);
+    assert!(ran.stderr.contains("notes is already there"), "{}", ran.stderr);
+    desk.ok(&["connect", "cursor", "--move-servers", "--yes"]);
+    let cursor = fs::read_to_string(desk.home.path().join(".cursor/mcp.json")).unwrap();
+    assert!(cursor.contains("gristmill") && !cursor.contains("notes"), "{cursor}");
+}
+
+#[test]
 fn what_would_be_carried_out_here_and_is_only_text_there_is_not_taken() {
     let desk = Desk::new("foreign-references");
     desk.write(

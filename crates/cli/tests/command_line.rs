@@ -205,7 +205,7 @@ fn the_demo_ends_with_its_token_table() {
     let demo: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(demo["report"]["success"], json!(true), "{demo:#}");
     assert_eq!(demo["report"]["tools_called"].as_array().unwrap().len(), 4);
-    let expected = include_str!("../src/demo/transcript_to_crm.result.txt");
+    let expected = include_str!("../../example-servers/src/demo/transcript_to_crm.result.txt");
     assert_eq!(demo["report"]["result"], json!(expected.trim_end()));
     assert!(demo["tokens"]["direct"].as_u64().unwrap() > 500_000);
     let [theirs, ours, milled] =
@@ -255,6 +255,21 @@ fn a_damaged_or_foreign_engine_file_is_made_again_and_never_trusted() {
     assert!(output.status.success());
     let mode = std::fs::metadata(compiled[0]).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o400);
+}
+
+#[test]
+fn without_a_cache_setup_says_what_to_do_and_programs_run() {
+    let folder = TestFolder::new("cache");
+    let not_a_folder = folder.path().join("file");
+    std::fs::write(&not_a_folder, "").unwrap();
+    let with_cache = |arguments: &[&str]| {
+        command(arguments).env("GRISTMILL_CACHE_DIR", &not_a_folder).stdin(Stdio::null()).output().unwrap()
+    };
+    let output = with_cache(&["setup"]);
+    let said = text(&output.stderr);
+    assert!(said.starts_with("error: the Python engine cannot be unpacked to "), "{said}");
+    assert!(said.contains("\nhint: set GRISTMILL_CACHE_DIR to a folder that you can write to"), "{said}");
+    assert_eq!(text(&with_cache(&["run", "-c", "6 * 7"]).stdout), "42\n");
 }
 
 #[test]

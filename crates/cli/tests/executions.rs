@@ -7,17 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::answer::AnswerBudget;
-use gristmill_gateway::domain::{Code, Level, LimitName, Limits, ToolAnswer};
-use gristmill_gateway::executions::{Answers, Executions, Follower, KeepLimits, Owner, Start, Status};
-use gristmill_gateway::ports::{
-    BoxFuture, Question, QuestionAnswer, QuestionKind, ToolCall, ToolFailure, Tools,
-};
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
+use gristmill_gateway::ids::{Caller, Owner};
+use gristmill_gateway::ports::{Question, QuestionAnswer, QuestionKind};
+use gristmill_gateway::service::{Answers, Follower, KeepLimits, PlaceChoice, Service, StartRequest, Status};
 use gristmill_gateway::session::{
     ConnectionSession, NewSession, Patience, SessionChoice, SessionSettings, Sessions, Whose,
 };
 use gristmill_gateway::store::Store;
-use gristmill_gateway::{ExecuteRequest, Report};
-use gristmill_testkit::World;
+use gristmill_gateway::{DataSettings, ExecuteRequest, Report, WorkspaceChoice};
+use gristmill_testkit::{ScriptedTools, TestFolder, World};
 use serde_json::{Value, json};
 use support::gristmill;
 use tokio::sync::Semaphore;
@@ -34,6 +33,21 @@ impl Holding {
     fn release(&self) {
         self.0.add_permits(1);
     }
+
+    fn tools(&self) -> ScriptedTools {
+        let held = Arc::clone(&self.0);
+        ScriptedTools::new(move |call| {
+            let held = Arc::clone(&held);
+            async move {
+                if call.name == "ask" {
+                    let answer = call.asker.ask(question()).await;
+                    return Ok(json!(format!("{answer:?}")).into());
+                }
+                held.acquire().await.expect("it is never closed").forget();
+                Ok(json!("released").into())
+            }
+        })
+    }
 }
 
 fn question() -> Question {
@@ -44,53 +58,56 @@ fn question() -> Question {
     }
 }
 
-impl Tools for Holding {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move {
-            if call.name == "ask" {
-                let answer = call.asker.ask(question()).await;
-                return Ok(ToolAnswer::from(json!(format!("{answer:?}"))));
-            }
-            self.0.acquire().await.expect("it is never closed").forget();
-            Ok(ToolAnswer::from(json!("released")))
-        })
-    }
-}
-
 const HOLD: &str = "print('so far')\nawait callMCPTool('hold', {})";
 const ASK: &str = "await callMCPTool('ask', {})";
 
-/// A world, what holds its programs, and its executions.
-fn world(limits: KeepLimits) -> (World, Holding, Executions) {
+/// A world, what holds its programs, and its service.
+fn world(limits: KeepLimits) -> (World, Holding, Service) {
+    world_with(limits, SessionSettings::default())
+}
+
+fn world_with(limits: KeepLimits, sessions: SessionSettings) -> (World, Holding, Service) {
     let holding = Holding::new();
     let mut patient = Limits::of(Level::Production);
     patient.set(LimitName::WallTime, 120_000).unwrap();
-    let world = World::new(gristmill()).limits(patient).tools(holding.clone()).start();
-    let (store, patient) = (Store::in_memory().unwrap(), world.gateway().limits().clone());
-    let sessions = Sessions::open(store, Some(world.gateway()), patient, SessionSettings::default()).unwrap();
-    let executions = Executions::new(world.gateway().clone(), sessions, None, None, limits);
-    (world, holding, executions)
+    let mut data = DataSettings::new(Store::in_memory().unwrap());
+    data.sessions = Some(sessions);
+    let world = World::new(gristmill()).limits(patient).tools(holding.tools()).data(data);
+    let world = world.kept_answers(limits).start();
+    let service = world.gateway().service().clone();
+    (world, holding, service)
+}
+
+fn sessions(world: &World) -> &Sessions {
+    world.gateway().sessions().expect("they are kept")
 }
 
 fn owner(name: &str) -> Owner {
     Owner(name.to_owned())
 }
 
-fn start(whose: &str, code: &str) -> Start {
-    Start {
-        owner: owner(whose),
-        request: ExecuteRequest::python(code),
-        session: SessionChoice::Alone,
-        patience: Patience::Refuse,
-        keep_variables: false,
+fn start_in(whose: &str, session: SessionChoice, code: &str) -> StartRequest {
+    StartRequest {
+        place: PlaceChoice::Session { session, patience: Patience::Refuse, keep_variables: false },
         answers: Answers { forms: true, urls: false },
-        answer: AnswerBudget::default(),
-        answer_is_said: false,
+        answer: Some(AnswerBudget::default()),
+        ..StartRequest::new(Caller::of(owner(whose)), ExecuteRequest::python(code))
     }
 }
 
-fn in_session(whose: &str, session: &str, code: &str) -> Start {
-    Start { session: SessionChoice::Named(session.to_owned()), ..start(whose, code) }
+fn start(whose: &str, code: &str) -> StartRequest {
+    start_in(whose, SessionChoice::Alone, code)
+}
+
+fn in_session(whose: &str, session: &str, code: &str) -> StartRequest {
+    start_in(whose, SessionChoice::Named(session.to_owned()), code)
+}
+
+/// In session `one` of `a`, as soon as that is free.
+fn patiently(code: &str) -> StartRequest {
+    let session = SessionChoice::Named("one".to_owned());
+    let place = PlaceChoice::Session { session, patience: Patience::default(), keep_variables: false };
+    StartRequest { place, ..start("a", code) }
 }
 
 fn ended(world: &World, follower: &Follower) -> Arc<Report> {
@@ -98,8 +115,8 @@ fn ended(world: &World, follower: &Follower) -> Arc<Report> {
 }
 
 /// Starts a program and waits for its end.
-fn run(world: &World, executions: &Executions, start: Start) -> Option<Value> {
-    let follower = executions.start(start).unwrap_or_else(|report| panic!("{report:?}"));
+fn run(world: &World, service: &Service, start: StartRequest) -> Option<Value> {
+    let follower = service.start(start).unwrap_or_else(|report| panic!("{report:?}"));
     ended(world, &follower).result.clone()
 }
 
@@ -123,18 +140,17 @@ fn code_of(report: &Report) -> Option<Code> {
 
 #[test]
 fn an_owner_never_sees_the_executions_of_another() {
-    let (world, holding, executions) = world(KeepLimits::default());
-    let running = executions.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
-    let over = executions.start(start("a", "1")).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, holding, service) = world(KeepLimits::default());
+    let running = service.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let over = service.start(start("a", "1")).unwrap_or_else(|report| panic!("{report:?}"));
     ended(&world, &over);
     for follower in [&running, &over] {
-        assert!(executions.find(&owner("b"), follower.id()).is_none());
-        let found = executions.find(&owner("a"), follower.id()).expect("it is a's");
+        assert!(service.find(&owner("b"), follower.id()).is_none());
+        let found = service.find(&owner("a"), follower.id()).expect("it is a's");
         assert_eq!(found.id(), follower.id());
     }
-    assert!(executions.recent(&owner("b")).is_empty());
-    let recent: Vec<_> =
-        executions.recent(&owner("a")).iter().map(|follower| follower.id().clone()).collect();
+    assert!(service.recent(&owner("b")).is_empty());
+    let recent: Vec<_> = service.recent(&owner("a")).iter().map(|follower| follower.id().clone()).collect();
     assert_eq!(recent, [over.id().clone(), running.id().clone()], "the newest first");
     holding.release();
     assert_eq!(ended(&world, &running).result, Some(json!("released")));
@@ -142,25 +158,25 @@ fn an_owner_never_sees_the_executions_of_another() {
 
 #[test]
 fn owners_have_sessions_of_their_own_under_the_same_name() {
-    let (world, _, executions) = world(KeepLimits::default());
+    let (world, _, service) = world(KeepLimits::default());
     let look = "import os\nos.listdir('.')";
     let write = in_session("a", "notes", "open('a.txt', 'w').write('x')");
-    assert_eq!(run(&world, &executions, write), Some(json!(1)));
-    assert_eq!(run(&world, &executions, in_session("b", "notes", look)), Some(json!([])));
-    assert_eq!(run(&world, &executions, in_session("a", "notes", look)), Some(json!(["a.txt"])));
+    assert_eq!(run(&world, &service, write), Some(json!(1)));
+    assert_eq!(run(&world, &service, in_session("b", "notes", look)), Some(json!([])));
+    assert_eq!(run(&world, &service, in_session("a", "notes", look)), Some(json!(["a.txt"])));
 }
 
 #[test]
 fn a_session_is_free_again_as_soon_as_the_end_is_known() {
-    let (world, holding, executions) = world(KeepLimits::default());
-    let first = executions.start(in_session("a", "one", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, holding, service) = world(KeepLimits::default());
+    let first = service.start(in_session("a", "one", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
     until(&world, &first, |first| first.progress().calls_begun == 1);
-    let refused = executions.start(in_session("a", "one", "1")).unwrap_or_else(|report| panic!("{report:?}"));
+    let refused = service.start(in_session("a", "one", "1")).unwrap_or_else(|report| panic!("{report:?}"));
     assert_eq!(code_of(&ended(&world, &refused)), Some(Code::Busy));
-    let patient = Start { patience: Patience::default(), ..in_session("a", "one", "2") };
-    let waiting = executions.start(patient).unwrap_or_else(|report| panic!("{report:?}"));
-    let given_up = Start { patience: Patience::default(), ..in_session("a", "one", "3") };
-    let given_up = executions.start(given_up).unwrap_or_else(|report| panic!("{report:?}"));
+    let patient = patiently("2");
+    let waiting = service.start(patient).unwrap_or_else(|report| panic!("{report:?}"));
+    let given_up = patiently("3");
+    let given_up = service.start(given_up).unwrap_or_else(|report| panic!("{report:?}"));
     given_up.cancel();
     assert_eq!(code_of(&ended(&world, &given_up)), Some(Code::Cancelled), "while it waits");
     holding.release();
@@ -168,26 +184,21 @@ fn a_session_is_free_again_as_soon_as_the_end_is_known() {
     assert_eq!(ended(&world, &waiting).result, Some(json!(2)));
     for number in 0..20 {
         let next = in_session("a", "one", &number.to_string());
-        assert_eq!(run(&world, &executions, next), Some(json!(number)));
+        assert_eq!(run(&world, &service, next), Some(json!(number)));
     }
-    let cancelled =
-        executions.start(in_session("a", "one", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let cancelled = service.start(in_session("a", "one", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
     cancelled.cancel();
     ended(&world, &cancelled);
-    assert_eq!(
-        run(&world, &executions, in_session("a", "one", "7")),
-        Some(json!(7)),
-        "after cancelling, too"
-    );
+    assert_eq!(run(&world, &service, in_session("a", "one", "7")), Some(json!(7)), "after cancelling, too");
 }
 
 const LOOK: &str = "import os\nsorted(os.listdir('.'))";
 
 #[test]
 fn what_a_program_leaves_behind_becomes_a_session_and_nothing_else_does() {
-    let (world, _, executions) = world(KeepLimits::default());
+    let (world, _, service) = world(KeepLimits::default());
     let run = |code: &str| {
-        let follower = executions.start(start("a", code)).unwrap_or_else(|report| panic!("{report:?}"));
+        let follower = service.start(start("a", code)).unwrap_or_else(|report| panic!("{report:?}"));
         ended(&world, &follower)
     };
     assert_eq!(run("1").session, None);
@@ -197,27 +208,26 @@ fn what_a_program_leaves_behind_becomes_a_session_and_nothing_else_does() {
     let session = made.session.clone().expect("a session");
     assert!(session.is_new && session.name.is_none(), "{session:?}");
     let again =
-        executions.start(in_session("a", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
+        service.start(in_session("a", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
     let again = ended(&world, &again);
     assert_eq!(again.result, Some(json!(["a.txt", "empty"])));
     assert!(again.session.clone().is_some_and(|used| used.id == session.id && !used.is_new));
     // A handle of somebody else is no handle.
     let other =
-        executions.start(in_session("b", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
+        service.start(in_session("b", &session.id, LOOK)).unwrap_or_else(|report| panic!("{report:?}"));
     assert_eq!(code_of(&ended(&world, &other)), Some(Code::BadRequest));
-    let all = world.block_on(executions.sessions().list(&Whose::Everyones)).unwrap();
+    let all = world.block_on(sessions(&world).list(&Whose::Everyones)).unwrap();
     assert_eq!(all.len(), 1);
     assert_eq!((all[0].executions, all[0].files, all[0].bytes), (2, 2, 4));
 }
 
 #[test]
 fn a_connection_goes_on_in_the_session_that_its_first_leftovers_made() {
-    let (world, holding, executions) = world(KeepLimits::default());
+    let (world, holding, service) = world(KeepLimits::default());
     let connection = ConnectionSession::default();
     let begin = |code: &str| {
         let session = SessionChoice::OfConnection(connection.clone());
-        let begun = Start { session, ..start("a", code) };
-        executions.start(begun).unwrap_or_else(|report| panic!("{report:?}"))
+        service.start(start_in("a", session, code)).unwrap_or_else(|report| panic!("{report:?}"))
     };
     let run = |code: &str| ended(&world, &begin(code));
     assert_eq!(run("1").session, None);
@@ -235,7 +245,7 @@ fn a_connection_goes_on_in_the_session_that_its_first_leftovers_made() {
     assert_eq!(ended(&world, &held).session.clone().map(|session| session.id), Some(made.id.clone()));
     assert_eq!(run(LOOK).result, Some(json!(["a"])));
     // One that was ended is left, and the next leftovers make another.
-    let (whose, sessions) = (Whose::Of(owner("a")), executions.sessions());
+    let (whose, sessions) = (Whose::Of(owner("a")), sessions(&world));
     world.block_on(sessions.end(&whose, &made.id, Patience::Refuse)).unwrap();
     assert_eq!(run(LOOK).result, Some(json!([])));
     assert!(run("open('c', 'w').write('x')").session.clone().is_some_and(|session| session.is_new));
@@ -244,9 +254,11 @@ fn a_connection_goes_on_in_the_session_that_its_first_leftovers_made() {
 
 #[test]
 fn a_session_can_be_asked_for_before_anything_is_left_behind() {
-    let (world, _, executions) = world(KeepLimits::default());
-    let first = Start { keep_variables: true, ..start("a", LOOK) };
-    let follower = executions.start(first).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, _, service) = world(KeepLimits::default());
+    let (session, patience) = (SessionChoice::Alone, Patience::Refuse);
+    let place = PlaceChoice::Session { session, patience, keep_variables: true };
+    let first = StartRequest { place, ..start("a", LOOK) };
+    let follower = service.start(first).unwrap_or_else(|report| panic!("{report:?}"));
     let report = ended(&world, &follower);
     assert_eq!(report.result, Some(json!([])));
     assert!(report.session.clone().is_some_and(|session| session.is_new));
@@ -254,13 +266,13 @@ fn a_session_can_be_asked_for_before_anything_is_left_behind() {
 
 #[test]
 fn an_answer_takes_what_its_call_says_or_its_session() {
-    let (world, _, executions) = world(KeepLimits::default());
+    let (world, _, service) = world(KeepLimits::default());
     let new =
         NewSession { name: Some("brief".to_owned()), max_output_tokens: Some(60), ..NewSession::default() };
-    let held = world.block_on(executions.sessions().create(&owner("a"), new));
+    let held = world.block_on(sessions(&world).create(&owner("a"), new));
     drop(held.unwrap_or_else(|error| panic!("{error}")));
-    let tokens_of = |start: Start| {
-        let follower = executions.start(start).unwrap_or_else(|report| panic!("{report:?}"));
+    let tokens_of = |start: StartRequest| {
+        let follower = service.start(start).unwrap_or_else(|report| panic!("{report:?}"));
         ended(&world, &follower);
         follower.progress().answer.expect("it has ended").tokens
     };
@@ -269,19 +281,19 @@ fn an_answer_takes_what_its_call_says_or_its_session() {
     assert!((61..=1_000).contains(&alone), "{alone}");
     assert!(tokens_of(in_session("a", "brief", code)) <= 60);
     let budget = AnswerBudget { tokens_max: 300, ..AnswerBudget::default() };
-    let said = Start { answer: budget, answer_is_said: true, ..in_session("a", "brief", code) };
+    let said =
+        StartRequest { answer: Some(budget), budget_is_explicit: true, ..in_session("a", "brief", code) };
     let said = tokens_of(said);
     assert!((61..=300).contains(&said), "{said}");
 }
 
 #[test]
 fn an_answer_is_made_anew_within_another_budget() {
-    let (world, _, executions) = world(KeepLimits::default());
-    let follower =
-        executions.start(start("a", "'word ' * 5_000")).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, _, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", "'word ' * 5_000")).unwrap_or_else(|report| panic!("{report:?}"));
     let report = ended(&world, &follower);
     let budget = AnswerBudget { tokens_max: 50_000, ..AnswerBudget::default() };
-    let whole = world.block_on(executions.answer(&follower, &report, &budget));
+    let whole = world.block_on(service.answer(&follower, &report, &budget));
     assert_eq!(whole.structured, json!({"status": "ok", "result": "word ".repeat(5_000)}));
     let first = follower.progress().answer.expect("it has ended");
     assert!(first.tokens <= 1_000 && first.text.contains("is not kept"), "{}", first.text);
@@ -289,15 +301,10 @@ fn an_answer_is_made_anew_within_another_budget() {
 
 #[test]
 fn a_session_without_room_says_what_is_not_kept() {
-    let (world, _, _) = world(KeepLimits::default());
-    let limits = world.gateway().limits().clone();
     let one = SessionSettings { max: 1, ..SessionSettings::default() };
-    let sessions = Sessions::open(Store::in_memory().unwrap(), Some(world.gateway()), limits, one).unwrap();
-    let executions = Executions::new(world.gateway().clone(), sessions, None, None, KeepLimits::default());
+    let (world, _, service) = world_with(KeepLimits::default(), one);
     let write = || {
-        executions
-            .start(start("a", "open('a', 'w').write('x')"))
-            .unwrap_or_else(|report| panic!("{report:?}"))
+        service.start(start("a", "open('a', 'w').write('x')")).unwrap_or_else(|report| panic!("{report:?}"))
     };
     assert!(ended(&world, &write()).session.is_some());
     let full = ended(&world, &write());
@@ -307,81 +314,81 @@ fn a_session_without_room_says_what_is_not_kept() {
 
 #[test]
 fn what_has_ended_is_kept_up_to_a_number_and_what_runs_always() {
-    let (world, holding, executions) = world(KeepLimits { count: 2, ..KeepLimits::default() });
-    let running = executions.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, holding, service) = world(KeepLimits { count: 2, ..KeepLimits::default() });
+    let running = service.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
     let mut over = Vec::new();
     for number in 0..4 {
         let follower =
-            executions.start(start("a", &number.to_string())).unwrap_or_else(|report| panic!("{report:?}"));
+            service.start(start("a", &number.to_string())).unwrap_or_else(|report| panic!("{report:?}"));
         ended(&world, &follower);
         over.push(follower);
     }
-    let is_kept = |follower: &Follower| executions.find(&owner("a"), follower.id()).is_some();
+    let is_kept = |follower: &Follower| service.find(&owner("a"), follower.id()).is_some();
     assert_eq!(over.iter().map(is_kept).collect::<Vec<_>>(), [false, false, true, true]);
     assert!(is_kept(&running));
-    assert_eq!(executions.running(), 1);
+    assert_eq!(service.running(), 1);
     holding.release();
     ended(&world, &running);
-    assert_eq!(executions.running(), 0);
+    assert_eq!(service.running(), 0);
 }
 
 #[test]
 fn large_results_are_kept_up_to_a_number_of_bytes() {
-    let (world, _, executions) = world(KeepLimits { bytes: 250_000, ..KeepLimits::default() });
+    let (world, _, service) = world(KeepLimits { bytes: 250_000, ..KeepLimits::default() });
     let large = || {
         let follower =
-            executions.start(start("a", "'x' * 100_000")).unwrap_or_else(|report| panic!("{report:?}"));
+            service.start(start("a", "'x' * 100_000")).unwrap_or_else(|report| panic!("{report:?}"));
         ended(&world, &follower);
         follower
     };
     let over = [large(), large(), large()];
-    let is_kept = |follower: &Follower| executions.find(&owner("a"), follower.id()).is_some();
+    let is_kept = |follower: &Follower| service.find(&owner("a"), follower.id()).is_some();
     assert_eq!(over.each_ref().map(is_kept), [false, true, true]);
 }
 
 #[test]
 fn what_is_forgotten_is_gone_but_nothing_that_runs_is_forgotten() {
-    let (world, holding, executions) = world(KeepLimits::default());
-    let follower = executions.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
-    executions.forget(follower.id());
-    assert!(executions.find(&owner("a"), follower.id()).is_some(), "it runs");
+    let (world, holding, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    service.forget(follower.id());
+    assert!(service.find(&owner("a"), follower.id()).is_some(), "it runs");
     holding.release();
     ended(&world, &follower);
-    executions.forget(follower.id());
-    assert!(executions.find(&owner("a"), follower.id()).is_none());
+    service.forget(follower.id());
+    assert!(service.find(&owner("a"), follower.id()).is_none());
 }
 
 #[test]
 fn a_program_runs_on_when_nobody_follows_it() {
-    let (world, holding, executions) = world(KeepLimits::default());
-    let follower = executions.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, holding, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
     let id = follower.id().clone();
     drop(follower);
     holding.release();
-    let found = executions.find(&owner("a"), &id).expect("it is kept");
+    let found = service.find(&owner("a"), &id).expect("it is kept");
     let report = ended(&world, &found);
     assert_eq!((report.result.clone(), report.stdout.as_str()), (Some(json!("released")), "so far\n"));
 }
 
 #[test]
 fn what_runs_may_end_within_the_grace_period() {
-    let (world, holding, executions) = world(KeepLimits::default());
-    let follower = executions.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, holding, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", HOLD)).unwrap_or_else(|report| panic!("{report:?}"));
     until(&world, &follower, |follower| follower.progress().calls_begun == 1);
     holding.release();
-    world.block_on(executions.finish(Duration::from_secs(60)));
+    world.block_on(service.finish(Duration::from_secs(60)));
     assert_eq!(follower.progress().report.expect("it has ended").result, Some(json!("released")));
 }
 
 #[test]
 fn what_does_not_end_within_the_grace_period_is_cancelled() {
-    let (world, _, executions) = world(KeepLimits::default());
+    let (world, _, service) = world(KeepLimits::default());
     let followers = ["a", "b"]
-        .map(|whose| executions.start(start(whose, HOLD)).unwrap_or_else(|report| panic!("{report:?}")));
+        .map(|whose| service.start(start(whose, HOLD)).unwrap_or_else(|report| panic!("{report:?}")));
     for follower in &followers {
         until(&world, follower, |follower| follower.progress().calls_begun == 1);
     }
-    world.block_on(executions.finish(Duration::from_millis(1)));
+    world.block_on(service.finish(Duration::from_millis(1)));
     for follower in &followers {
         let report = follower.progress().report.expect("it has ended");
         assert_eq!(code_of(&report), Some(Code::Cancelled));
@@ -391,8 +398,8 @@ fn what_does_not_end_within_the_grace_period_is_cancelled() {
 
 #[test]
 fn a_question_waits_for_its_answer() {
-    let (world, _, executions) = world(KeepLimits::default());
-    let follower = executions.start(start("a", ASK)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, _, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", ASK)).unwrap_or_else(|report| panic!("{report:?}"));
     until(&world, &follower, |follower| !follower.progress().questions.is_empty());
     let progress = follower.progress();
     assert_eq!((progress.status, &progress.questions[0].question), (Status::Asking, &question()));
@@ -406,8 +413,8 @@ fn a_question_waits_for_its_answer() {
 
 #[test]
 fn a_question_ends_with_its_program() {
-    let (world, _, executions) = world(KeepLimits::default());
-    let follower = executions.start(start("a", ASK)).unwrap_or_else(|report| panic!("{report:?}"));
+    let (world, _, service) = world(KeepLimits::default());
+    let follower = service.start(start("a", ASK)).unwrap_or_else(|report| panic!("{report:?}"));
     until(&world, &follower, |follower| !follower.progress().questions.is_empty());
     let number = follower.progress().questions[0].number;
     follower.cancel();
@@ -418,9 +425,44 @@ fn a_question_ends_with_its_program() {
 
 #[test]
 fn a_question_that_nobody_can_answer_is_not_asked() {
-    let (world, _, executions) = world(KeepLimits::default());
+    let (world, _, service) = world(KeepLimits::default());
     for answers in [Answers::default(), Answers { forms: false, urls: true }] {
-        let nobody = Start { answers, ..start("a", ASK) };
-        assert_eq!(run(&world, &executions, nobody), Some(json!("None")));
+        let nobody = StartRequest { answers, ..start("a", ASK) };
+        assert_eq!(run(&world, &service, nobody), Some(json!("None")));
     }
+}
+
+#[test]
+fn a_reader_that_does_not_read_holds_up_neither_the_deadline_nor_the_report() {
+    let (world, _, service) = world(KeepLimits::default());
+    let mut limits = Limits::of(Level::Production);
+    limits.set(LimitName::WallTime, 2_000).unwrap();
+    let code = "while True: print('x', flush=True)";
+    let request = ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) };
+    let started = service.start_live(StartRequest::new(Caller::of(owner("a")), request));
+    let (follower, mut events) = started.unwrap_or_else(|report| panic!("{report:?}"));
+    assert_eq!(code_of(&ended(&world, &follower)), Some(Code::WallTime));
+    // What happened is not lost, and no more than a bounded number was kept.
+    let taken = world.block_on(async {
+        let mut taken = 0;
+        while events.next().await.is_some() {
+            taken += 1;
+        }
+        taken
+    });
+    assert!((1..=4_096).contains(&taken), "{taken}");
+}
+
+#[test]
+fn a_program_can_work_where_its_request_says_and_in_no_session() {
+    let (world, _, service) = world(KeepLimits::default());
+    let folder = TestFolder::new("as-requested");
+    let mut request = ExecuteRequest::python("open('a.txt', 'w').write('kept')");
+    request.workspace = WorkspaceChoice::Kept(folder.path().to_owned());
+    let start = StartRequest::new(Caller::of(owner("a")), request);
+    let follower = service.start(start).unwrap_or_else(|report| panic!("{report:?}"));
+    let report = ended(&world, &follower);
+    assert_eq!((report.result.clone(), report.session.clone()), (Some(json!(4)), None));
+    assert_eq!(follower.progress().answer, None, "nobody wants one");
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "kept");
 }

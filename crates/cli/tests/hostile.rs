@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gristmill_cli::example_tools::ExampleTools;
+use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
 use gristmill_gateway::{ExecuteRequest, Folders, Report};
 use gristmill_testkit::{TestFolder, World};
@@ -44,12 +44,19 @@ fn main() {
     let attacks = find_attacks();
     assert!(attacks.len() >= 60, "only {} attacks found", attacks.len());
     let range = Arc::new(Range::new());
-    let trials = attacks.into_iter().map(|path| {
-        let attack = read_attack(&path);
-        let range = Arc::clone(&range);
-        Trial::test(format!("hostile::{}", attack.name), move || range.withstands(&attack))
-    });
-    let conclusion = libtest_mimic::run(&arguments, trials.collect());
+    let mut trials: Vec<Trial> = attacks
+        .into_iter()
+        .map(|path| {
+            let attack = read_attack(&path);
+            let range = Arc::clone(&range);
+            Trial::test(format!("hostile::{}", attack.name), move || range.withstands(&attack))
+        })
+        .collect();
+    let oracle = Arc::clone(&range);
+    trials.push(Trial::test("oracle::a_file_that_appears_on_the_host_is_noticed", move || {
+        oracle.notices_what_appears()
+    }));
+    let conclusion = libtest_mimic::run(&arguments, trials);
     // Exiting drops nothing: the folders of the test go with this.
     drop(range);
     conclusion.exit();
@@ -139,6 +146,12 @@ impl Range {
         if self.listener.accept().is_ok() {
             return Err("a connection reached the listener".to_owned());
         }
+        self.nothing_appeared(nonce)
+    }
+
+    /// Whether the folders that attacks aim at are free of files with this nonce, whatever a program
+    /// says about them: a path that exists here may name one of the program's own folders there.
+    fn nothing_appeared(&self, nonce: &str) -> Result<(), String> {
         for folder in
             [self.folder.path(), &self.folder.path().join("other"), &std::env::temp_dir(), Path::new("/")]
         {
@@ -152,6 +165,23 @@ impl Range {
             }
         }
         Ok(())
+    }
+
+    /// The check above must be able to fail.
+    fn notices_what_appears(&self) -> Result<(), Failed> {
+        let nonce = format!("oracle{}", std::process::id());
+        for folder in [self.folder.path().to_owned(), self.folder.path().join("other")] {
+            for name in ["guest", "planted"] {
+                let planted = folder.join(format!("{name}-{nonce}"));
+                std::fs::write(&planted, "x")?;
+                let found = self.nothing_appeared(&nonce);
+                std::fs::remove_file(&planted)?;
+                if found.is_ok() {
+                    return Err(format!("{} was not noticed", planted.display()).into());
+                }
+            }
+        }
+        Ok(self.nothing_appeared(&nonce)?)
     }
 
     fn port(&self) -> u16 {

@@ -12,12 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
-use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
 use gristmill_gateway::{Event, ExecuteRequest, Execution, Report};
 use gristmill_testkit::processes::{children_of, eventually, is_alive, kill_9, workers_of};
-use gristmill_testkit::{TestFolder, World, WorldBuilder};
+use gristmill_testkit::{ScriptedTools, TestFolder, World, WorldBuilder};
 use serde_json::{Value, json};
 use support::gristmill;
 use tokio::sync::Notify;
@@ -85,26 +83,26 @@ fn a_killed_child_ends_its_own_execution_and_nothing_else() {
 fn a_killed_zygote_is_started_again() {
     let world = world().limits(patient()).start();
     let execution = begin(&world, ENDLESS);
-    let keeper = world.gateway().pool().keeper_pid().unwrap();
-    let zygote = children_of(keeper)[0];
+    let supervisor = world.gateway().pool().supervisor_pid().unwrap();
+    let zygote = children_of(supervisor)[0];
     let workers = children_of(zygote);
     kill_9(zygote);
     let report = world.block_on(execution.finish());
     assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
     assert_serves(&world);
-    for pid in workers.into_iter().chain([zygote, keeper]) {
+    for pid in workers.into_iter().chain([zygote, supervisor]) {
         eventually("the old processes to be gone", || (!is_alive(pid)).then_some(()));
     }
 }
 
 #[test]
-fn a_killed_keeper_takes_its_workers_with_it_and_is_started_again() {
+fn a_killed_supervisor_takes_its_workers_with_it_and_is_started_again() {
     let world = world().limits(patient()).start();
     let execution = begin(&world, ENDLESS);
-    let keeper = world.gateway().pool().keeper_pid().unwrap();
-    let zygote = children_of(keeper)[0];
+    let supervisor = world.gateway().pool().supervisor_pid().unwrap();
+    let zygote = children_of(supervisor)[0];
     let workers = children_of(zygote);
-    kill_9(keeper);
+    kill_9(supervisor);
     let report = world.block_on(execution.finish());
     assert_eq!(code_of(&report), Some(Code::WorkerLost), "{:?}", report.error);
     assert_serves(&world);
@@ -125,21 +123,21 @@ fn a_killed_gateway_leaves_no_process_and_no_file() {
         .unwrap();
     let mut begun = [0; 5];
     gateway.stdout.take().unwrap().read_exact(&mut begun).unwrap();
-    let keeper = children_of(gateway.id())[0];
-    let zygote = children_of(keeper)[0];
+    let supervisor = children_of(gateway.id())[0];
+    let zygote = children_of(supervisor)[0];
     let workers = children_of(zygote);
     assert!(!workers.is_empty());
     assert_eq!(gateways_in(scratch.path()).len(), 1);
     gateway.kill().unwrap();
     gateway.wait().unwrap();
-    for pid in workers.into_iter().chain([zygote, keeper]) {
+    for pid in workers.into_iter().chain([zygote, supervisor]) {
         eventually("the processes to be gone", || (!is_alive(pid)).then_some(()));
     }
     eventually("the scratch folder to be empty", || gateways_in(scratch.path()).is_empty().then_some(()));
 }
 
 #[test]
-fn what_a_dead_gateway_and_its_keeper_left_is_cleared_by_the_next_one() {
+fn what_a_dead_gateway_and_its_supervisor_left_is_cleared_by_the_next_one() {
     let world = world().start();
     let abandoned = world.scratch().join("gateway-1-dead/7/workspace");
     std::fs::create_dir_all(&abandoned).unwrap();
@@ -158,11 +156,11 @@ fn what_a_dead_gateway_and_its_keeper_left_is_cleared_by_the_next_one() {
 fn an_orderly_end_leaves_nothing_behind() {
     let world = world().start();
     assert_serves(&world);
-    let keeper = world.gateway().pool().keeper_pid().unwrap();
+    let supervisor = world.gateway().pool().supervisor_pid().unwrap();
     let scratch = world.scratch().to_owned();
     let gateway = world.gateway().clone();
     world.block_on(gateway.shutdown());
-    assert!(!is_alive(keeper));
+    assert!(!is_alive(supervisor));
     assert_eq!(gateways_in(&scratch), Vec::<PathBuf>::new());
 }
 
@@ -281,26 +279,26 @@ impl Drop for GivenUp<'_> {
     }
 }
 
-#[derive(Clone)]
-struct GatedTools(Arc<Gate>);
-
-impl Tools for GatedTools {
-    fn call(&self, _call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async {
-            let waiting = self.0.waiting.fetch_add(1, Ordering::SeqCst) + 1;
-            self.0.most_waiting.fetch_max(waiting, Ordering::SeqCst);
-            let mut guard = GivenUp(&self.0, false);
-            self.0.open.notified().await;
+/// Every call waits at the gate.
+fn gated_tools(gate: &Arc<Gate>) -> ScriptedTools {
+    let gate = Arc::clone(gate);
+    ScriptedTools::new(move |_| {
+        let gate = Arc::clone(&gate);
+        async move {
+            let waiting = gate.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+            gate.most_waiting.fetch_max(waiting, Ordering::SeqCst);
+            let mut guard = GivenUp(&gate, false);
+            gate.open.notified().await;
             guard.1 = true;
             Ok(json!("through").into())
-        })
-    }
+        }
+    })
 }
 
 #[test]
 fn output_arrives_while_the_program_still_runs() {
     let gate = Arc::new(Gate::default());
-    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    let world = world().limits(patient()).tools(gated_tools(&gate)).start();
     // The tool answers only after the output was seen: nothing but streaming can get past it.
     let execution = begin(&world, "print('before')\nresult = await callMCPTool('gate')");
     gate.open.notify_one();
@@ -310,7 +308,7 @@ fn output_arrives_while_the_program_still_runs() {
 #[test]
 fn calls_in_gather_are_under_way_together() {
     let gate = Arc::new(Gate::default());
-    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    let world = world().limits(patient()).tools(gated_tools(&gate)).start();
     let execution = world.gateway().execute(ExecuteRequest::python(
         "result = len(await asyncio.gather(*(callMCPTool('gate') for _ in range(10))))",
     ));
@@ -324,7 +322,7 @@ fn more_calls_than_may_run_at_once_wait_their_turn() {
     let gate = Arc::new(Gate::default());
     let mut limits = patient();
     limits.set(LimitName::ParallelCalls, 3).unwrap();
-    let world = world().limits(limits).tools(GatedTools(Arc::clone(&gate))).start();
+    let world = world().limits(limits).tools(gated_tools(&gate)).start();
     let execution = world.gateway().execute(ExecuteRequest::python(
         "result = len(await asyncio.gather(*(callMCPTool('gate') for _ in range(7))))",
     ));
@@ -350,7 +348,7 @@ fn the_end_of_a_program_cancels_its_calls_and_lists_them() {
     let gate = Arc::new(Gate::default());
     let mut limits = patient();
     limits.set(LimitName::WallTime, 1000).unwrap();
-    let world = world().limits(limits).tools(GatedTools(Arc::clone(&gate))).start();
+    let world = world().limits(limits).tools(gated_tools(&gate)).start();
     let report = world.run("await callMCPTool('gate')");
     assert_eq!(code_of(&report), Some(Code::WallTime));
     assert!(gate.given_up.load(Ordering::SeqCst));
@@ -362,7 +360,7 @@ fn the_end_of_a_program_cancels_its_calls_and_lists_them() {
 #[test]
 fn a_cancelled_task_cancels_its_call() {
     let gate = Arc::new(Gate::default());
-    let world = world().limits(patient()).tools(GatedTools(Arc::clone(&gate))).start();
+    let world = world().limits(patient()).tools(gated_tools(&gate)).start();
     let report = world.run(
         "try:\n    await asyncio.wait_for(callMCPTool('gate'), 0.05)\nexcept TimeoutError:\n    result = 'gave up'",
     );
@@ -429,7 +427,7 @@ fn an_outcome_that_the_program_forged_is_held_against_the_limits() {
     assert!(report.notes.iter().all(|note| note.chars().count() < 320));
 }
 
-fn example_tools() -> gristmill_cli::example_tools::ExampleTools {
+fn example_tools() -> gristmill_example_servers::example_tools::ExampleTools {
     let cache = gristmill_gateway::Folders::from_environment().unwrap().cache;
-    gristmill_cli::example_tools::ExampleTools::new(&cache).unwrap()
+    gristmill_example_servers::example_tools::ExampleTools::new(&cache).unwrap()
 }

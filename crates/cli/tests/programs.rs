@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_cli::example_tools::ExampleTools;
+use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Level, LimitName, Limits};
 use gristmill_gateway::{ExecuteRequest, Folders};
 use gristmill_testkit::World;

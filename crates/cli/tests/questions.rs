@@ -6,39 +6,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits, ToolAnswer};
-use gristmill_gateway::ports::{
-    Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind, ToolCall, ToolFailure, Tools,
-};
+use gristmill_gateway::ports::{Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind, ToolFailure};
 use gristmill_gateway::{ExecuteRequest, Report};
-use gristmill_testkit::World;
+use gristmill_testkit::{ScriptedTools, World};
 use serde_json::{Value, json};
 use support::gristmill;
 
 /// `ask` asks, and gives back what was answered. Resources are their own URIs.
-struct AskingTools;
-
-impl Tools for AskingTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move {
-            let asked = QuestionKind::Form { schema: json!({ "type": "object" }) };
-            let question = Question { server: "crm".to_owned(), message: "Who?".to_owned(), asked };
-            Ok(ToolAnswer::from(match call.asker.ask(question).await {
-                Some(QuestionAnswer::Accept(content)) => content.unwrap_or_default(),
-                Some(QuestionAnswer::Decline) => json!("no"),
-                Some(QuestionAnswer::Cancel) => json!("nothing"),
-                None => json!("nobody"),
-            }))
-        })
-    }
-
-    fn read_resource<'a>(&'a self, uri: &'a str) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move {
-            if uri.ends_with("missing") {
-                return Err(ToolFailure::Said("`crm` says: Resource not found".to_owned()));
-            }
-            Ok(ToolAnswer::from(json!({ "contents": [{ "uri": uri, "text": uri }] })))
-        })
-    }
+fn asking_tools() -> ScriptedTools {
+    let tools = ScriptedTools::new(|call| async move {
+        let asked = QuestionKind::Form { schema: json!({ "type": "object" }) };
+        let question = Question { server: "crm".to_owned(), message: "Who?".to_owned(), asked };
+        Ok(ToolAnswer::from(match call.asker.ask(question).await {
+            Some(QuestionAnswer::Accept(content)) => content.unwrap_or_default(),
+            Some(QuestionAnswer::Decline) => json!("no"),
+            Some(QuestionAnswer::Cancel) => json!("nothing"),
+            None => json!("nobody"),
+        }))
+    });
+    tools.resources(|uri| match uri.ends_with("missing") {
+        true => Err(ToolFailure::Said("`crm` says: Resource not found".to_owned())),
+        false => Ok(ToolAnswer::from(json!({ "contents": [{ "uri": uri, "text": uri }] }))),
+    })
 }
 
 struct Person {
@@ -64,8 +53,10 @@ const WALL_MS: u64 = 4000;
 fn run(code: &str, asker: Asker) -> Report {
     let mut limits = Limits::of(Level::Production);
     limits.set(LimitName::WallTime, WALL_MS).expect("in range");
-    let world = World::new(gristmill()).limits(limits).tools(AskingTools).start();
-    world.execute(ExecuteRequest { asker, ..ExecuteRequest::python(code) })
+    let world = World::new(gristmill()).limits(limits).tools(asking_tools()).start();
+    let mut request = ExecuteRequest::python(code);
+    request.capabilities.asker = asker;
+    world.execute(request)
 }
 
 fn person(thinks_ms: u64) -> Asker {

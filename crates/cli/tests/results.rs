@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 
 use gristmill_gateway::ExecuteRequest;
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::results::{Origin, ResultKind, ResultSettings, Results, StoredResult};
 use gristmill_gateway::store::Store;
 use gristmill_testkit::{Home, TestFolder, World};
@@ -152,7 +152,8 @@ fn no_link_and_no_folder_is_followed_under_results() {
     lines.extend(["deep", "up"].map(|name| format!("os.listdir('/results/{name}')")));
     lines.push("open('/results/plain.json').read()".to_owned());
     let world = World::new(gristmill()).start();
-    let request = ExecuteRequest { results_folder: Some(folder), ..ExecuteRequest::python(tried(&lines)) };
+    let mut request = ExecuteRequest::python(tried(&lines));
+    request.capabilities.results_folder = Some(folder);
     let report = world.execute(request);
     let told = report.result.unwrap_or_else(|| panic!("{:?}", report.error));
     let told = told.as_array().expect("a list");
@@ -161,8 +162,9 @@ fn no_link_and_no_folder_is_followed_under_results() {
     }
     assert_eq!(told.last(), Some(&json!("[1]")));
     // A folder that is gone costs the results and nothing else.
-    let results_folder = Some(outside.path().join("gone"));
-    let report = world.execute(ExecuteRequest { results_folder, ..ExecuteRequest::python("1 + 1") });
+    let mut request = ExecuteRequest::python("1 + 1");
+    request.capabilities.results_folder = Some(outside.path().join("gone"));
+    let report = world.execute(request);
     assert_eq!(report.result, Some(json!(2)));
 }
 

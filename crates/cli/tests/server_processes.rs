@@ -9,9 +9,10 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 
 use gristmill_gateway::domain::{ServerLimits, ServerSettings};
-use gristmill_gateway::ports::{Asker, ProgressSink, ToolCall, ToolSource};
-use gristmill_gateway::upstream::{Refresh, ServerState, UpstreamFolders, Upstreams};
-use gristmill_mcp::{KeeperCommand, McpConnector};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolSource};
+use gristmill_gateway::upstream::{DoorRequest, Refresh, ServerState, UpstreamFolders, Upstreams};
+use gristmill_mcp::{McpConnector, SupervisorCommand};
 use gristmill_testkit::processes::{eventually, kill_9};
 use gristmill_testkit::{Home, TestFolder};
 use serde_json::{Map, Value, json};
@@ -20,7 +21,7 @@ use support::gristmill;
 /// Starts, stops and kills of each kind; 300 together.
 const STOPPED: usize = 160;
 const SERVERS_KILLED: usize = 60;
-const KEEPERS_KILLED: usize = 40;
+const SUPERVISORS_KILLED: usize = 40;
 const DROPPED: usize = 20;
 const GATEWAYS_KILLED: usize = 20;
 
@@ -49,18 +50,18 @@ async fn wait_for_none(mark: &str) {
     tokio::task::spawn_blocking(move || none_left(&mark)).await.unwrap();
 }
 
-/// The server itself, not its keeper.
+/// The server itself, not its supervisor.
 fn server_of(mark: &str) -> u32 {
-    let is_keeper = |pid: &u32| {
+    let is_supervisor = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("upstream-keeper")
+        String::from_utf8_lossy(&line).contains("upstream-supervisor")
     };
-    eventually("a server", || with_mark(mark).into_iter().find(|pid| !is_keeper(pid)))
+    eventually("a server", || with_mark(mark).into_iter().find(|pid| !is_supervisor(pid)))
 }
 
-fn keeper_of(mark: &str) -> u32 {
+fn supervisor_of(mark: &str) -> u32 {
     let server = server_of(mark);
-    eventually("a keeper", || with_mark(mark).into_iter().find(|pid| *pid != server))
+    eventually("a supervisor", || with_mark(mark).into_iter().find(|pid| *pid != server))
 }
 
 fn settings(command: &str, args: &[&str]) -> ServerSettings {
@@ -76,10 +77,11 @@ fn marked(mark: &str) -> ServerSettings {
 }
 
 fn upstreams(settings: ServerSettings, folder: &Path) -> Upstreams {
-    let keeper = KeeperCommand { program: gristmill().to_owned(), argument: "upstream-keeper".into() };
-    let connector = McpConnector::new(keeper, HashMap::new(), folder.to_owned()).unwrap();
+    let supervisor =
+        SupervisorCommand { program: gristmill().to_owned(), argument: "upstream-supervisor".into() };
+    let connector = McpConnector::new(supervisor, HashMap::new(), folder.to_owned()).unwrap();
     let folders = UpstreamFolders { data: folder.to_owned(), cache: folder.to_owned() };
-    Upstreams::start(vec![settings], Arc::new(connector), &folders, Refresh::Behind)
+    Upstreams::start(vec![settings], Arc::new(connector), &folders, Refresh::InBackground)
 }
 
 async fn add_one(upstreams: &Upstreams) -> Result<String, String> {
@@ -88,8 +90,10 @@ async fn add_one(upstreams: &Upstreams) -> Result<String, String> {
         arguments: Map::from_iter([("expression".to_owned(), Value::from("1+1"))]),
         progress: ProgressSink::default(),
         asker: Asker::none(),
+        watcher: CallWatcher::none(),
     };
-    upstreams.call(call).await.map(|answer| answer.json).map_err(|failure| failure.to_string())
+    let outcome = upstreams.pass(&Caller::local(), DoorRequest::CallTool(call)).await;
+    outcome.map(|answer| answer.json).map_err(|failure| failure.to_string())
 }
 
 fn answered() -> Result<String, String> {
@@ -100,13 +104,13 @@ fn answered() -> Result<String, String> {
 async fn three_hundred_starts_stops_and_kills_leave_no_process() {
     let folder = TestFolder::new("leak");
     let mark = folder.path().to_str().unwrap().to_owned();
-    for round in 0..STOPPED + SERVERS_KILLED + KEEPERS_KILLED + DROPPED {
+    for round in 0..STOPPED + SERVERS_KILLED + SUPERVISORS_KILLED + DROPPED {
         let upstreams = upstreams(marked(&mark), folder.path());
         assert_eq!(add_one(&upstreams).await, answered(), "round {round}");
         match round {
             _ if round < STOPPED => {}
             _ if round < STOPPED + SERVERS_KILLED => kill_9(server_of(&mark)),
-            _ if round < STOPPED + SERVERS_KILLED + KEEPERS_KILLED => kill_9(keeper_of(&mark)),
+            _ if round < STOPPED + SERVERS_KILLED + SUPERVISORS_KILLED => kill_9(supervisor_of(&mark)),
             _ => {
                 // Nobody closes it.
                 drop(upstreams);
@@ -172,7 +176,7 @@ async fn what_a_server_started_ends_with_it() {
     let mark = folder.path().to_str().unwrap().to_owned();
     // One child in the group, one in a session of its own, one orphan of an orphan.
     let script = format!(
-        "sleep 1001 & setsid sh -c 'sleep 1002; : {mark}' & (setsid sh -c 'sleep 1003; : {mark}' &) ; exec {} example-server calculator --data {mark}",
+        "sleep 1001 & setsid sh -c 'sleep 1002; : {mark}' & (setsid sh -c 'sleep 1003; : {mark}' &) ; exec '{}' example-server calculator --data {mark}",
         gristmill().display()
     );
     for end in ["close", "kill the server"] {
@@ -191,22 +195,22 @@ async fn what_a_server_started_ends_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_keeper_takes_the_servers_group_along() {
-    let folder = TestFolder::new("keeper");
+async fn a_killed_supervisor_takes_the_servers_group_along() {
+    let folder = TestFolder::new("supervisor");
     let mark = folder.path().to_str().unwrap().to_owned();
     // What it started holds its output open, too.
     let script = format!(
-        "sh -c 'sleep 1005; : {mark}' & exec {} example-server calculator --data {mark}",
+        "sh -c 'sleep 1005; : {mark}' & exec '{}' example-server calculator --data {mark}",
         gristmill().display()
     );
     let upstreams = upstreams(settings("sh", &["-c", &script]), folder.path());
     assert_eq!(add_one(&upstreams).await, answered());
-    let keeper = with_mark(&mark).into_iter().find(|pid| {
+    let supervisor = with_mark(&mark).into_iter().find(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).contains("upstream-keeper")
+        String::from_utf8_lossy(&line).contains("upstream-supervisor")
     });
     let first = server_with(&mark, "example-server");
-    kill_9(keeper.unwrap());
+    kill_9(supervisor.unwrap());
     // What is sent before the loss is seen would be lost with it.
     eventually("it is seen to be gone", || {
         let is_gone = !gristmill_testkit::processes::is_alive(first);
@@ -222,7 +226,7 @@ fn server_with(mark: &str, word: &str) -> u32 {
     let has = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let line = String::from_utf8_lossy(&line).into_owned();
-        line.contains(word) && !line.contains("upstream-keeper") && !line.starts_with("sh\0")
+        line.contains(word) && !line.contains("upstream-supervisor") && !line.starts_with("sh\0")
     };
     eventually("a server", || with_mark(mark).into_iter().find(|pid| has(pid)))
 }
@@ -233,7 +237,7 @@ async fn a_server_that_does_not_want_to_end_is_ended() {
     let mark = folder.path().to_str().unwrap().to_owned();
     // It ignores the end of its input and every polite signal, once it has served.
     let script = format!(
-        "trap '' TERM INT HUP; {} example-server calculator --data {mark}; while :; do sleep 1; done",
+        "trap '' TERM INT HUP; '{}' example-server calculator --data {mark}; while :; do sleep 1; done",
         gristmill().display()
     );
     let upstreams = upstreams(settings("sh", &["-c", &script]), folder.path());
@@ -243,7 +247,7 @@ async fn a_server_that_does_not_want_to_end_is_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gateway_and_keeper_killed_together_take_the_server_along() {
+async fn gateway_and_supervisor_killed_together_take_the_server_along() {
     let folder = TestFolder::new("both");
     let mark = folder.path().to_str().unwrap().to_owned();
     let home = Home::new(gristmill(), "both");
@@ -258,9 +262,9 @@ async fn gateway_and_keeper_killed_together_take_the_server_along() {
         &mark,
     ]);
     let gateway = running_program(&home);
-    let (server, keeper) = (server_of(&mark), keeper_of(&mark));
+    let (server, supervisor) = (server_of(&mark), supervisor_of(&mark));
     kill_9(gateway.id());
-    kill_9(keeper);
+    kill_9(supervisor);
     end(gateway);
     eventually("the server is gone", || (!gristmill_testkit::processes::is_alive(server)).then_some(()));
     none_left(&mark);

@@ -19,6 +19,26 @@ fn result(home: &Home, program: &str) -> Value {
 }
 
 #[test]
+fn a_yaml_configuration_is_changed_by_its_owner_alone() {
+    let home = Home::new(gristmill(), "yaml-servers");
+    let file = home.path().join("mine.yaml");
+    std::fs::write(&file, "servers:\n  old:\n    command: x\n").unwrap();
+    let file_argument = file.to_str().unwrap();
+    let ran = home.run(&["add", "new", "--config", file_argument, "--", "npx", "-y"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(2), "  new:\n    command: \"npx\"\n    args: [\"-y\"]\n")
+    );
+    for words in ["mine.yaml was not changed", "add this below `servers:` (line 1):"] {
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let ran = home.run(&["remove", "old", "--config", file_argument]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("delete `old` (line 2)"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "servers:\n  old:\n    command: x\n");
+}
+
+#[test]
 fn a_newcomer_adds_a_server_looks_at_it_and_calls_it() {
     let home = Home::new(gristmill(), "newcomer");
     assert!(home.run(&["list"]).stderr.contains("no servers are configured"));
@@ -153,8 +173,11 @@ result = said
 fn tools_are_known_without_starting_their_server() {
     let home = Home::new(gristmill(), "kept");
     let marker = home.path().join("started");
-    let script =
-        format!("echo x >> {}; exec {} example-server calculator", marker.display(), gristmill().display());
+    let script = format!(
+        "echo x >> '{}'; exec '{}' example-server calculator",
+        marker.display(),
+        gristmill().display()
+    );
     home.ok(&["add", "calculator", "--", "sh", "-c", &script]);
     let starts = || std::fs::read_to_string(&marker).unwrap_or_default().lines().count();
     let ran = home.run(&["list", "--no-check"]);
@@ -174,7 +197,7 @@ fn a_secret_stays_between_the_gateway_and_its_server() {
     let home = Home::new(gristmill(), "secret");
     const SECRET: &str = "sk-do-not-show-4711";
     let script = format!(
-        "echo my token is $API_TOKEN >&2; echo $NOT_CONFIGURED >&2; exec {} example-server calculator",
+        "echo my token is $API_TOKEN >&2; echo $NOT_CONFIGURED >&2; exec '{}' example-server calculator",
         gristmill().display()
     );
     home.ok(&["add", "calculator", "-e", "API_TOKEN=${GM_TEST_SECRET}", "--", "sh", "-c", &script]);
@@ -217,8 +240,11 @@ fn a_projects_commands_run_only_after_they_were_approved() {
     let marker = home.path().join("ran");
     std::fs::create_dir(home.work().join(".git")).unwrap();
     let project = |description: &str| {
-        let script =
-            format!("touch {}; exec {} example-server calculator", marker.display(), gristmill().display());
+        let script = format!(
+            "touch '{}'; exec '{}' example-server calculator",
+            marker.display(),
+            gristmill().display()
+        );
         let servers = json!({ "mcpServers": { "calculator": {
             "command": "sh", "args": ["-c", script], "env": { "WHAT": description },
         } } });
@@ -278,7 +304,7 @@ fn a_changed_tool_is_held_back_until_it_was_reviewed() {
     std::fs::write(&file, include_str!("support/changing_description.py")).unwrap();
     let changed = home.path().join("changed");
     let script = format!(
-        "{} example-server calculator | python3 {} {}",
+        "'{}' example-server calculator | python3 '{}' '{}'",
         gristmill().display(),
         file.display(),
         changed.display()

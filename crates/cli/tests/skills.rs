@@ -8,41 +8,33 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::domain::ToolAnswer;
 use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
 use gristmill_gateway::domain::skills::SkillName;
-use gristmill_gateway::executions::Owner;
-use gristmill_gateway::history::{Found, History, HistoryFilter, HistorySettings};
-use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
-use gristmill_gateway::skills::{SaveRequest, SkillError, SkillTest, Skills, SkillsSettings};
+use gristmill_gateway::history::{Found, HistoryFilter, HistorySettings};
+use gristmill_gateway::ids::Owner;
+use gristmill_gateway::skills::{SaveRequest, SkillError, SkillTest, Skills};
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::remove_trees;
-use gristmill_gateway::{ExecuteRequest, Folders, Gateway, PoolSettings, Report, WorkerCommand};
-use gristmill_testkit::{Home, TestFolder};
+use gristmill_gateway::{
+    DataSettings, ExecuteRequest, Folders, Gateway, PoolSettings, Report, SkillFolders, WorkerCommand,
+};
+use gristmill_testkit::{Home, ScriptedTools, TestFolder};
 use serde_json::{Value, json};
 use support::gristmill;
 use tokio::runtime::Runtime;
 
-/// One tool, `crm.find_deals`, which gives its arguments back.
-struct OneTool(Lookup);
-
-impl OneTool {
-    fn new(definition: &str) -> Self {
-        let definition = ToolDefinition::from_text(definition).expect("a definition");
-        let tools = vec![Arc::new(definition)];
-        let offer = ServerOffer { name: "crm".to_owned(), tools, ..ServerOffer::default() };
-        Self(Lookup::new(Arc::new(Catalogue::new(vec![offer]))))
-    }
+/// One tool of the server `crm`.
+fn lookup(definition: &str) -> Lookup {
+    let definition = ToolDefinition::from_text(definition).expect("a definition");
+    let tools = vec![Arc::new(definition)];
+    let offer = ServerOffer { name: "crm".to_owned(), tools, ..ServerOffer::default() };
+    Lookup::new(Arc::new(Catalogue::new(vec![offer])))
 }
 
-impl Tools for OneTool {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move { Ok(ToolAnswer::from(Value::Object(call.arguments))) })
-    }
-
-    fn lookup(&self) -> Option<&Lookup> {
-        Some(&self.0)
-    }
+/// One tool, `crm.find_deals`, which gives its arguments back.
+fn one_tool() -> ScriptedTools {
+    let tools = ScriptedTools::new(|call| async move { Ok(Value::Object(call.arguments).into()) });
+    tools.lookup(lookup(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#))
 }
 
 /// A gateway with skills, in which one program runs at a time.
@@ -57,24 +49,24 @@ impl World {
     fn new(name: &str) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let folder = TestFolder::new(name);
-        let skills = Skills::new(SkillsSettings {
-            store: Store::open(&folder.path().join("data")).expect("a store"),
+        let mut data = DataSettings::new(Store::open(&folder.path().join("data")).expect("a store"));
+        data.history = Some(HistorySettings::default());
+        data.skills = Some(SkillFolders {
             user: Some(folder.path().join("data/skills")),
             project: None,
-            cache: folder.path().join("cache"),
+            trees: Some(folder.path().join("cache")),
         });
         let cache = Folders::from_environment().expect("folders").cache;
         let folders = Folders { cache, scratch: folder.path().join("scratch") };
-        let tools =
-            OneTool::new(r#"{"name":"find_deals","inputSchema":{"properties":{"city":{"type":"string"}}}}"#);
         let builder = Gateway::builder(WorkerCommand::new(gristmill()))
             .folders(folders)
-            .skills(skills.clone())
-            .tools(Arc::new(tools))
+            .data(data)
+            .tools(Arc::new(one_tool()))
             .pool(PoolSettings { waiting: 1, ..PoolSettings::default() })
             .concurrent_executions(1)
             .queue(8, Duration::from_secs(60));
         let gateway = runtime.block_on(builder.build()).expect("a gateway");
+        let skills = gateway.skills().expect("they are kept").clone();
         Self { runtime, gateway: Some(gateway), skills, folder }
     }
 
@@ -85,7 +77,8 @@ impl World {
     /// For an owner that may change skills, or for somebody who may not.
     fn run_as(&self, changes_skills_as: Option<Owner>, code: &str) -> Report {
         let gateway = self.gateway.as_ref().expect("it has not ended");
-        let request = ExecuteRequest { changes_skills_as, ..ExecuteRequest::python(code) };
+        let mut request = ExecuteRequest::python(code);
+        request.capabilities.changes_skills_as = changes_skills_as;
         self.runtime.block_on(gateway.execute(request).finish())
     }
 
@@ -193,7 +186,6 @@ fn what_the_code_needs_is_read_out_of_it() {
     );
     assert_eq!(facts.imports, ["servers", "statistics"]);
     assert_eq!(facts.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["crm.find_deals"]);
-    let lookup = |definition: &str| OneTool::new(definition).0;
     let drifted = |definition: &str| {
         let view = world.runtime.block_on(world.skills.look());
         let lookup = lookup(definition);
@@ -294,10 +286,8 @@ fn a_program_of_somebody_who_may_only_read_changes_no_skill() {
 #[test]
 fn what_a_test_runs_is_in_the_history_of_whoever_saves() {
     let world = World::new("skills-recorded");
-    let store = Store::open(&world.folder.path().join("data")).expect("a store");
-    let opened = world.runtime.block_on(History::open(store, HistorySettings::default()));
-    let history = opened.expect("a history");
-    world.skills.record_tests_in(history.clone());
+    let gateway = world.gateway.as_ref().expect("it has not ended");
+    let history = gateway.history().expect("it is recorded");
     let owner = Owner("http:ada".to_owned());
     let saved = world.run_as(
         Some(owner.clone()),

@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use gristmill_cli::example_tools::ExampleTools;
+use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
 use gristmill_gateway::{ErrorReport, ExecuteRequest, Folders, Report, WorkspaceChoice};
 use gristmill_testkit::{TestFolder, World};

@@ -7,36 +7,32 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::domain::{Code, Level, LimitName, Limits, ToolAnswer};
-use gristmill_gateway::ports::{BoxFuture, StateValues, ToolCall, ToolFailure, Tools};
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
+use gristmill_gateway::ports::StateValues;
 use gristmill_gateway::state_values::StateInMemory;
 use gristmill_gateway::{
     ExecuteRequest, KeepSettings, LatestVariables, Report, Variables, VariablesReport, WorkspaceChoice,
 };
 use gristmill_testkit::processes::{eventually, is_alive, kill_9, workers_of};
-use gristmill_testkit::{TestFolder, World, WorldBuilder};
+use gristmill_testkit::{ScriptedTools, TestFolder, World, WorldBuilder};
 use serde_json::{Value, json};
 use support::gristmill;
 
 /// Answers after a moment, so that a call can be left behind.
-struct Echo;
-
-impl Tools for Echo {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move {
-            if call.name == "slow" {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            Ok(ToolAnswer::from(Value::Object(call.arguments)))
-        })
-    }
+fn echo() -> ScriptedTools {
+    ScriptedTools::new(|call| async move {
+        if call.name == "slow" {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(Value::Object(call.arguments).into())
+    })
 }
 
 fn builder() -> WorldBuilder {
     let mut patient = Limits::of(Level::Production);
     patient.set(LimitName::WallTime, 120_000).unwrap();
     patient.set(LimitName::CpuTime, 120_000).unwrap();
-    World::new(gristmill()).limits(patient).tools(Echo)
+    World::new(gristmill()).limits(patient).tools(echo())
 }
 
 fn world() -> World {
@@ -45,7 +41,7 @@ fn world() -> World {
 
 fn keep(session: &str, code: &str) -> ExecuteRequest {
     ExecuteRequest {
-        variables: Variables::Keep { session: session.to_owned(), latest: LatestVariables::Ours },
+        variables: Variables::Keep { session: session.to_owned(), latest: LatestVariables::Here },
         ..ExecuteRequest::python(code)
     }
 }
@@ -347,8 +343,9 @@ fn state_goes_from_program_to_program_whether_variables_do_or_not() {
     let world = world();
     let state: Arc<dyn StateValues> = Arc::new(StateInMemory::default());
     let with = |code: &str| {
-        let state = Arc::clone(&state);
-        world.execute(ExecuteRequest { state, ..ExecuteRequest::python(code) })
+        let mut request = ExecuteRequest::python(code);
+        request.capabilities.state = Arc::clone(&state);
+        world.execute(request)
     };
     let report = with("state['rows'] = [{'id': 1, 'big': 2**80}]\nstate['none'] = None\nlen(state)");
     assert_eq!((result(&report), report.tools_called.len()), (json!(2), 0));

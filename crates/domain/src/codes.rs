@@ -23,19 +23,12 @@ pub enum Code {
     Exit,
     /// The program called itself too deep.
     Recursion,
-    /// Wall time.
     WallTime,
-    /// CPU time.
     CpuTime,
-    /// Memory.
     Memory,
-    /// Output.
     OutputBytes,
-    /// The result's size.
     ResultBytes,
-    /// The result's nesting.
     ResultDepth,
-    /// Tool calls.
     ToolCalls,
     /// One call's arguments or answer.
     CallBytes,

@@ -1,6 +1,6 @@
 //! Gristmill's pure logic: what a limit is, what a level promises, what an execution is called.
 //!
-//! Walls: no file, no socket, no clock, no randomness, no async. Everything here can be tested by
+//! No file, no socket, no clock, no randomness, no async. Everything here can be tested by
 //! calling it.
 
 pub mod catalogue;
@@ -16,6 +16,7 @@ pub mod search;
 mod secret_text;
 mod server_settings;
 pub mod shape;
+mod short_text;
 pub mod skills;
 pub mod stubs;
 mod tool_answer;
@@ -29,9 +30,14 @@ pub use glob::Glob;
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LimitError, LimitName, Limits};
 pub use nearest::nearest;
-pub use quantity::{QuantityError, format_bytes, format_ms, grouped, parse_bytes, parse_ms};
+pub use quantity::{
+    QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,
+};
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
 pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
+pub use short_text::{
+    cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,
+};
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use utc_text::{unix_of_date, utc_text};
 pub use visible_text::{one_line, visible};

@@ -13,7 +13,6 @@ pub struct Limits {
     values: [u64; LimitName::ALL.len()],
 }
 
-/// One limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LimitName {
     /// From the program's first instruction to its last.
@@ -30,7 +29,6 @@ pub enum LimitName {
     ResultDepth,
     /// Files and folders open at once.
     OpenFiles,
-    /// One file.
     FileBytes,
     /// All files of the workspace and /tmp together.
     WorkspaceBytes,
@@ -64,15 +62,11 @@ pub enum LimitError {
         "{name} = {value} is outside what level {level} permits ({min} to {max}); choose a value in between, or another --level"
     )]
     OutOfRange {
-        /// Which limit.
         name: &'static str,
         /// What was asked for.
         value: String,
-        /// At which level.
         level: Level,
-        /// The least.
         min: String,
-        /// The most.
         max: String,
     },
     /// The value cannot be read.
@@ -91,7 +85,6 @@ const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 
 impl LimitName {
-    /// All of them.
     pub const ALL: [LimitName; 12] = [
         LimitName::WallTime,
         LimitName::CpuTime,
@@ -247,7 +240,6 @@ impl LimitName {
 }
 
 impl Limits {
-    /// A level's own.
     pub fn of(level: Level) -> Self {
         Self { level, values: LimitName::ALL.map(|name| name.range(level).1) }
     }
@@ -257,7 +249,6 @@ impl Limits {
         self.level
     }
 
-    /// One value.
     pub fn get(&self, name: LimitName) -> u64 {
         self.values[name as usize]
     }
@@ -354,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_limit_gets_the_nearest_name() {
+    fn a_misspelled_limit_gets_the_nearest_name() {
         let error = Limits::of(Level::Production).set_text("wal_time", "1s").unwrap_err();
         assert!(error.to_string().contains("did you mean `wall_time`?"), "{error}");
     }

@@ -1,12 +1,12 @@
 //! Bytes and times as people write them: `512M`, `10MB`, `1.5s`, `250ms`, `30d`.
 
+use std::fmt::Display;
+
 /// Why a text is not a quantity.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum QuantityError {
-    /// Not a size.
     #[error("`{0}` is not a size; write a number with B, K, M or G, such as 512M")]
     Bytes(String),
-    /// Not a time.
     #[error("`{0}` is not a time; write a number with ms, s, m, h or d, such as 2.5s")]
     Time(String),
 }
@@ -92,6 +92,21 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 tool`, `12345 tools`.
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = plural_ending(count == N::from(1));
+    format!("{count} {noun}{ending}")
+}
+
+/// `1 item`, `12,345 items`.
+pub fn counted_grouped(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count as u64), plural_ending(count == 1))
+}
+
+fn plural_ending(is_one: bool) -> &'static str {
+    if is_one { "" } else { "s" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +115,16 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let grouped = [0, 999, 1_000, 150_000, 12_345_678].map(grouped);
         assert_eq!(grouped, ["0", "999", "1,000", "150,000", "12,345,678"]);
+    }
+
+    #[test]
+    fn one_thing_is_counted_without_an_s() {
+        assert_eq!(
+            [0_u64, 1, 2, 1_000].map(|n| counted(n, "tool")),
+            ["0 tools", "1 tool", "2 tools", "1000 tools"]
+        );
+        assert_eq!([1, 1_000].map(|n| counted_grouped(n, "item")), ["1 item", "1,000 items"]);
+        assert_eq!(counted(1_usize, "key"), "1 key");
     }
 
     #[test]

@@ -22,32 +22,20 @@ pub struct ResourceUri {
 /// Not a URI of ours. Nothing was asked of any server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceUriError {
-    /// Of another scheme.
     #[error("it does not begin with {SCHEME}; resources are named as {SCHEME}SERVER/ENCODED-URI")]
     Scheme,
     /// Too long to be one.
     #[error("it has {bytes} bytes; at most {} are taken", 4 * URI_BYTES_MAX)]
-    Long {
-        /// Its length.
-        bytes: usize,
-    },
+    Long { bytes: usize },
     /// One of its two parts is missing.
     #[error("it needs a server and, after a slash, the server's own URI, encoded")]
     Incomplete,
     /// A character that no URI has.
     #[error("the character {character:?} at byte {at} must be percent-encoded")]
-    Character {
-        /// Which.
-        character: char,
-        /// Where.
-        at: usize,
-    },
+    Character { character: char, at: usize },
     /// A percent sign that begins nothing.
     #[error("the percent sign at byte {at} is not followed by two hexadecimal digits")]
-    Escape {
-        /// Where.
-        at: usize,
-    },
+    Escape { at: usize },
     /// Encoded bytes that are no text.
     #[error("what it encodes is not UTF-8 text")]
     NotText,

@@ -14,7 +14,6 @@ pub struct SecretText {
 /// A piece of such a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// As it is.
     Plain(String),
     /// To be looked up.
     Reference(Reference),
@@ -25,7 +24,6 @@ pub enum Part {
 pub enum Reference {
     /// `${NAME}`, `${env:NAME}`, `${NAME:-default}`: a variable of our own environment.
     Environment {
-        /// Its name.
         name: String,
         /// What is taken if it is not set or empty.
         default: Option<String>,
@@ -41,7 +39,6 @@ pub enum Reference {
 /// A reference that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretTextError {
-    /// No `}`.
     #[error("`${{` is not closed by `}}`; write `$${{` for the characters themselves")]
     Unclosed,
     /// Nothing to look up.

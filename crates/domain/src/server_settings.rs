@@ -18,7 +18,6 @@ pub struct ServerSettings {
     pub category: Option<String>,
     /// Whether it is connected at all.
     pub enabled: bool,
-    /// Its limits.
     pub limits: ServerLimits,
     /// Which changes of its tools need no review.
     pub accept: Accept,
@@ -55,18 +54,13 @@ impl ServerSettings {
 pub enum Transport {
     /// A program that we start, spoken to over its standard input and output.
     Stdio {
-        /// The program.
         command: SecretText,
-        /// Its arguments.
         args: Vec<SecretText>,
         /// Its environment, beyond the few variables that every program needs.
         env: BTreeMap<String, SecretText>,
-        /// Where it starts.
         cwd: Option<PathBuf>,
     },
-    /// Streamable HTTP.
     Http {
-        /// Where.
         url: SecretText,
         /// Sent with every request.
         headers: BTreeMap<String, SecretText>,
@@ -80,7 +74,6 @@ pub enum Transport {
 pub struct OAuthSettings {
     /// For servers that know us under an id already.
     pub client_id: Option<SecretText>,
-    /// With the id.
     pub client_secret: Option<SecretText>,
     /// What to ask for; without it, what the server advises.
     pub scopes: Vec<String>,
@@ -97,7 +90,6 @@ pub struct ServerLimits {
     pub call_ms: u64,
     /// Calls at once; further ones wait.
     pub parallel_calls: u64,
-    /// The largest answer.
     pub result_bytes: u64,
     /// Calls in any minute; 0 means as many as you like.
     pub calls_per_minute: u64,
@@ -123,7 +115,6 @@ pub enum Accept {
     /// New tools are taken; changed ones wait.
     #[default]
     Additions,
-    /// All of them.
     Everything,
 }
 

@@ -9,13 +9,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// A tool's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallOutcome {
-    /// It worked.
     Value(ToolAnswer),
-    /// The tool says that it did not, in these words.
-    Said(String),
+    /// The tool ran and failed; what it says about that.
+    ToolError(String),
 }
 
 /// A value and the files that belong to it.
@@ -38,14 +36,22 @@ pub struct AnswerFile {
     pub name: Option<String>,
 }
 
-/// An answer that is none.
+/// The answer does not have the form that the protocol gives it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the server's answer is not a tool result: {0}")]
-pub struct AnswerError(String);
+pub enum AnswerError {
+    #[error("the server's answer is not a tool result: it is not an object")]
+    NotAnObject,
+    #[error("the server's answer is not a tool result: {0}")]
+    Unreadable(String),
+    #[error("the server's answer is not a tool result: a block is not an object")]
+    BlockNotAnObject,
+    #[error("the server's answer is not a tool result: a block: {0}")]
+    UnreadableBlock(String),
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written<'a> {
+struct RawAnswer<'a> {
     #[serde(borrow, default)]
     content: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
@@ -76,18 +82,19 @@ impl From<Value> for ToolAnswer {
 pub fn read_answer(raw: &str, output_schema: Option<&Value>) -> Result<CallOutcome, AnswerError> {
     // A list would be read as the fields in their order.
     if !raw.trim_start().starts_with('{') {
-        return Err(AnswerError("it is not an object".to_owned()));
+        return Err(AnswerError::NotAnObject);
     }
-    let written: Written<'_> = serde_json::from_str(raw).map_err(|error| AnswerError(error.to_string()))?;
-    let blocks = written.content.unwrap_or_default();
-    let structured = written.structured_content.filter(|value| value.get() != "null");
+    let answer: RawAnswer<'_> =
+        serde_json::from_str(raw).map_err(|error| AnswerError::Unreadable(error.to_string()))?;
+    let blocks = answer.content.unwrap_or_default();
+    let structured = answer.structured_content.filter(|value| value.get() != "null");
     let mut files = Vec::new();
     let mut parts = Vec::with_capacity(blocks.len());
     for block in blocks {
         parts.push(part(block, &mut files)?);
     }
-    if written.is_error == Some(true) {
-        return Ok(CallOutcome::Said(words(&parts, structured)));
+    if answer.is_error == Some(true) {
+        return Ok(CallOutcome::ToolError(words(&parts, structured)));
     }
     let rich = parts.iter().any(|part| matches!(part, PartValue::Rich(_)));
     let json = match (structured, rich) {
@@ -153,10 +160,10 @@ struct Resource {
 
 fn part(raw: &RawValue, files: &mut Vec<AnswerFile>) -> Result<PartValue, AnswerError> {
     if !raw.get().starts_with('{') {
-        return Err(AnswerError("a block is not an object".to_owned()));
+        return Err(AnswerError::BlockNotAnObject);
     }
     let block: Block =
-        serde_json::from_str(raw.get()).map_err(|error| AnswerError(format!("a block: {error}")))?;
+        serde_json::from_str(raw.get()).map_err(|error| AnswerError::UnreadableBlock(error.to_string()))?;
     let mut file = |mime: Option<String>, base64: String, name: Option<String>| {
         let mime = mime.unwrap_or_else(|| "application/octet-stream".to_owned());
         files.push(AnswerFile { mime, base64, name });
@@ -256,7 +263,7 @@ mod tests {
     fn check(raw: &str, expected: &str) {
         match read_answer(raw, None).expect(raw) {
             CallOutcome::Value(answer) => assert_eq!(answer.json, expected, "{raw}"),
-            CallOutcome::Said(words) => panic!("{raw} said {words}"),
+            CallOutcome::ToolError(words) => panic!("{raw} said {words}"),
         }
     }
 
@@ -308,7 +315,7 @@ mod tests {
     #[test]
     fn a_tools_refusal_is_in_its_own_words() {
         let said = |raw: &str| match read_answer(raw, None).expect(raw) {
-            CallOutcome::Said(words) => words,
+            CallOutcome::ToolError(words) => words,
             CallOutcome::Value(answer) => panic!("{answer:?}"),
         };
         assert_eq!(

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::catalogue::{Catalogue, Server, first_sentence, import_name};
+use crate::quantity::counted;
 use crate::stubs::{self, one_line};
 
 /// One file of the tree.
@@ -14,7 +15,6 @@ use crate::stubs::{self, one_line};
 pub struct TreeFile {
     /// Relative, with `/` between its parts, such as `google-drive/getDocument.py`.
     pub path: String,
-    /// UTF-8.
     pub content: String,
 }
 
@@ -157,10 +157,6 @@ fn counts(server: &Server) -> String {
     counts.extend((resources > 0).then(|| counted(resources, "resource")));
     counts.extend((!offer.prompts.is_empty()).then(|| counted(offer.prompts.len(), "prompt")));
     counts.join(", ")
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn about(server: &Server, state: Option<&String>) -> String {

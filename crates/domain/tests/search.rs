@@ -137,7 +137,7 @@ fn other_words_for_the_same_thing_find_the_tool() {
 }
 
 #[test]
-fn partial_and_misspelt_words_find_the_tool() {
+fn partial_and_misspelled_words_find_the_tool() {
     let office = office();
     assert_eq!(first(&office, "recip"), "mail.sendMessage");
     assert_eq!(first(&office, "brnaches"), "git-hub.list_branches");

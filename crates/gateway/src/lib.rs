@@ -16,40 +16,58 @@
 //! The worker command is a `gristmill` binary, or your own if its `main` begins with
 //! `gristmill_worker::run_if_worker()`.
 //!
+//! Modules stand in layers: each imports only those before it (`tests/module_order.rs` holds that).
+//!
 //! Walls: no engine is linked here, and no `unsafe`. Whatever a worker says is hostile. What comes
 //! from outside comes through [`ports`].
 
 #![forbid(unsafe_code)]
 
-pub mod access;
-pub mod analysis;
-pub mod answer;
-mod builder;
-pub mod execute;
-pub mod executions;
-mod folders;
-pub mod history;
-mod pool;
+// Ids, time, and values that know nothing else of the gateway.
+mod clock;
+mod folder_size;
+pub mod ids;
+pub mod time_limit;
+pub mod tokens;
+
+// What comes from outside, and what goes back.
 pub mod ports;
-pub mod private_file;
-mod questions;
+pub mod report;
+pub mod state_values;
+
+// Rows and SQL; processes; servers.
+mod pool;
+pub mod store;
+pub mod upstream;
+
+// What a program asks for, and what outlasts it.
+pub mod access;
+pub mod answer;
+pub mod history;
+mod request;
 pub mod results;
 pub mod session;
 pub mod skills;
-pub mod state_values;
-pub mod store;
-pub mod time_limit;
-pub mod tokens;
-mod unguessable;
-pub mod upstream;
+
+// The way of one program through a worker, and of one analysis.
+pub mod analysis;
+pub mod execute;
+
+// The life of every execution, and all of it built from one value.
+mod gateway;
+pub mod service;
+mod settings;
 
 pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
-pub use builder::{BuildError, Gateway, GatewayBuilder};
-pub use execute::{
-    CallTokens, ErrorReport, Event, ExecuteRequest, Execution, LatestVariables, Leftovers, LimitHit, Report,
-    SessionReport, ToolCalled, Variables, VariablesReport, WorkspaceChoice,
-};
-pub use folders::{FolderError, Folders};
+pub use clock::Clock;
+pub use execute::{Event, Execution};
+pub use gateway::{BuildError, BuildProblem, Gateway, GatewayBuilder, NotReady};
 pub use gristmill_domain as domain;
-pub use gristmill_protocol::{JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key};
+pub use gristmill_files::{FolderError, Folders};
+pub use gristmill_protocol::{
+    EngineId, JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key,
+};
 pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
+pub use report::{CallTokens, ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
+pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
+pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};

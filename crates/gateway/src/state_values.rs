@@ -2,9 +2,9 @@
 //! them that goes with the gateway.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gristmill_protocol::{JSON_DEPTH_MAX, JsonCaps};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::ports::{BoxFuture, StateFailure, StateValues};
 
@@ -29,7 +29,6 @@ const NUMBER_DIGITS_MAX: usize = 4_300;
 /// What there is beside the value that is to be kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Others {
-    /// How many keys.
     pub count: usize,
     /// Their bytes, with those of their values.
     pub bytes: usize,
@@ -126,7 +125,7 @@ impl StateInMemory {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Tokens of a text.
 pub fn count(text: &str) -> usize {
-    bpe_openai::o200k_base().count(text)
+    gristmill_tokens::count(text)
 }
 
 /// What is counted exactly of one text: a count takes about as long as reading the text five times.

@@ -21,9 +21,7 @@ use url::{Host, Url};
 pub enum AddressKind {
     /// Anyone can reach it.
     Public,
-    /// A private network.
     Private,
-    /// This machine.
     Loopback,
     /// Link-local (cloud metadata is there), multicast, unspecified, benchmarking and the like.
     Reserved,

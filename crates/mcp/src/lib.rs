@@ -7,17 +7,23 @@
 
 pub mod addresses;
 pub mod direct;
-pub mod front;
+mod endpoint;
 pub mod http_client;
+mod message;
 pub mod oauth;
 pub mod secret;
 mod secrets;
-mod serve;
 mod server;
+pub mod stdio;
+mod tool_server;
 mod upstream;
 
+pub use endpoint::{Admitted, EndpointAnswer, EndpointBody, EndpointSettings, McpEndpoint};
+pub use message::{Fault, Refusal};
 pub use secrets::{SecretContext, SecretError};
-pub use serve::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
-pub use server::{Connection, GatewayServer, Profile, ServerLine, ServerParts, UnknownProfile};
-pub use upstream::{KeeperCommand, LoginFailure, McpConnector};
+pub use server::{
+    Connection, GatewayServer, NewServerError, Profile, ServerLine, ServerParts, UnknownProfile,
+};
+pub use tool_server::{ServedAnswer, ServedInfo, ServedTools, ToolServerError, serve_stdio};
+pub use upstream::{LoginFailure, McpConnector, SupervisorCommand};
 pub use url::Url;

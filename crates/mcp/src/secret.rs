@@ -18,7 +18,6 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The text itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }

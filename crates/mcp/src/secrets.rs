@@ -19,26 +19,15 @@ pub enum SecretError {
     NoVariable(String),
     /// Not a file that can be read.
     #[error("the secret file {path} cannot be read: {why}")]
-    File {
-        /// Which.
-        path: String,
-        /// The system's words.
-        why: String,
-    },
+    File { path: String, why: String },
     /// Not in the keyring.
     #[error("the keyring has no entry `{name}` for gristmill: {why}")]
-    Keyring {
-        /// Which.
-        name: String,
-        /// What went wrong.
-        why: String,
-    },
+    Keyring { name: String, why: String },
     /// The command did not give one.
     #[error("the command of `${{cmd:{command}}}` gave no secret: {why}")]
     Command {
         /// As it is written.
         command: String,
-        /// What went wrong.
         why: String,
     },
 }

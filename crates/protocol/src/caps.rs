@@ -9,9 +9,6 @@ pub const CODE_BYTES_MAX: usize = 1024 * 1024;
 /// Largest injected context, as JSON.
 pub const CONTEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// Longest name of a call kind ("tool").
-pub const CALL_KIND_BYTES_MAX: usize = 64;
-
 /// Largest payload of one call, in either direction: MCP clients take no longer line either.
 pub const CALL_PAYLOAD_BYTES_MAX: usize = 16 * 1024 * 1024;
 

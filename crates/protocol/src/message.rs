@@ -3,17 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{CallKind, EngineId};
+
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
-/// Gateway to zygote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToZygote {
-    /// The first message.
     Hello {
         /// The gateway's [`PROTOCOL_VERSION`].
         version: u32,
+        /// Which engine its children run.
+        engine: EngineId,
         /// Walls without which the zygote must refuse to start.
         required: Vec<Wall>,
     },
@@ -31,21 +33,21 @@ pub enum ToZygote {
 /// What a child is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChildKind {
-    /// To run programs.
     Programs,
     /// To analyze data, once.
     Analysis,
 }
 
-/// Zygote to gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromZygote {
     /// The interpreter is warm; children can be asked for.
     Ready {
         /// The zygote's [`PROTOCOL_VERSION`].
         version: u32,
-        /// What the engine calls itself.
-        engine: String,
+        /// The engine of the hello.
+        engine: EngineId,
+        /// The engine and its version, for people.
+        description: String,
         /// Which walls its children will stand behind.
         walls: Vec<WallStatus>,
     },
@@ -53,11 +55,6 @@ pub enum FromZygote {
     Failed {
         /// What is wrong and what to do.
         message: String,
-    },
-    /// The engine is being compiled for this machine, which happens once.
-    Preparing {
-        /// What is being done.
-        step: String,
     },
     /// A child waits. Its socket and, where the system has them, its pidfd travel with this frame.
     Child {
@@ -72,14 +69,12 @@ pub enum FromZygote {
     Exited {
         /// The number from [`FromZygote::Child`].
         id: u64,
-        /// How it ended.
         exit: ChildExit,
     },
     /// The fork that was asked for could not be made; the next one may.
     ForkFailed {
         /// What it would have been for.
         kind: ChildKind,
-        /// The system's words.
         message: String,
     },
 }
@@ -89,7 +84,6 @@ pub enum FromZygote {
 pub enum ChildExit {
     /// By itself, with this code.
     Code(i32),
-    /// By this signal.
     Signal(i32),
 }
 
@@ -121,15 +115,12 @@ pub enum Wall {
 /// Whether a wall stands, found out by raising it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallStatus {
-    /// Which.
     pub wall: Wall,
-    /// Whether.
     pub state: WallState,
     /// What was found: a version, or why it does not stand.
     pub detail: String,
 }
 
-/// See [`WallStatus`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WallState {
     /// Every child stands behind it.
@@ -140,7 +131,6 @@ pub enum WallState {
     NotOnThisPlatform,
 }
 
-/// Gateway to child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToWorker {
     /// What to run. One descriptor for each mount travels with the first; a child that was told to
@@ -153,7 +143,6 @@ pub enum ToWorker {
     Analyze(Box<AnalysisJob>),
 }
 
-/// One analysis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnalysisJob {
     /// The gateway's [`PROTOCOL_VERSION`].
@@ -180,13 +169,11 @@ pub struct JobInput {
 /// How data is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DataFormat {
-    /// One JSON text.
     Json,
     /// A JSON text on each line.
     JsonLines,
     /// Rows of text, with a line of names first.
     Csv,
-    /// Columns, packed.
     Parquet,
 }
 
@@ -195,12 +182,9 @@ pub enum DataFormat {
 pub struct AnalysisLimits {
     /// Private memory beyond what every worker begins with.
     pub memory_bytes: u64,
-    /// CPU time of all threads, user and system together.
+    /// CPU time, user and system together.
     pub cpu_ms: u64,
-    /// The output.
     pub output_bytes: u64,
-    /// How many threads compute.
-    pub threads: u32,
 }
 
 /// The answer to one call.
@@ -219,11 +203,11 @@ pub struct Completion {
 pub struct Program {
     /// The gateway's [`PROTOCOL_VERSION`].
     pub version: u32,
-    /// Its text.
+    /// The engine that it is written for. A child with another one refuses it.
+    pub engine: EngineId,
     pub code: String,
     /// The variables injected into it: a JSON object.
     pub context: String,
-    /// Its limits.
     pub limits: ProgramLimits,
     /// Its folders, in the order of the descriptors that travel with it.
     pub mounts: Vec<Mount>,
@@ -266,7 +250,6 @@ pub struct ProgramLimits {
     pub result_depth: u32,
     /// Files and folders open at once.
     pub open_files: u32,
-    /// One file.
     pub file_bytes: u64,
     /// All files of the writable mounts together.
     pub workspace_bytes: u64,
@@ -297,13 +280,10 @@ impl ProgramLimits {
 /// Which stream a piece of output belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stream {
-    /// Standard output.
     Stdout,
-    /// Standard error.
     Stderr,
 }
 
-/// Child to gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FromWorker {
     /// The child is warm and waits; sent once, before anything else.
@@ -313,7 +293,6 @@ pub enum FromWorker {
     },
     /// The program wrote something.
     Output {
-        /// Where to.
         stream: Stream,
         /// What, as it was written.
         #[serde(with = "serde_bytes")]
@@ -323,8 +302,8 @@ pub enum FromWorker {
     Call {
         /// The worker's number for it.
         id: u64,
-        /// What kind of thing: `tool`, `resource`, `search`, `skill`, `analyze`, `state`.
-        kind: String,
+        /// What kind of thing.
+        kind: CallKind,
         /// JSON.
         payload: String,
     },
@@ -334,19 +313,14 @@ pub enum FromWorker {
         id: u64,
     },
     /// The program ended; the last message until there is another program.
-    Done {
-        /// How.
-        outcome: Outcome,
-        /// What it used.
-        stats: RunStats,
-    },
+    Done { outcome: Outcome, stats: RunStats },
 }
 
 /// How a program ended, in the engine's view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// The interpreter lived to tell: JSON, as described in the guest's README.
-    Told(String),
+    /// The program ended, with a value or an error: JSON, as described in the guest's README.
+    Returned(String),
     /// The interpreter was lost.
     Trapped(Trap),
     /// The worker could not begin: a wall that was promised did not rise. Nothing ran.
@@ -356,13 +330,10 @@ pub enum Outcome {
 /// The end of an interpreter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trap {
-    /// What kind.
     pub kind: TrapKind,
-    /// The engine's words.
     pub message: String,
 }
 
-/// See [`Trap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TrapKind {
     /// The stack ran out.
@@ -376,15 +347,11 @@ pub enum TrapKind {
 /// A limit that the worker keeps. A closed list: it takes no more memory than bytes on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum WorkerLimit {
-    /// The engine's memory.
     Memory,
     /// Files and folders open at once.
     OpenFiles,
-    /// One file.
     FileBytes,
-    /// All files together.
     WorkspaceBytes,
-    /// Files and folders.
     WorkspaceFiles,
 }
 

@@ -27,7 +27,6 @@ pub enum ReceiveError {
     /// The bytes are not a message.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// The system refused.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -22,8 +22,8 @@ use serde::de::DeserializeOwned;
 
 fn to_zygote() -> impl Strategy<Value = ToZygote> {
     prop_oneof![
-        (any::<u32>(), vec(wall(), 0..12))
-            .prop_map(|(version, required)| ToZygote::Hello { version, required }),
+        (any::<u32>(), engine(), vec(wall(), 0..12))
+            .prop_map(|(version, engine, required)| ToZygote::Hello { version, engine, required }),
         Just(ToZygote::Fork),
         any::<u64>().prop_map(|id| ToZygote::Kill { id }),
         Just(ToZygote::ForkAnalysis),
@@ -32,10 +32,10 @@ fn to_zygote() -> impl Strategy<Value = ToZygote> {
 
 fn from_zygote() -> impl Strategy<Value = FromZygote> {
     prop_oneof![
-        (any::<u32>(), text(), vec(wall_status(), 0..12))
-            .prop_map(|(version, engine, walls)| FromZygote::Ready { version, engine, walls }),
+        (any::<u32>(), engine(), text(), vec(wall_status(), 0..12)).prop_map(
+            |(version, engine, description, walls)| FromZygote::Ready { version, engine, description, walls }
+        ),
         text().prop_map(|message| FromZygote::Failed { message }),
-        text().prop_map(|step| FromZygote::Preparing { step }),
         (any::<u64>(), any::<i32>(), child_kind()).prop_map(|(id, pid, kind)| FromZygote::Child {
             id,
             pid,
@@ -58,13 +58,25 @@ fn from_worker() -> impl Strategy<Value = FromWorker> {
     prop_oneof![
         any::<u32>().prop_map(|version| FromWorker::Hello { version }),
         (stream(), vec(any::<u8>(), 0..300)).prop_map(|(stream, bytes)| FromWorker::Output { stream, bytes }),
-        (any::<u64>(), text(), text()).prop_map(|(id, kind, payload)| FromWorker::Call { id, kind, payload }),
+        (any::<u64>(), call_kind(), text()).prop_map(|(id, kind, payload)| FromWorker::Call {
+            id,
+            kind,
+            payload
+        }),
         any::<u64>().prop_map(|id| FromWorker::CancelCall { id }),
         (outcome(), run_stats()).prop_map(|(outcome, stats)| FromWorker::Done { outcome, stats }),
     ]
 }
 
 // ---- their parts ----
+
+fn engine() -> impl Strategy<Value = EngineId> {
+    select(EngineId::ALL)
+}
+
+fn call_kind() -> impl Strategy<Value = CallKind> {
+    select(CallKind::ALL)
+}
 
 fn wall() -> impl Strategy<Value = Wall> {
     select(vec![
@@ -112,21 +124,17 @@ fn data_format() -> impl Strategy<Value = DataFormat> {
 }
 
 fn analysis_limits() -> impl Strategy<Value = AnalysisLimits> {
-    (any::<u64>(), any::<u64>(), any::<u64>(), any::<u32>()).prop_map(
-        |(memory_bytes, cpu_ms, output_bytes, threads)| AnalysisLimits {
-            memory_bytes,
-            cpu_ms,
-            output_bytes,
-            threads,
-        },
-    )
+    (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(memory_bytes, cpu_ms, output_bytes)| {
+        AnalysisLimits { memory_bytes, cpu_ms, output_bytes }
+    })
 }
 
 fn program() -> impl Strategy<Value = Program> {
     let mounts = vec(mount(), 0..FRAME_DESCRIPTORS_MAX);
-    (any::<u32>(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
-        |(version, code, context, limits, mounts, stay)| Program {
+    (any::<u32>(), engine(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
+        |(version, engine, code, context, limits, mounts, stay)| Program {
             version,
+            engine,
             code,
             context,
             limits,
@@ -182,7 +190,7 @@ fn stream() -> impl Strategy<Value = Stream> {
 
 fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
-        text().prop_map(Outcome::Told),
+        text().prop_map(Outcome::Returned),
         trap().prop_map(Outcome::Trapped),
         text().prop_map(Outcome::Refused),
     ]

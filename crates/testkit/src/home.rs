@@ -15,7 +15,6 @@ pub struct Home {
 pub struct Ran {
     /// Its exit code; none if it was killed.
     pub code: Option<i32>,
-    /// What it printed.
     pub stdout: String,
     /// What it said beside.
     pub stderr: String,
@@ -34,7 +33,6 @@ impl Home {
         Self { binary: binary.to_owned(), folder }
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

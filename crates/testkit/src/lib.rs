@@ -11,6 +11,8 @@ mod home;
 #[cfg(target_os = "linux")]
 pub mod processes;
 mod scripted_tools;
+#[cfg(target_os = "linux")]
+pub mod scripted_worker;
 mod test_folder;
 mod world;
 

@@ -37,10 +37,26 @@ pub fn children_of(parent: u32) -> Vec<u32> {
     found
 }
 
+/// Numbers of the processes that were started with an argument that holds `text`, dead ones left out.
+pub fn with_argument(text: &str) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let arguments = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        if String::from_utf8_lossy(&arguments).contains(text) && is_alive(pid) {
+            found.push(pid);
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 /// The children of a world's zygote.
 pub fn workers_of(world: &World) -> Vec<u32> {
-    let keeper = eventually("a keeper", || world.gateway().pool().keeper_pid());
-    children_of(keeper).into_iter().flat_map(children_of).collect()
+    let supervisor = eventually("a supervisor", || world.gateway().pool().supervisor_pid());
+    children_of(supervisor).into_iter().flat_map(children_of).collect()
 }
 
 /// Whether a process of this number runs.

@@ -1,45 +1,99 @@
 //! Tools that do what a test says.
 
-use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_gateway::domain::ToolAnswer;
-use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, Tools};
-use serde_json::{Map, Value};
+use gristmill_gateway::domain::catalogue::Lookup;
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{
+    BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools,
+};
+use gristmill_gateway::upstream::NoTools;
+use serde_json::Value;
 
-type Script = Arc<dyn Fn(Map<String, Value>) -> Result<Value, ToolFailure> + Send + Sync>;
+type Outcome = Result<ToolAnswer, ToolFailure>;
+type CallScript = Arc<dyn Fn(ToolCall) -> BoxFuture<'static, Outcome> + Send + Sync>;
+type SearchScript = Arc<dyn Fn(&ToolSearch) -> Result<Value, ToolFailure> + Send + Sync>;
+type ResourceScript = Arc<dyn Fn(&str) -> Outcome + Send + Sync>;
 
-/// Tools by name, each a function of its arguments.
-#[derive(Clone, Default)]
-pub struct ScriptedTools(HashMap<String, Script>);
+/// Tools by script. What a test does not script is as in a gateway without tools.
+///
+/// ```
+/// # use gristmill_testkit::ScriptedTools;
+/// # use serde_json::json;
+/// let tools = ScriptedTools::new(|call| async move { Ok(json!({ "called": call.name }).into()) });
+/// ```
+#[derive(Clone)]
+pub struct ScriptedTools {
+    call: CallScript,
+    search: Option<SearchScript>,
+    resource: Option<ResourceScript>,
+    lookup: Option<Arc<Lookup>>,
+}
 
 impl ScriptedTools {
-    /// No tool yet.
-    pub fn new() -> Self {
-        Self::default()
+    /// Every call goes to this function.
+    pub fn new<F>(call: impl Fn(ToolCall) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let call: CallScript = Arc::new(move |asked| Box::pin(call(asked)));
+        Self { call, search: None, resource: None, lookup: None }
     }
 
-    /// One more.
-    pub fn tool(
-        mut self,
-        name: &str,
-        script: impl Fn(Map<String, Value>) -> Result<Value, ToolFailure> + Send + Sync + 'static,
+    /// Every search goes to this function.
+    pub fn searches(
+        self,
+        search: impl Fn(&ToolSearch) -> Result<Value, ToolFailure> + Send + Sync + 'static,
     ) -> Self {
-        self.0.insert(name.to_owned(), Arc::new(script));
-        self
+        Self { search: Some(Arc::new(search)), ..self }
+    }
+
+    /// Resources are read from this function, by their URIs.
+    pub fn resources(self, read: impl Fn(&str) -> Outcome + Send + Sync + 'static) -> Self {
+        Self { resource: Some(Arc::new(read)), ..self }
+    }
+
+    /// Tools are known by name.
+    pub fn lookup(self, lookup: Lookup) -> Self {
+        Self { lookup: Some(Arc::new(lookup)), ..self }
     }
 }
 
 impl Tools for ScriptedTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async move {
-            match self.0.get(&call.name) {
-                Some(script) => script(call.arguments).map(ToolAnswer::from),
-                None => {
-                    let nearest = self.0.keys().cloned().collect();
-                    Err(ToolFailure::Unknown { name: call.name, nearest })
-                }
-            }
-        })
+    fn call<'a>(&'a self, _caller: &'a Caller, call: ToolCall) -> BoxFuture<'a, Outcome> {
+        (self.call)(call)
+    }
+
+    fn read_resource<'a>(
+        &'a self,
+        caller: &'a Caller,
+        uri: &'a str,
+        watcher: CallWatcher,
+    ) -> BoxFuture<'a, Outcome> {
+        match &self.resource {
+            Some(read) => Box::pin(async move { read(uri) }),
+            None => NoTools.read_resource(caller, uri, watcher),
+        }
+    }
+
+    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+        match &self.search {
+            Some(script) => script(search),
+            None => NoTools.search(search, skills),
+        }
+    }
+
+    fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        NoTools.definition_tokens(name)
+    }
+
+    fn lookup(&self) -> Option<&Lookup> {
+        self.lookup.as_deref()
+    }
+
+    fn tree(&self) -> Option<&Path> {
+        None
     }
 }

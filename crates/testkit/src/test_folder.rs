@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// See the module.
 pub struct TestFolder(PathBuf);
 
 impl TestFolder {
@@ -24,7 +23,6 @@ impl TestFolder {
         Self(path)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
     }

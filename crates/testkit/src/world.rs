@@ -1,18 +1,19 @@
 //! See the crate.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use gristmill_domain::{Level, Limits};
-use gristmill_gateway::ports::{NoTools, Tools};
+use gristmill_domain::Limits;
+use gristmill_gateway::ports::{FixedTools, Tools};
+use gristmill_gateway::service::KeepLimits;
 use gristmill_gateway::{
-    ExecuteRequest, Folders, Gateway, GatewayBuilder, KeepSettings, PoolSettings, Report, WorkerCommand,
+    DataSettings, ExecuteRequest, Folders, Gateway, KeepSettings, Report, Settings, WorkerCommand,
 };
 use tokio::runtime::Runtime;
 
 use crate::TestFolder;
 
-/// A running gateway.
 pub struct World {
     runtime: Runtime,
     gateway: Option<Gateway>,
@@ -21,28 +22,19 @@ pub struct World {
 
 /// A world to be.
 pub struct WorldBuilder {
-    worker: WorkerCommand,
-    limits: Limits,
-    tools: Arc<dyn Tools>,
-    concurrent: usize,
-    queued: usize,
-    waiting: usize,
-    kept: KeepSettings,
+    settings: Settings,
+    cache: Option<PathBuf>,
 }
 
 impl World {
     /// A world whose workers are started by `executable`.
     #[expect(clippy::new_ret_no_self, reason = "it reads as prose: World::new(exe).tools(t).start()")]
     pub fn new(executable: &Path) -> WorldBuilder {
-        WorldBuilder {
-            worker: WorkerCommand::new(executable),
-            limits: Limits::of(Level::Production),
-            tools: Arc::new(NoTools),
-            concurrent: 16,
-            queued: 256,
-            waiting: 2,
-            kept: KeepSettings::default(),
-        }
+        let mut settings = Settings::new(WorkerCommand::new(executable));
+        settings.concurrent_executions = Some(16);
+        settings.queue_timeout = Duration::from_secs(60);
+        settings.pool.waiting = 2;
+        WorldBuilder { settings, cache: None }
     }
 
     /// Runs a program to its end.
@@ -55,7 +47,6 @@ impl World {
         self.block_on(self.gateway().execute(request).finish())
     }
 
-    /// The gateway itself.
     pub fn gateway(&self) -> &Gateway {
         self.gateway.as_ref().expect("the world has not ended")
     }
@@ -82,50 +73,68 @@ impl Drop for World {
 impl WorldBuilder {
     /// What programs can call.
     pub fn tools(mut self, tools: impl Tools) -> Self {
-        self.tools = Arc::new(tools);
+        self.settings.tools = Arc::new(FixedTools(Arc::new(tools)));
         self
     }
 
     /// The limits of programs that bring none.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
     /// How many programs run at once, and how many more may wait.
     pub fn room_for(mut self, concurrent: usize, queued: usize) -> Self {
-        (self.concurrent, self.queued) = (concurrent, queued);
+        self.settings.concurrent_executions = Some(concurrent);
+        self.settings.queued_executions = queued;
         self
     }
 
     /// How many workers wait.
     pub fn waiting(mut self, waiting: usize) -> Self {
-        self.waiting = waiting;
+        self.settings.pool.waiting = waiting;
         self
     }
 
     /// How many idle interpreters stay, and for how long.
     pub fn kept(mut self, kept: KeepSettings) -> Self {
-        self.kept = kept;
+        self.settings.kept_interpreters = kept;
         self
     }
 
-    /// The gateway's builder, for what is not named here.
+    /// What outlasts its programs.
+    pub fn data(mut self, data: DataSettings) -> Self {
+        self.settings.data = Some(data);
+        self
+    }
+
+    /// What is kept in memory of executions that have ended.
+    pub fn kept_answers(mut self, limits: KeepLimits) -> Self {
+        self.settings.kept_answers = limits;
+        self
+    }
+
+    /// How long an execution may wait for a worker.
+    pub fn checkout_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.pool.checkout_timeout = timeout;
+        self
+    }
+
+    /// A cache folder of its own. Default: the user's, where the compiled engine is.
+    pub fn cache(mut self, cache: &Path) -> Self {
+        self.cache = Some(cache.to_owned());
+        self
+    }
+
+    /// Builds the gateway. Its workers may still be warming up.
     pub fn start(self) -> World {
         let runtime = Runtime::new().expect("a runtime");
         let scratch = TestFolder::new("scratch");
+        let mut settings = self.settings;
         // The compiled engine is shared with everyone; everything else is this world's own.
-        let cache = Folders::from_environment().expect("a cache folder").cache;
-        let folders = Folders { cache, scratch: scratch.path().to_owned() };
-        let builder: GatewayBuilder = Gateway::builder(self.worker)
-            .limits(self.limits)
-            .tools(self.tools)
-            .folders(folders)
-            .pool(PoolSettings { waiting: self.waiting, ..PoolSettings::default() })
-            .kept_interpreters(self.kept)
-            .concurrent_executions(self.concurrent)
-            .queue(self.queued, std::time::Duration::from_secs(60));
-        let gateway = runtime.block_on(builder.build()).expect("a gateway");
+        let cache = self.cache.unwrap_or_else(|| Folders::from_environment().expect("a cache folder").cache);
+        settings.folders = Some(Folders { cache, scratch: scratch.path().to_owned() });
+        let gateway = runtime.block_on(Gateway::build(settings)).expect("a gateway");
         World { runtime, gateway: Some(gateway), scratch }
     }
 }

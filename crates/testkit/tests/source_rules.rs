@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 /// The files, and the folders (with a slash at the end), that may hold `unsafe`. Tests may set up
 /// their process with it.
 const UNSAFE_PLACES: &[&str] = &[
-    "crates/worker/src/analysis_threads.rs",
-    "crates/worker/src/artifact.rs",
+    "crates/worker/build/engine_code.rs",
+    "crates/worker/src/engine/wasm/compiled_code.rs",
     "crates/worker/src/fork.rs",
     "crates/worker/src/page_warming.rs",
     "crates/worker/src/jail/descriptors.rs",
     "crates/worker/src/jail/elsewhere.rs",
     "crates/worker/src/jail/linux/",
-    "crates/worker/src/upstream_keeper.rs",
+    "crates/worker/src/upstream_supervisor.rs",
 ];
 
 /// Lines of a source file. Longer ones answer more than one question.

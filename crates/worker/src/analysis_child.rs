@@ -1,6 +1,6 @@
 //! One child that analyzes: waits, confines itself, does one analysis, ends.
 //!
-//! Walls: no WebAssembly stands here, the engine is native code. So this child never sees an
+//! Invariants: no WebAssembly stands here, the engine is native code. So this child never sees an
 //! interpreter's memory in use, opens nothing, and has what came with its one job: files to read, one
 //! to write. Hostile data can end it, and that is all it can do.
 
@@ -10,13 +10,12 @@ use std::io::{self, BufWriter, Write};
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gristmill_analysis::{Analysed, Format, Input, Problem, Source};
+use gristmill_analysis::{Analyzed, Format, Input, Problem, Source};
 use gristmill_protocol::{
     AnalysisJob, ChildKind, DataFormat, FromWorker, Outcome, PROTOCOL_VERSION, ReceiveError, RunStats,
     ToWorker, Trap, TrapKind, WorkerLimit,
 };
 
-use crate::analysis_threads;
 use crate::channel::Channel;
 use crate::jail::{self, Prepared};
 
@@ -25,7 +24,7 @@ const OUTPUT_BUFFER_BYTES: usize = 256 * 1024;
 
 /// The child's whole life. Gives the exit code.
 pub fn run(socket: OwnedFd, prepared: &Prepared) -> i32 {
-    let Ok(socket) = jail::settle_child(socket, ChildKind::Analysis) else { return 1 };
+    let Ok(socket) = jail::detach_child(socket, ChildKind::Analysis) else { return 1 };
     // There is nobody to read what a panic writes.
     std::panic::set_hook(Box::new(|_| {}));
     let mut channel = Channel::unconnected();
@@ -87,21 +86,20 @@ fn begin(job: AnalysisJob, descriptors: Vec<OwnedFd>, prepared: &Prepared) -> Re
     let text = |error: jail::JailError| error.to_string();
     prepared.confine_analysis(&limits).map_err(text)?;
     jail::limit_cpu(limits.cpu_ms, false).map_err(text)?;
-    analysis_threads::set(limits.threads);
     Ok(Ready { request: job.request, inputs, output: Output::new(file, limits.output_bytes) })
 }
 
 impl Ready {
     fn carry_out(self) -> (Outcome, Vec<WorkerLimit>) {
         let Self { request, inputs, mut output } = self;
-        let analysed = catch_unwind(AssertUnwindSafe(|| {
-            let analysed = gristmill_analysis::analyze(&request, inputs, &mut output)?;
+        let analyzed = catch_unwind(AssertUnwindSafe(|| {
+            let analyzed = gristmill_analysis::analyze(&request, inputs, &mut output)?;
             output.flush().map_err(unwritten)?;
-            Ok::<Analysed, Problem>(analysed)
+            Ok::<Analyzed, Problem>(analyzed)
         }));
-        let outcome = match analysed {
+        let outcome = match analyzed {
             Ok(told) => match serde_json::to_string(&told) {
-                Ok(json) => Outcome::Told(json),
+                Ok(json) => Outcome::Returned(json),
                 Err(error) => Outcome::Refused(error.to_string()),
             },
             Err(panic) => Outcome::Trapped(Trap { kind: TrapKind::Crash, message: words_of(panic.as_ref()) }),

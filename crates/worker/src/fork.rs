@@ -6,7 +6,6 @@ use rustix::process::Pid;
 
 /// Which side of a fork this is.
 pub enum Forked {
-    /// The new process.
     Child,
     /// The old one, with the new one's number as it sees it.
     Parent(Pid),
@@ -14,7 +13,7 @@ pub enum Forked {
 
 /// Forks this process, which must have exactly one thread.
 pub fn fork() -> io::Result<Forked> {
-    // SAFETY: the keeper and the zygote never start a thread, so the child finds every lock in a
+    // SAFETY: the supervisor and the zygote never start a thread, so the child finds every lock in a
     // sound state and may go on as an ordinary process.
     let pid = unsafe { libc::fork() };
     after_fork(i64::from(pid))

@@ -13,7 +13,9 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 
-use crate::engine::{Python, PythonError};
+use gristmill_protocol::Program;
+
+use crate::engine::{EngineError, Interpreter};
 use crate::fork::{Forked, exit_now, fork};
 
 const PAGE_BYTES: u64 = 4096;
@@ -29,22 +31,21 @@ struct PageRun {
     written: bool,
 }
 
-/// See the module.
 pub struct PageWarming {
     runs: Vec<PageRun>,
 }
 
 impl PageWarming {
-    /// Finds the pages, with a child of this process as probe.
-    pub fn probe(python: &mut Python) -> Self {
-        let runs = probe(python).unwrap_or_default();
+    /// Finds the pages that `sample` touches, with a child of this process as probe.
+    pub fn probe(interpreter: &mut dyn Interpreter, sample: &Program) -> Self {
+        let runs = probe(interpreter, sample).unwrap_or_default();
         Self { runs }
     }
 
     /// Readies this child: its pages where they are known, the guest's own warm-up elsewhere.
-    pub fn warm(&self, python: &mut Python) -> Result<(), PythonError> {
+    pub fn warm(&self, interpreter: &mut dyn Interpreter) -> Result<(), EngineError> {
         if self.runs.is_empty() {
-            return python.warm();
+            return interpreter.warm();
         }
         for run in &self.runs {
             populate(*run);
@@ -53,12 +54,12 @@ impl PageWarming {
     }
 }
 
-fn probe(python: &mut Python) -> io::Result<Vec<PageRun>> {
+fn probe(interpreter: &mut dyn Interpreter, sample: &Program) -> io::Result<Vec<PageRun>> {
     let (mut read, mut write) = io::pipe()?;
     match fork()? {
         Forked::Child => {
             drop(read);
-            let touched = python.ready().is_ok() && python.run_sample().is_ok();
+            let touched = interpreter.ready().is_ok() && interpreter.run(sample).is_ok();
             let sent = match touched {
                 true => find_touched().and_then(|runs| write.write_all(&encode(&runs))),
                 false => Ok(()),
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbouring_pages_are_asked_for_together() {
+    fn neighboring_pages_are_asked_for_together() {
         let touched = [true, true, false, true, false, false, true, true, true];
         let mut runs = Vec::new();
         join(0x10000, touched.into_iter(), true, &mut runs);

@@ -1,7 +1,7 @@
 //! The zygote: one warm interpreter, from which children are forked ahead of need; and, when they are
 //! asked for, children that analyze and leave the interpreter alone.
 //!
-//! Walls: one thread, no runtime, so that forking is sound. It reads control messages only and
+//! Invariants: one thread, no runtime, so that forking is sound. It reads control messages only and
 //! never sees a program, a workspace, data or a secret. The analysis engine is not touched here: it
 //! would start threads.
 
@@ -17,8 +17,7 @@ use gristmill_protocol::{
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, WaitOptions};
 
-use crate::artifact::Artifact;
-use crate::engine::{self, Python};
+use crate::engine::{self, Interpreter};
 use crate::fork::{Forked, exit_now, fork};
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
 use crate::page_warming::PageWarming;
@@ -38,8 +37,8 @@ pub fn run(cache: &Path, namespaces: NamespacesEntered) -> i32 {
 }
 
 fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -> Result<(), String> {
-    let required = match recv_frame(control, &mut Vec::new()) {
-        Ok(ToZygote::Hello { version: PROTOCOL_VERSION, required }) => required,
+    let (id, required) = match recv_frame(control, &mut Vec::new()) {
+        Ok(ToZygote::Hello { version: PROTOCOL_VERSION, engine, required }) => (engine, required),
         Ok(ToZygote::Hello { version, .. }) => {
             return Err(format!(
                 "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both are of one version"
@@ -51,46 +50,28 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Err(ReceiveError::Closed) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let mut python = bring_up(control, cache)?;
+    let engine = engine::load(id, cache).map_err(|error| error.to_string())?;
+    let mut interpreter = engine.start().map_err(|error| error.to_string())?;
+    interpreter.warm().map_err(|error| error.to_string())?;
     // While /proc can still be seen.
-    let pages = PageWarming::probe(&mut python);
+    let sample = engine::trusted_program(id, engine.sample());
+    let pages = PageWarming::probe(interpreter.as_mut(), &sample);
     let prepared = jail::prepare_zygote(namespaces).map_err(|error| error.to_string())?;
-    let walls = prepared.walls();
+    let walls = [engine.walls(), prepared.walls()].concat();
     if let Some(missing) = jail::first_missing(&walls, &required) {
         return Err(missing);
     }
     let signal = ChildSignal::new().map_err(|error| format!("signals: {error}"))?;
-    let ready = FromZygote::Ready { version: PROTOCOL_VERSION, engine: Python::NAME.to_owned(), walls };
+    let description = engine.description().to_owned();
+    let ready = FromZygote::Ready { version: PROTOCOL_VERSION, engine: id, description, walls };
     send_frame(control, &ready, &[]).map_err(|error| error.to_string())?;
-    Zygote { control, python, prepared, pages, signal, children: BTreeMap::new(), next_id: 1 }.attend()
-}
-
-fn bring_up(control: BorrowedFd<'_>, cache: &Path) -> Result<Python, String> {
-    let text = |error: crate::ArtifactError| error.to_string();
-    engine::raise_stack_limit();
-    let artifact = Artifact::in_cache(cache).map_err(text)?;
-    let engine = engine::runtime().map_err(|error| format!("{error:#}"))?;
-    let component = match artifact.load(&engine).map_err(text)? {
-        Some(component) => component,
-        None => {
-            let step = "compiling the Python engine for this machine, once".to_owned();
-            let _ = send_frame(control, &FromZygote::Preparing { step }, &[]);
-            let executable = std::env::current_exe().map_err(|error| error.to_string())?;
-            artifact.prepare(&executable, |_| {}).map_err(text)?;
-            artifact
-                .load(&engine)
-                .map_err(text)?
-                .ok_or("the compiled engine vanished from the cache as soon as it was made")?
-        }
-    };
-    let mut python = Python::instantiate(&engine, &component).map_err(|error| error.to_string())?;
-    python.warm().map_err(|error| error.to_string())?;
-    Ok(python)
+    Zygote { control, interpreter, prepared, pages, signal, children: BTreeMap::new(), next_id: 1 }
+        .serve_gateway()
 }
 
 struct Zygote<'a> {
     control: BorrowedFd<'a>,
-    python: Python,
+    interpreter: Box<dyn Interpreter>,
     prepared: Prepared,
     pages: PageWarming,
     signal: ChildSignal,
@@ -99,8 +80,8 @@ struct Zygote<'a> {
 }
 
 impl Zygote<'_> {
-    /// Answers the gateway and buries the dead, until the gateway hangs up.
-    fn attend(mut self) -> Result<(), String> {
+    /// Answers the gateway and reaps children, until the gateway hangs up.
+    fn serve_gateway(mut self) -> Result<(), String> {
         loop {
             let mut fds = [
                 PollFd::from_borrowed_fd(self.control, PollFlags::IN),
@@ -113,7 +94,7 @@ impl Zygote<'_> {
             let (asked, died) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if died {
                 self.signal.clear();
-                self.bury()?;
+                self.reap()?;
             }
             if asked {
                 match recv_frame(self.control, &mut Vec::new()) {
@@ -132,38 +113,40 @@ impl Zygote<'_> {
         let failed = |error: io::Error| FromZygote::ForkFailed { kind, message: error.to_string() };
         let (ours, theirs) = match UnixStream::pair() {
             Ok(pair) => pair,
-            Err(error) => return self.tell(&failed(error), &[]),
+            Err(error) => return self.send(&failed(error), &[]),
         };
         match fork() {
             Ok(Forked::Child) => {
                 drop(ours);
                 let socket = OwnedFd::from(theirs);
                 exit_now(match kind {
-                    ChildKind::Programs => child::run(socket, &mut self.python, &self.prepared, &self.pages),
+                    ChildKind::Programs => {
+                        child::run(socket, self.interpreter.as_mut(), &self.prepared, &self.pages)
+                    }
                     ChildKind::Analysis => analysis_child::run(socket, &self.prepared),
                 });
             }
             Ok(Forked::Parent(pid)) => {
                 drop(theirs);
-                self.introduce(pid, &ours, kind)
+                self.announce(pid, &ours, kind)
             }
-            Err(error) => self.tell(&failed(error), &[]),
+            Err(error) => self.send(&failed(error), &[]),
         }
     }
 
-    fn introduce(&mut self, pid: Pid, socket: &UnixStream, kind: ChildKind) -> Result<(), String> {
+    fn announce(&mut self, pid: Pid, socket: &UnixStream, kind: ChildKind) -> Result<(), String> {
         let id = self.next_id;
         self.next_id += 1;
         let pid_number = pid.as_raw_nonzero().get();
         self.children.insert(pid_number, id);
         let child = FromZygote::Child { id, pid: pid_number, kind };
         match jail::process_descriptor(pid) {
-            Some(pidfd) => self.tell(&child, &[socket.as_fd(), pidfd.as_fd()]),
-            None => self.tell(&child, &[socket.as_fd()]),
+            Some(pidfd) => self.send(&child, &[socket.as_fd(), pidfd.as_fd()]),
+            None => self.send(&child, &[socket.as_fd()]),
         }
     }
 
-    fn bury(&mut self) -> Result<(), String> {
+    fn reap(&mut self) -> Result<(), String> {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             let Some(id) = self.children.remove(&pid.as_raw_nonzero().get()) else { continue };
             let exit = match (status.exit_status(), status.terminating_signal()) {
@@ -171,12 +154,12 @@ impl Zygote<'_> {
                 (None, Some(signal)) => ChildExit::Signal(signal),
                 (None, None) => continue,
             };
-            self.tell(&FromZygote::Exited { id, exit }, &[])?;
+            self.send(&FromZygote::Exited { id, exit }, &[])?;
         }
         Ok(())
     }
 
-    /// Only by number: one that is buried already is no longer in the list, so no other process
+    /// Only by number: one that is reaped already is no longer in the list, so no other process
     /// that got its pid can be hit.
     fn kill(&self, id: u64) {
         let pid = self.children.iter().find(|(_, known)| **known == id).map(|(pid, _)| *pid);
@@ -185,7 +168,7 @@ impl Zygote<'_> {
         }
     }
 
-    fn tell(&self, message: &FromZygote, descriptors: &[BorrowedFd<'_>]) -> Result<(), String> {
+    fn send(&self, message: &FromZygote, descriptors: &[BorrowedFd<'_>]) -> Result<(), String> {
         send_frame(self.control, message, descriptors).map_err(|error| error.to_string())
     }
 }

@@ -89,6 +89,7 @@ def _asked(steps, analysis_type, parameters):
         return asked if parameters is None else {**asked, "parameters": parameters}
     if parameters is not None:
         raise TypeError("parameters of analyze need an analysis_type beside them")
+    steps = _parsed(steps)
     if isinstance(steps, collections.abc.Mapping):
         steps = [steps]
     if not isinstance(steps, (list, tuple)):
@@ -125,6 +126,7 @@ def _source(shown, given):
         raise TypeError(f"{shown} takes one of data, file and handle, {said}")
     (key,) = named
     if key == "data":
+        given = {**given, "data": _parsed(given["data"])}
         if isinstance(given["data"], (str, int, float)):
             # A text would be one row that holds it: most likely it names what was meant.
             kind = type(given["data"]).__name__
@@ -140,6 +142,16 @@ def _source(shown, given):
     if given.get("format") is not None:
         source["format"] = _text("format", given["format"])
     return source
+
+
+def _parsed(given):
+    """What JSON text stands for, where a list or an object is expected; anything else as it is."""
+    if isinstance(given, str) and given.lstrip()[:1] in ("[", "{"):
+        try:
+            return encoding.from_json(str.__str__(given))
+        except (ValueError, RecursionError):
+            pass
+    return given
 
 
 def _text(name, value):

@@ -59,7 +59,7 @@ def _choose(argument, given, allowed):
 
 def _find(name):
     """The one tool that is meant, as folder and stem."""
-    known = [(server, tool) for server in catalogue.servers() for tool in catalogue.tools(server)]
+    known = _known()
     found = _Spellings(known).places(name) if len(name) <= NAME_CHARS_MAX else []
     if len(found) == 1:
         return found[0]
@@ -67,6 +67,25 @@ def _find(name):
         listed = _listed(found, LISTED_MAX)
         raise _failure(f'"{name}" may be {listed}; write one of these', name)
     raise _unknown(name, known)
+
+
+def _known():
+    return [(server, tool) for server in catalogue.servers() for tool in catalogue.tools(server)]
+
+
+def meant(name):
+    """The tools that a name may mean, as folder and stem; also with nothing between its two parts."""
+    if len(name) > NAME_CHARS_MAX:
+        return []
+    known = _known()
+    folded = names.fold(name)
+    joined = (place for place in known if names.fold("".join(place)) == folded)
+    return _Spellings(known).places(name) or list(joined)
+
+
+def nearest(name):
+    """The tools with the closest names, as `server.tool`, best first."""
+    return [".".join(place) for place in _nearest(name[:NAME_CHARS_MAX], _known())]
 
 
 class _Spellings:

@@ -1,4 +1,4 @@
-"""The file helpers of a program: list_directory, read_file, write_file.
+"""The file helpers of a program: list_directory, read_file, write_file. None needs `await`, all allow it.
 
 The working directory is the workspace. Relative paths into the trees beside it
 (`servers/`, `skills/`, `results/`) resolve there when the workspace has no such name.
@@ -10,12 +10,21 @@ import importlib
 import io
 import os
 
+from gristmill_guest import at_once
+
 TREES = ("servers", "skills", "results")
+# Where the trees lie.
+ROOT = "/"
 RESULTS = "/results"
 SUGGESTIONS_MAX = 5
+LISTED_MAX = 12
+# More would take longer than the program.
+LOOKED_AT_MAX = 2000
 
 _listdir = os.listdir
+_mkdir = os.mkdir
 _open = io.open
+_stat = os.stat
 
 
 def list_directory(path="."):
@@ -31,7 +40,7 @@ def list_directory(path="."):
         raise _not_found(path, target) from None
     except NotADirectoryError:
         raise NotADirectoryError(errno.ENOTDIR, "this is a file; use read_file", _given(path)) from None
-    return sorted(name + "/" if os.path.isdir(os.path.join(target, name)) else name for name in names)
+    return at_once.Items(sorted(name + "/" if os.path.isdir(os.path.join(target, name)) else name for name in names))
 
 
 def read_file(path, encoding="utf-8"):
@@ -39,7 +48,7 @@ def read_file(path, encoding="utf-8"):
     target = resolve(path)
     try:
         with _open(target, encoding=encoding) as file:
-            return file.read()
+            return at_once.Text(file.read())
     except FileNotFoundError:
         raise _not_found(path, target) from None
     except IsADirectoryError:
@@ -63,26 +72,46 @@ def write_file(path, content):
     else:
         raise TypeError(f"write_file takes text or bytes, not {type(content).__name__}; for data use json.dumps(...)")
     target = _given(path)
-    parent = os.path.dirname(target)
-    if parent:
-        os.makedirs(parent, exist_ok=True)
+    _make_folders(os.path.dirname(target))
     with _open(target, "wb") as file:
         file.write(data)
     if target.endswith(".py"):
         # The next statement may well import it.
         importlib.invalidate_caches()
-    return len(data)
+    return at_once.Number(len(data))
+
+
+def _make_folders(path):
+    if path and not _exists(path):
+        _make_folders(os.path.dirname(path.rstrip("/")))
+        try:
+            _mkdir(path)
+        except FileExistsError:
+            pass
 
 
 def resolve(path):
     """The path to open: as given, or in the tree of that name beside the workspace."""
     given = _given(path)
-    if given.startswith("/") or os.path.exists(given):
+    if given.startswith("/") or _exists(given):
         return given
-    plain = given[2:] if given.startswith("./") else given
-    if plain.split("/", 1)[0] in TREES:
-        return "/" + plain
-    return given
+    return beside(given) or given
+
+
+def beside(path):
+    """The place of a relative path in a tree beside the workspace; None for any other."""
+    if not isinstance(path, (str, os.PathLike)):
+        return None
+    plain = _given(path).removeprefix("./")
+    return ROOT + plain if plain.split("/", 1)[0] in TREES else None
+
+
+def _exists(path):
+    try:
+        _stat(path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 _BY_HANDLE = (
@@ -104,6 +133,62 @@ def _given(path):
     return text
 
 
+def is_told(error):
+    """Whether the error says itself what is there instead."""
+    return type(error.strerror) is str and error.strerror.startswith(("no such file", "no such result"))
+
+
+def nearest_to(name):
+    """The file in the working directory that is called so, or nearly; None if there is none."""
+    near = _close_names(name, _names_in("."))
+    return near[0] if near else None
+
+
+def what_is_there(path):
+    """What there is instead of a file that was not found, as a hint."""
+    directory = os.path.dirname(path.rstrip("/")) or "."
+    names = _names_in(directory)
+    if names is None:
+        there = _listed(_names_in("."))
+        return f'there is no folder "{directory}"; {_shown(".")} {there}'
+    close = _close_names(os.path.basename(path.rstrip("/")), names)
+    if close:
+        inside = directory if directory != "." else ""
+        return f'did you mean {", ".join(_quoted(os.path.join(inside, name)) for name in close[:2])}?'
+    return f"{_shown(directory)} {_listed(names)}"
+
+
+def _shown(directory):
+    return "the working directory" if directory == "." else f'"{directory}"'
+
+
+def _names_in(directory):
+    try:
+        return sorted(_listdir(directory))
+    except OSError:
+        return None
+
+
+def _listed(names):
+    if not names:
+        return "is empty"
+    more = f" and {len(names) - LISTED_MAX} more" if len(names) > LISTED_MAX else ""
+    return f"has {', '.join(names[:LISTED_MAX])}{more}"
+
+
+def _quoted(name):
+    return f'"{name}"'
+
+
+def _close_names(wanted, names):
+    """The names that are nearly the wanted one, nearest first."""
+    names = (names or [])[:LOOKED_AT_MAX]
+    close = difflib.get_close_matches(wanted, names, SUGGESTIONS_MAX, 0.5)
+    folded = wanted.casefold().replace("_", "").replace("-", "")
+    alike = (name for name in names if name.casefold().replace("_", "").replace("-", "") == folded)
+    return close + [name for name in alike if name not in close]
+
+
 def _not_found(path, target):
     """FileNotFoundError that names what is there instead."""
     if _is_in_results(target):
@@ -114,13 +199,10 @@ def _not_found(path, target):
         )
     directory = os.path.dirname(target.rstrip("/")) or "."
     wanted = os.path.basename(target.rstrip("/"))
-    try:
-        names = sorted(_listdir(directory))
-    except OSError:
+    names = _names_in(directory)
+    if names is None:
         return FileNotFoundError(errno.ENOENT, f'no such file, and no directory "{directory}"', _given(path))
-    close = difflib.get_close_matches(wanted, names, SUGGESTIONS_MAX, 0.5)
-    folded = wanted.casefold().replace("_", "").replace("-", "")
-    close += [n for n in names if n not in close and n.casefold().replace("_", "").replace("-", "") == folded]
+    close = _close_names(wanted, names)
     if close:
         listed = ", ".join(f'"{name}"' for name in close[:SUGGESTIONS_MAX])
         return FileNotFoundError(errno.ENOENT, f"no such file (did you mean {listed}?)", _given(path))

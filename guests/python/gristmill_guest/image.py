@@ -7,10 +7,26 @@ import sysconfig
 import types
 import zoneinfo
 
-from gristmill_guest import environment, imports, loop, missing, namespace, refusals, stdio, trees
+import yaml
+
+from gristmill_guest import (
+    environment,
+    everyday,
+    exit_handlers,
+    imports,
+    key_derivation,
+    loop,
+    missing,
+    namespace,
+    refusals,
+    stdio,
+    tree_paths,
+    trees,
+    word_size,
+)
 
 PREIMPORTED = """
-    abc argparse ast asyncio base64 binascii bisect calendar cmath collections colorsys
+    abc argparse array ast asyncio atexit base64 binascii bisect calendar cmath collections colorsys
     concurrent.futures concurrent.futures.thread contextlib contextvars copy csv
     dataclasses datetime dateutil dateutil.parser dateutil.relativedelta decimal difflib
     email email.message email.parser email.policy enum fnmatch fractions functools getpass glob gzip hashlib heapq
@@ -33,9 +49,7 @@ def settle():
     archive = imports.archive_in_use()
     for name in PREIMPORTED:
         importlib.import_module(name)
-    loop.install()
-    refusals.install()
-    namespace.make_importable()
+    shape()
     _forget_the_build(archive)
     zoneinfo.reset_tzpath(to=())
     stdio.live().put_in_place()
@@ -43,6 +57,28 @@ def settle():
     environment.remember()
     gc.collect()
     gc.freeze()
+
+
+def shape():
+    """Puts our own parts in the place of the library's, where the sandbox needs it."""
+    loop.install()
+    refusals.install()
+    exit_handlers.install()
+    word_size.install()
+    key_derivation.install()
+    everyday.install()
+    tree_paths.install()
+    namespace.make_importable()
+    _teach_yaml()
+
+
+def _teach_yaml():
+    """YAML knows exact types only: what helpers return is written as the plain value that it is."""
+    for representer in (yaml.representer.SafeRepresenter, yaml.representer.Representer):
+        for kind in namespace.TYPES.values():
+            for plain in (str, int, list, dict):
+                if issubclass(kind, plain):
+                    representer.add_representer(kind, representer.yaml_representers[plain])
 
 
 def _forget_the_build(archive):

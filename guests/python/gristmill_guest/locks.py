@@ -1,6 +1,6 @@
 """Locks for a world without threads: waiting for ever on a held one is told, not done.
 
-The interpreter's own lock would stop the whole instance, since nobody else can ever
+The interpreter's own lock would stop the whole instance, since nobody but a timer can ever
 release it. Everything in `threading` and `queue` that waits does so on such a lock.
 """
 
@@ -8,13 +8,16 @@ import queue
 import threading
 import time
 
+from gristmill_guest import timers
+
 NEVER = (
-    "this waits for another thread, and there are none in the sandbox; "
-    "use asyncio (asyncio.Queue, asyncio.Event) or the non-blocking form"
+    "this would wait for ever: threads run in place when they are started, so no other is left to wait for; "
+    "start the one that provides it first, or use asyncio.Queue, asyncio.Event or the non-blocking form"
 )
 
 _allocate_lock = threading._allocate_lock
 _sleep = time.sleep
+_monotonic = time.monotonic
 
 
 class Lock:
@@ -33,11 +36,15 @@ class Lock:
         if not blocking:
             # Refuses a time-out here, as the original does.
             return self._lock.acquire(False, timeout)
-        if timeout == -1:
-            raise RuntimeError(NEVER)
-        if timeout < 0:
+        if timeout != -1 and timeout < 0:
             raise ValueError("timeout value must be a non-negative number")
-        _sleep(timeout)
+        until = None if timeout == -1 else _monotonic() + timeout
+        while timers.run_next(until):
+            if self._lock.acquire(False):
+                return True
+        if until is None:
+            raise RuntimeError(NEVER)
+        _sleep(max(0, until - _monotonic()))
         return self._lock.acquire(False)
 
     def __enter__(self):

@@ -91,11 +91,20 @@ class RunState:
 
     def __init__(self, notes):
         self.notes = notes
+        # Whether it goes on with the variables of an earlier program.
+        self.is_continued = False
         self.calls = Calls()
         self.tasks = weakref.WeakSet()
         self.loops = []
         self.task_count = 0
         self.background_error = None
+        # Name and line of each coroutine that the program made and nobody awaited.
+        self.unawaited = []
+        # `answers` fills and reads these.
+        self.latest_answer = None
+        self.answer_tools = {}
+        # When each threading.Timer is due that has not run, soonest first.
+        self.timers = []
         self.tool_file_count = 0
         # Where the images lie that tools answered with.
         self.tool_images = set()

@@ -1,15 +1,19 @@
 """After the program: cancels what still runs, and notes what was forgotten or failed unseen."""
 
 import inspect
+import itertools
 import types
 
 from gristmill_guest import tools, tracebacks
 
 UNFINISHED_ROUNDS_MAX = 3
+UNAWAITED_MAX = 20
+# Of each list or dict that is searched for coroutines.
+MEMBERS_MAX = 100
 
 
-def settle(module, state, notes, filename):
-    """Cancels what still runs, and notes what the program forgot."""
+def settle(places, state, notes, filename):
+    """Cancels what still runs, and notes what the program forgot. `places` are where it may have left coroutines."""
     tools.finish_run()
     try:
         unfinished = _cancel_unfinished(state)
@@ -18,12 +22,36 @@ def settle(module, state, notes, filename):
         for task in list(state.tasks):
             if task.done() and not task.cancelled() and getattr(task, "_log_traceback", False):
                 note_background_error(notes, task.exception(), filename)
-        for value in list(module.__dict__.values()):
-            if type(value) is types.CoroutineType and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
-                note_coroutine(notes, value)
-                value.close()
+        for place in places:
+            for value in _members(place, None):
+                # Most are functions: nothing of theirs is looked at.
+                kind = type(value)
+                if kind is types.CoroutineType:
+                    _close(state, value)
+                elif kind in _CONTAINERS:
+                    for member in _members(value):
+                        if type(member) is types.CoroutineType:
+                            _close(state, member)
     except BaseException as error:
         notes.add(f"tidying up after the program failed: {type(error).__name__}")
+
+
+_CONTAINERS = frozenset((dict, list, tuple, set))
+
+
+def _members(value, count_max=MEMBERS_MAX):
+    """The first members of a plain container; of anything else none."""
+    kind = type(value)
+    if kind is dict:
+        value = value.values()
+    return list(itertools.islice(value, count_max)) if kind in _CONTAINERS else ()
+
+
+def _close(state, coroutine):
+    """Remembers a coroutine that never began."""
+    if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+        remember_coroutine(state, coroutine)
+        coroutine.close()
 
 
 def _cancel_unfinished(state):
@@ -53,16 +81,18 @@ def _note_unfinished(notes, task):
     notes.add(f"the background task {name}{where} was still running at the end and was cancelled; await it")
 
 
-def note_background_error(notes, error, filename):
+def note_background_error(notes, error, filename, what="a background task"):
     line = tracebacks.line_of(error, filename)
     where = f" on line {line}" if line else ""
-    notes.add(f"a background task failed{where}: {type(error).__name__}: {tracebacks.message_of(error)}")
+    notes.add(f"{what} failed{where}: {type(error).__name__}: {tracebacks.message_of(error)}")
 
 
-def note_coroutine(notes, coroutine):
+def remember_coroutine(state, coroutine):
+    """Keeps name and line of a coroutine that never ran, unless the library made it."""
     origin = getattr(coroutine, "cr_origin", None)
     if origin and origin[0][0].startswith("<"):
         return
-    where = f" on line {origin[0][1]}" if origin else ""
-    name = getattr(coroutine, "__qualname__", "coroutine")
-    notes.add(f"{name}(){where} was never awaited, so it did not run; write: await {name}(...)")
+    is_own = origin and origin[0][0] in tools.PROGRAM_FILENAMES
+    found = (getattr(coroutine, "__qualname__", "coroutine"), origin[0][1] if is_own else None)
+    if found not in state.unawaited and len(state.unawaited) < UNAWAITED_MAX:
+        state.unawaited.append(found)

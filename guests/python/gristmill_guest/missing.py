@@ -6,12 +6,16 @@ import sys
 from gristmill_guest import tool_imports
 
 _NETWORK = "there is no network in the sandbox; call a tool with callMCPTool"
-_TABLES = "use csv, sqlite3, statistics, collections and itertools for tables and numbers"
+_TABLES = (
+    'await analyze(rows, steps) filters, groups, joins and sums tables natively, also analyze(file="sales.csv", ...); '
+    "for numbers use statistics, math or sqlite3"
+)
 _PROCESSES = "there are no processes in the sandbox; use asyncio.gather for parallel tool calls"
 _MARKUP = "use html.parser or xml.etree.ElementTree"
 _MODELS = "use dataclasses, or plain dicts"
 _DISPLAY = "there is no display; return the data as the result"
 _IMAGES = "there is no image library in the sandbox; call a tool with callMCPTool"
+_TOOLS = "tools are functions already: from servers.name import tool, or callMCPTool; list_tools() has the names"
 _CLOUD = "there are no credentials or network in the sandbox; call a tool with callMCPTool"
 
 ADVICE = {
@@ -28,8 +32,9 @@ ADVICE = {
     **dict.fromkeys("matplotlib seaborn plotly tkinter turtle turtledemo idlelib curses webbrowser".split(), _DISPLAY),
     **dict.fromkeys("PIL cv2 skimage imageio wand".split(), _IMAGES),
     **dict.fromkeys(
-        "boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe mcp".split(), _CLOUD
+        "boto3 botocore openai anthropic google googleapiclient slack_sdk github stripe".split(), _CLOUD
     ),
+    **dict.fromkeys("mcp fastmcp tools mcp_tools mcp_client".split(), _TOOLS),
     **dict.fromkeys("_posixsubprocess _multiprocessing psutil pexpect sh".split(), _PROCESSES),
     **dict.fromkeys("openpyxl xlsxwriter xlrd docx pypdf PyPDF2 reportlab".split(), "write CSV, JSON or text instead"),
     **dict.fromkeys("orjson ujson simplejson rapidjson".split(), "use json"),
@@ -54,10 +59,50 @@ ADVICE = {
     "multiprocessing": _PROCESSES,
     "subprocess": _PROCESSES,
     **dict.fromkeys(
-        "pip ensurepip venv setuptools distutils zipapp".split(), "nothing can be installed in the sandbox"
+        "pip ensurepip venv setuptools pkg_resources zipapp".split(), "nothing can be installed in the sandbox"
     ),
     **dict.fromkeys("tensorflow keras jax transformers".split(), _TABLES),
     **dict.fromkeys("dbm.gnu dbm.ndbm".split(), "use sqlite3 or dbm.dumb"),
+}
+
+# Modules that older Pythons had: since which version they are gone, and what to use.
+REMOVED = {
+    "asynchat": ("3.12", "asyncio"),
+    "asyncore": ("3.12", "asyncio"),
+    "binhex": ("3.11", "binascii"),
+    "cgi": ("3.13", "urllib.parse, email or html"),
+    "cgitb": ("3.13", "traceback"),
+    "chunk": ("3.13", "struct"),
+    "crypt": ("3.13", "hashlib"),
+    "distutils": ("3.12", "shutil; distutils.util.strtobool is text.lower() in ('1', 'true', 'yes')"),
+    "dummy_threading": ("3.9", "threading"),
+    "formatter": ("3.10", "textwrap"),
+    "imghdr": ("3.13", "the first bytes of the file"),
+    "imp": ("3.12", "importlib"),
+    "lib2to3": ("3.13", "ast"),
+    "mailcap": ("3.13", "mimetypes"),
+    "nntplib": ("3.13", "a tool"),
+    "parser": ("3.10", "ast"),
+    "pipes": ("3.13", "shlex"),
+    "smtpd": ("3.12", "a tool"),
+    "sndhdr": ("3.13", "wave"),
+    "symbol": ("3.10", "ast"),
+    "telnetlib": ("3.13", "a tool"),
+    "uu": ("3.13", "base64 or binascii"),
+    "xdrlib": ("3.13", "struct"),
+    **dict.fromkeys("aifc audioop msilib nis ossaudiodev spwd sunau".split(), ("3.13", None)),
+    # Names of Python 2.
+    "ConfigParser": ("3.0", "configparser"),
+    "HTMLParser": ("3.0", "html.parser"),
+    "Queue": ("3.0", "queue"),
+    "StringIO": ("3.0", "io.StringIO"),
+    "cPickle": ("3.0", "pickle"),
+    "cStringIO": ("3.0", "io.StringIO"),
+    "commands": ("3.0", "a tool"),
+    "httplib": ("3.0", "a tool"),
+    "sets": ("3.0", "set"),
+    "urllib2": ("3.0", "a tool, or urllib.parse for addresses"),
+    "urlparse": ("3.0", "urllib.parse"),
 }
 
 # Parts in C that are absent, and the modules that a program writes to get them.
@@ -101,6 +146,8 @@ class ExplainingFinder:
         # Only without a tree does the search for the module come here.
         if top == "servers":
             return f"{text}: {tool_imports.NO_SERVERS}"
+        if top in REMOVED and top not in self._known:
+            return f"{text}: {_since(*REMOVED[top])}"
         advice = ADVICE.get(fullname) or ADVICE.get(top)
         if top in sys.stdlib_module_names and (not rest or top not in self._known or fullname in ADVICE):
             return f"{text}: it is not part of this build" + (f"; {advice}" if advice else "")
@@ -122,6 +169,11 @@ class ExplainingFinder:
         if not near:
             near = [n for n in names if n.casefold() == fullname.casefold()]
         return f"'{near[0]}'" if near else None
+
+
+def _since(version, instead):
+    gone = f"it was removed in Python {version}"
+    return f"{gone}; use {instead}" if instead else f"{gone}; nothing in the sandbox does the same"
 
 
 def _only_asking(frame):

@@ -8,7 +8,18 @@ import linecache
 import sys
 import types
 
-from gristmill_guest import analyze, describe, files, read_resource, search, skills, state_values, tools
+from gristmill_guest import (
+    analyze,
+    at_once,
+    describe,
+    files,
+    gateway_names,
+    read_resource,
+    search,
+    skills,
+    state_values,
+    tools,
+)
 
 HELPERS = {
     "callMCPTool": tools.callMCPTool,
@@ -37,6 +48,7 @@ TYPES = {
     "ToolStub": describe.ToolStub,
     "AnalysisError": analyze.AnalysisError,
     "StateError": state_values.StateError,
+    **at_once.TYPES,
 }
 MODULES = {"asyncio": asyncio, "json": json}
 
@@ -97,6 +109,7 @@ def _check_name(name):
 def make_importable():
     """`from gristmill import callMCPTool` works too. Done when the image is built."""
     module = types.ModuleType("gristmill", "The helpers that every program in the sandbox has.")
+    module.__dict__.update(gateway_names.NAMES)
     module.__dict__.update(HELPERS)
     module.__dict__.update(TYPES)
     module.__all__ = list(HELPERS)

@@ -14,9 +14,12 @@ import types
 import warnings
 
 from gristmill_guest import (
+    at_once,
     encoding,
     environment,
     errors,
+    everyday,
+    exit_handlers,
     loop,
     loose_ends,
     namespace,
@@ -25,6 +28,7 @@ from gristmill_guest import (
     skills,
     source,
     stdio,
+    timers,
     tools,
     tracebacks,
     trees,
@@ -118,6 +122,7 @@ class Prepared:
         else:
             environment.continue_as(filename)
         self.state = _prepare(filename, self.outcome, streams)
+        self.state.is_continued = kept is not None
 
 
 def ready():
@@ -222,16 +227,20 @@ def _carry_out(request, prepared):
         outcome.error = errors.describe(error, request.filename)
         return
     namespace.show_source(text, request.filename)
+    everyday.choose_datetime(text, module.__dict__)
     before = module.__dict__.get("result", _NOTHING)
-    last, failure = _execute(compiled, module)
-    loose_ends.settle(module, state, outcome.notes, request.filename)
+    last, failure = _execute(compiled, module, before)
+    if failure is None:
+        failure = _run_timers()
+    exit_handlers.run(outcome.notes, request.filename)
+    loose_ends.settle((module.__dict__, last.value), state, outcome.notes, request.filename)
     if failure is not None:
         outcome.error = _error_of(failure, request.filename)
     value = last.value
     if _is_assigned(compiled, module, before):
         value = module.__dict__["result"]
     _convert_result(request, value, outcome)
-    _report_unsent_calls(outcome)
+    _report_unawaited(outcome, state)
 
 
 def _module_for(request, context, kept):
@@ -258,9 +267,10 @@ def _prepare(filename, outcome, streams):
     state.background_error = lambda error: loose_ends.note_background_error(outcome.notes, error, filename)
     loop.begin(state)
     tools.begin_run(filename)
+    exit_handlers.clear()
     streams.put_in_place()
     sys.set_coroutine_origin_tracking_depth(1)
-    warnings._warn_unawaited_coroutine = lambda coroutine: loose_ends.note_coroutine(outcome.notes, coroutine)
+    warnings._warn_unawaited_coroutine = lambda coroutine: loose_ends.remember_coroutine(state, coroutine)
     return state
 
 
@@ -289,24 +299,27 @@ class _Last:
         self.value = None
 
 
-def _execute(compiled, module):
-    """Runs the code; returns the last expression's value and the failure, one of them None."""
+def _execute(compiled, module, before):
+    """Runs the code; returns the last expression's value and the failure, one of them None.
+
+    An awaitable in the last expression or in `result` is awaited. `before` is what `result` was.
+    """
     last = _Last()
     try:
         if compiled.is_async:
-            _run_in_loop(_awaiting(compiled, module, last))
+            _run_in_loop(_awaiting(compiled, module, last, before))
         else:
             for code in compiled.codes:
                 exec(code, module.__dict__)
             last.value = _value_of_last(compiled, module)
-            if _is_awaitable(last.value):
-                _run_in_loop(_await_last(last))
+            if _is_awaitable(last.value) or _is_awaitable(module.__dict__.get("result")):
+                _run_in_loop(_await_values(compiled, module, last, before))
     except BaseException as error:
         return last, error
     return last, None
 
 
-async def _awaiting(compiled, module, last):
+async def _awaiting(compiled, module, last, before):
     for code in compiled.codes:
         if source.is_coroutine(code):
             await eval(code, module.__dict__)
@@ -316,8 +329,7 @@ async def _awaiting(compiled, module, last):
     if compiled.last is not None and source.is_coroutine(compiled.last):
         value = await value
     last.value = value
-    if _is_awaitable(last.value):
-        await _await_last(last)
+    await _await_values(compiled, module, last, before)
 
 
 def _value_of_last(compiled, module):
@@ -326,10 +338,20 @@ def _value_of_last(compiled, module):
     return module.__dict__.pop(source.LAST_EXPRESSION, None)
 
 
-async def _await_last(last):
-    # Should it fail, there is no value: not the call itself.
-    value, last.value = last.value, None
-    last.value = await value
+async def _await_values(compiled, module, last, before):
+    """Puts values in place of what is awaited. Should that fail, there is no value: not the call itself."""
+    names = module.__dict__
+    pending = names.get("result")
+    if not _is_awaitable(pending) or not _is_assigned(compiled, module, before):
+        pending = None
+    if pending is not None:
+        del names["result"]
+    value = last.value
+    if _is_awaitable(value):
+        last.value = None
+        last.value = await value
+    if pending is not None:
+        names["result"] = last.value if pending is value else await pending
 
 
 def _run_in_loop(coroutine):
@@ -358,10 +380,22 @@ def _is_awaitable(value):
     kind = type(value)
     if kind is types.CoroutineType or kind is tools.ToolCall:
         return True
+    if issubclass(kind, at_once.AtOnce):
+        # It is the value that awaiting it would give.
+        return False
     return hasattr(kind, "__await__") and not isinstance(value, type)
 
 
 # The end.
+
+
+def _run_timers():
+    """Waits for timers that were started, as Python waits for threads; returns what stopped that, or None."""
+    try:
+        timers.run_all()
+    except BaseException as error:
+        return error
+    return None
 
 
 def _error_of(failure, filename):
@@ -392,12 +426,11 @@ def _convert_result(request, value, outcome):
             outcome.notes.add(f"the result could not be included: {tracebacks.message_of(error)}")
 
 
-def _report_unsent_calls(outcome):
-    calls = tools.unsent_calls()
-    if not calls:
-        return
-    if outcome.error is None:
-        outcome.error = errors.unawaited_call(calls[0])
-        calls = calls[1:]
-    for call in calls:
-        outcome.notes.add(errors.unawaited_call(call)["message"])
+def _report_unawaited(outcome, state):
+    forgotten = [errors.unawaited_call(call) for call in tools.unsent_calls()]
+    forgotten += [errors.unawaited_coroutine(*coroutine) for coroutine in state.unawaited]
+    forgotten.sort(key=lambda error: error["line"] or 0)
+    if forgotten and outcome.error is None:
+        outcome.error = forgotten.pop(0)
+    for error in forgotten:
+        outcome.notes.add(error["message"])

@@ -1,25 +1,23 @@
-"""Clear refusals for what a sandbox without threads, processes and sockets cannot do.
+"""Clear refusals for what a sandbox without processes and sockets cannot do.
 
 The modules stay importable, since half the standard library imports them; only the
-act itself fails, and says what to do instead. Thread pools run their work in place.
+act itself fails, and says what to do instead. Threads, pools and multiprocessing run
+their work in place.
 """
 
-import concurrent.futures._base
 import os
 import sys
-import threading
 
-from gristmill_guest import imports, locks
+from gristmill_guest import imports, locks, processes_in_place, threads_in_place
 
-NO_THREADS = "no threads in the sandbox; use asyncio.gather for parallel tool calls, or call the function directly"
 NO_PROCESSES = "no processes in the sandbox; call a tool with callMCPTool, or do the work in Python"
 NO_NETWORK = "no network in the sandbox; call a tool with callMCPTool"
 
 
 def install():
     """Patches what is loaded, and leaves hooks for what is loaded later."""
-    threading.Thread.start = _no_thread
     locks.install()
+    threads_in_place.install_threading()
     for name in (
         "fork",
         "forkpty",
@@ -37,10 +35,6 @@ def install():
         imports.after_import[name] = hook
         if name in sys.modules:
             hook(sys.modules[name])
-
-
-def _no_thread(self, *args, **kwargs):
-    raise RuntimeError(NO_THREADS)
 
 
 def _no_process(*args, **kwargs):
@@ -106,55 +100,13 @@ def _urllib_request(module):
     module.HTTPSHandler = HTTPSHandler
 
 
-def _multiprocessing(module):
-    module.BaseContext.Process = _no_process
-    for name in ("Pool", "Manager", "Queue", "Pipe", "Lock", "Value", "Array"):
-        setattr(module.BaseContext, name, _no_process)
-    module.DefaultContext.Process = _no_process
-
-
-def _thread_pool(module):
-    class InPlaceExecutor(concurrent.futures._base.Executor):
-        """A pool without threads: submit runs the function before it returns."""
-
-        def __init__(self, max_workers=None, thread_name_prefix="", initializer=None, initargs=()):
-            if max_workers is not None and max_workers <= 0:
-                raise ValueError("max_workers must be greater than 0")
-            self._closed = False
-            if initializer is not None:
-                initializer(*initargs)
-
-        def submit(self, fn, /, *args, **kwargs):
-            if self._closed:
-                raise RuntimeError("cannot schedule new futures after shutdown")
-            future = concurrent.futures._base.Future()
-            future.set_running_or_notify_cancel()
-            try:
-                future.set_result(fn(*args, **kwargs))
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                future.set_exception(error)
-            return future
-
-        def shutdown(self, wait=True, *, cancel_futures=False):
-            self._closed = True
-
-    InPlaceExecutor.__name__ = InPlaceExecutor.__qualname__ = "ThreadPoolExecutor"
-    InPlaceExecutor.__module__ = "concurrent.futures.thread"
-    module.ThreadPoolExecutor = InPlaceExecutor
-
-
-def _process_pool(module):
-    module.ProcessPoolExecutor.__init__ = _no_process
-
-
 _HOOKS = {
     "subprocess": _subprocess,
     "socket": _socket,
     "http.client": _http_client,
     "urllib.request": _urllib_request,
-    "multiprocessing.context": _multiprocessing,
-    "concurrent.futures.thread": _thread_pool,
-    "concurrent.futures.process": _process_pool,
+    "multiprocessing.context": processes_in_place.install,
+    "multiprocessing.pool": processes_in_place.install_pool,
+    "concurrent.futures.thread": threads_in_place.install_pool,
+    "concurrent.futures.process": processes_in_place.install_executor,
 }

@@ -6,6 +6,7 @@ types and their subclasses are read through the built-in methods; every call int
 program's own code (`__repr__`, iterators, mappings) is guarded and its output cut.
 """
 
+import collections.abc
 import datetime
 import decimal
 import enum
@@ -129,6 +130,9 @@ class _Writer:
             self._container(value, depth, self._sequence, foreign.ordered(value))
         elif foreign.is_dataclass(kind):
             self._container(value, depth, self._mapping, foreign.dataclass_items(value, kind))
+        elif issubclass(kind, collections.abc.Coroutine):
+            # That nobody awaited it is an error of its own.
+            self._put_text(foreign.cut(foreign.safe_text(repr, value), REPR_CHARS_MAX))
         elif issubclass(kind, types.GeneratorType):
             self._container(value, depth, self._sequence, self._generator_items(value))
         elif issubclass(kind, BaseException):

@@ -38,17 +38,18 @@ class ToolHits(at_once.AtOnce, list):
 ToolHit.__module__ = ToolHits.__module__ = "gristmill"
 
 
-def search_tools(query="", *, server=None, category=None, detail="summary", limit=10, offset=0):
+def search_tools(query="", *, server=None, category=None, detail="summary", limit=10, offset=0, detail_level=None):
     """Finds tools by what they do; without a query it browses. Needs no await.
 
-    Each hit has `tool`, `server`, `name`, `signature` and `description`; print() shows all as text.
+    Each hit has `tool`, `server`, `name`, `signature` and `description`; print() shows all as text. `detail_level` is
+    what `detail` is called over MCP.
     """
     line = tools.program_line()
     asked = {
         "query": _text("query", query),
         "server": None if server is None else _text("server", server),
         "category": None if category is None else _text("category", category),
-        "detail": _detail(detail),
+        "detail": _detail(detail if detail_level is None else detail_level),
         "limit": _count("limit", limit, 1),
         "offset": _count("offset", offset, 0),
         "line": line,

@@ -7,7 +7,7 @@ the next statement runs.
 import collections.abc
 import os
 
-from gristmill_guest import encoding, environment, loop, tools
+from gristmill_guest import at_once, encoding, environment, loop, tools
 
 WORKSPACE = "/workspace"
 
@@ -77,6 +77,7 @@ def reset():
     state.clear()
     environment.enter_workspace()
     _empty(WORKSPACE)
+    return at_once.Nothing()
 
 
 reset.__module__ = "gristmill"

@@ -4,8 +4,9 @@ Looked up in the tree, and only once a program has failed.
 """
 
 import re
+import sys
 
-from gristmill_guest import catalogue, names
+from gristmill_guest import catalogue, describe, failed_expression, names
 
 NO_SERVERS = (
     "no servers are connected to this gateway; the user connects them with `gristmill import` or `gristmill add`"
@@ -16,6 +17,10 @@ SERVERS_MAX = 500
 NAMED_MAX = 3
 LINE_CHARS_MAX = 200
 
+# What other sandboxes and SDKs call the package of all tools.
+ELSEWHERE = frozenset("tools mcp mcp_tools mcp_servers server functions mcp_client fastmcp".split())
+
+_FROM_ELSEWHERE = re.compile(r"from\s+\w+(?:\.([\w.]+))?\s+import\s+(\w+)")
 _OF_SERVERS = re.compile(r"(from|import)\s+servers((?:\.[\w-]+)+)(.*)", re.S)
 _WITH_HYPHENS = re.compile(r"[^\W\d]\w*(?:-\w+)+")
 
@@ -42,6 +47,47 @@ def for_name(name):
     others = ", ".join(modules[1:NAMED_MAX])
     left = len(modules) - NAMED_MAX
     return f"{hint} (or from {others}{f' and {left} more' if left > 0 else ''})"
+
+
+def forgotten(name):
+    """The same for a name that no module of the library has: of that one the library's is meant."""
+    return None if name in sys.stdlib_module_names else for_name(name)
+
+
+def place_of(written):
+    """Folder and stem of the one tool that is meant by `mcp__weather__forecast` or `weather.forecast`. Or None."""
+    if not catalogue.exists():
+        return None
+    found = describe.meant(written)
+    return found[0] if len(found) == 1 else None
+
+
+def import_of(server, tool):
+    """What to write to call a tool by its name."""
+    function = names.identifier(tool)
+    return f"write: from servers.{names.identifier(server)} import {function}, then await {function}(...)"
+
+
+def for_spelling(name):
+    """What to write for a tool in the spelling of another client: `mcp__weather__forecast`, `weather_forecast`."""
+    place = place_of(name)
+    return import_of(*place) if place is not None else None
+
+
+def nearest(name):
+    """The tools with the closest names, best first."""
+    return describe.nearest(name) if catalogue.exists() else []
+
+
+def from_elsewhere(error):
+    """What to write for `from tools.weather import forecast`, as other sandboxes have it. Or None."""
+    top = error.name.split(".", 1)[0]
+    if top not in ELSEWHERE or not catalogue.exists():
+        return None
+    failed = failed_expression.of(error)
+    found = _FROM_ELSEWHERE.match(failed.line) if failed is not None else None
+    place = place_of(".".join(part for part in found.groups() if part)) if found is not None else None
+    return import_of(*place) if place is not None else None
 
 
 def as_written(line):

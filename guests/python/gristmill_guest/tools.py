@@ -10,7 +10,7 @@ import asyncio
 import collections.abc
 import sys
 
-from gristmill_guest import encoding, loop, tool_files
+from gristmill_guest import answers, encoding, loop, tool_files
 
 PROGRAM_FILENAMES = {"program.py"}
 
@@ -94,7 +94,9 @@ class ToolCall(collections.abc.Coroutine):
 
     def _value(self, payload):
         if not payload.startswith(tool_files.MARK):
-            return encoding.from_json(payload)
+            value = encoding.from_json(payload)
+            answers.remember(self.tool, value, len(payload))
+            return value
         try:
             return tool_files.value_of(payload, self.tool, self._placed)
         except tool_files.Unusable as failure:

@@ -114,7 +114,8 @@ def _chain(summary, depth):
         lines += frames
     for text in summary.format_exception_only():
         # Bounded first: a message may be a hundred megabytes.
-        lines += [_without_guest_paths(line) for line in _bounded(text.rstrip("\n")).split("\n")]
+        shown = _without_suggestion(_bounded(text.rstrip("\n")))
+        lines += [_without_guest_paths(line) for line in shown.split("\n")]
     members = getattr(summary, "exceptions", None)
     if members and depth < CHAIN_MAX:
         for number, member in enumerate(members[:GROUP_MEMBERS_MAX], 1):
@@ -125,6 +126,15 @@ def _chain(summary, depth):
     return lines
 
 
+# What Python adds when it prints a message. The hint has it, or something better.
+_SUGGESTION = re.compile(r"[.;]? ?(?:Did you mean: '[^'\n]*'\?|(?:Or d|D)id you forget to import '[^'\n]*'\??)")
+
+
+def _without_suggestion(text):
+    is_suggesting = text.startswith(("NameError: ", "AttributeError: ", "ImportError: ")) and "id you " in text
+    return _SUGGESTION.sub("", text) if is_suggesting else text
+
+
 def _context_is_news(summary):
     """Whether the program itself was handling an error; the library's own detours are not told."""
     if summary.__context__ is None or summary.__suppress_context__:
@@ -133,7 +143,7 @@ def _context_is_news(summary):
 
 
 def _is_own(frame):
-    return _library_name(frame.filename) is None and not frame.filename.startswith(_GUEST)
+    return not is_library(frame.filename)
 
 
 def _frames(stack):
@@ -171,6 +181,11 @@ def _own_frame(frame, stack):
             break
     shown[0] = shown[0].replace(", in <module>", "")
     return shown
+
+
+def is_library(filename):
+    """Whether the file belongs to the interpreter or to us, not to the program."""
+    return _library_name(filename) is not None or filename.startswith(_GUEST)
 
 
 def _library_name(filename):

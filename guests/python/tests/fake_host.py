@@ -5,7 +5,7 @@ import itertools
 import json
 import time
 
-from gristmill_guest import environment, host, loop, program, stdio, warm
+from gristmill_guest import environment, everyday, exit_handlers, host, loop, program, stdio, warm
 
 
 class Completion:
@@ -164,6 +164,8 @@ def set_up_once():
     environment.set_variables = lambda: None
     environment.RECURSION_LIMIT = 1000
     loop.install()
+    exit_handlers.install()
+    everyday.install()
 
 
 set_up_once()

@@ -71,7 +71,7 @@ class MissingModules(unittest.TestCase):
         finder = missing.ExplainingFinder({"json", "csv", "os", "os.path"})
         for name, expected in (
             ("requests", "no network in the sandbox; call a tool with callMCPTool"),
-            ("numpy.linalg", "use csv, sqlite3"),
+            ("numpy.linalg", "await analyze"),
             ("jsn", "did you mean 'json'?"),
             ("JSON", "did you mean 'json'?"),
             ("unheard_of", "the sandbox has the standard library and dateutil"),

@@ -154,7 +154,7 @@ class LooseEnds(World):
         self.check("await call", {"n": 1})
 
     def test_notes_belong_to_one_program(self):
-        self.assertEqual(len(self.run_program("async def f(): pass\nf()\n1")["notes"]), 1)
+        self.assertEqual(len(self.run_program("async def f(): pass\nf()\n1 / 0")["notes"]), 1)
         self.assertEqual(self.run_program("1")["notes"], [])
 
 

@@ -1,3 +1,4 @@
+import os
 import sys
 import textwrap
 import unittest
@@ -43,6 +44,37 @@ class Results(World):
     def test_a_last_coroutine_is_awaited(self):
         self.check("async def main():\n    return 5\nmain()", ok(5))
         self.check('callMCPTool("echo", a=1)', ok({"a": 1}))
+
+    def test_an_awaitable_result_is_awaited(self):
+        main = "async def main():\n    await asyncio.sleep(1)\n    return 5\n"
+        for code in (
+            "result = main()",
+            "result = main()\nprint(1)",
+            "await asyncio.sleep(0)\nresult = main()",
+            "await asyncio.sleep(0)\nresult = asyncio.create_task(main())",
+            "if __name__ == '__main__':\n    result = main()",
+            "result = main()\nresult",
+        ):
+            with self.subTest(code=code):
+                self.check(main + code, ok(5))
+        self.check('result = callMCPTool("echo", a=1)', ok({"a": 1}))
+
+    def test_an_awaitable_result_that_fails_is_no_result(self):
+        outcome = self.run_program("async def main():\n    return 1 / 0\nresult = main()")
+        self.assertEqual((outcome["error"]["line"], outcome["has_result"]), (2, False))
+
+    def test_helpers_that_need_no_await_allow_it(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        code = """
+        import os, tempfile
+        folder = tempfile.mkdtemp()
+        os.chdir(folder)
+        size = await write_file("a.txt", "text")
+        both = await asyncio.gather(write_file("b.txt", "b"), read_file("a.txt"))
+        names = await list_directory()
+        result = [size, both, await read_file("a.txt"), names, type(size + 1).__name__]
+        """
+        self.check(code, ok([4, [1, "text"], "text", ["a.txt", "b.txt"], "int"]))
 
     def test_the_main_guard_runs(self):
         self.check('if __name__ == "__main__":\n    result = 1', ok(1))
@@ -184,10 +216,31 @@ class Asyncio(World):
             ],
         )
 
-    def test_a_coroutine_that_never_runs_is_noted(self):
-        note = "main() on line 3 was never awaited, so it did not run; write: await main(...)"
-        self.check("async def main():\n    pass\nmain()\nx = 1", ok(None, [note]))
-        self.check("async def main():\n    pass\ny = main()\nx = 1", ok(None, [note]))
+    def test_a_coroutine_that_never_runs_is_an_error_with_its_line(self):
+        main = "async def main():\n    return 5\n"
+        for code in ("main()\nx = 1", "y = main()\nx = 1", "result = [main()]", "[main()]", "y = {'a': main()}\n1"):
+            with self.subTest(code=code):
+                error = self.error(main + code)
+                self.assertEqual((error["kind"], error["line"]), ("unawaited_call", 3))
+                self.assertEqual(error["message"], "main() on line 3 was never awaited, so it did not run")
+                self.assertEqual(error["hint"], "write: await main(...)")
+        error = self.error("import asyncio\nasyncio.sleep(1)\nresult = 1")
+        self.assertEqual(error["message"], "sleep() on line 2 was never awaited, so it did not run")
+
+    def test_of_several_forgotten_awaits_the_first_is_the_error(self):
+        outcome = self.run_program("async def f():\n    pass\nf()\ncallMCPTool('echo')\nf()\nx = 1")
+        self.assertEqual(outcome["error"]["line"], 3)
+        self.assertEqual(len(outcome["notes"]), 2)
+
+    def test_a_coroutine_in_a_failing_program_is_a_note(self):
+        outcome = self.run_program("async def f():\n    pass\nf()\n1 / 0")
+        self.assertEqual(outcome["error"]["type"], "ZeroDivisionError")
+        self.assertEqual(outcome["notes"], ["f() on line 3 was never awaited, so it did not run"])
+
+    def test_coroutines_that_the_program_closes_or_cancels_are_not_forgotten(self):
+        self.check("async def f():\n    pass\nc = f()\nc.close()\n1", ok(1))
+        self.check("t = asyncio.create_task(asyncio.sleep(9))\nt.cancel()\nawait asyncio.sleep(0)\n1", ok(1))
+        self.check("try:\n    await asyncio.wait_for(asyncio.sleep(9), 0)\nexcept TimeoutError:\n    result = 1", ok(1))
 
     def test_task_names_start_at_one(self):
         for _ in range(2):

@@ -99,3 +99,6 @@ class Reset(InAWorkspace):
         host.values["k"] = 1
         outcome = run("reset()\nlen(state)", host)
         self.assertEqual((outcome["result"], os.listdir(self.root), host.values), (0, [], {}), outcome)
+        for code in ("reset()", "await reset()", "result = reset()"):
+            outcome = run(code, host)
+            self.assertEqual((outcome["ok"], outcome["has_result"]), (True, False), code)

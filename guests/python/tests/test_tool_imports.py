@@ -30,7 +30,7 @@ class WithServers(BesideTrees):
         "servers/weather3/forecast.py": "",
         "servers/weather4/forecast.py": "",
         "servers/github/createIssue.py": "",
-        "servers/time/now.py": "",
+        "servers/calendar/now.py": "",
         "servers/crm/search_records.py": STUB,
         "servers/crm/ping.py": "async def ping() -> str: ...",
         "servers/crm/unclear.py": "def (",
@@ -55,7 +55,6 @@ class WithServers(BesideTrees):
             ),
             ("from only_here import x", "for the tool, write: from servers.weather_gemini import only_here"),
             ("await servers.weather.forecast()", "write: import servers"),
-            ("zzz()", None),
         ):
             with self.subTest(code=code):
                 self.assertEqual(error_of(code)["hint"], hint)
@@ -70,7 +69,7 @@ class WithServers(BesideTrees):
             self.assertTrue(run(line)["ok"], line)
 
     def test_a_module_of_the_library_is_meant_before_a_server(self):
-        self.assertNotIn("server", error_of("time.sleep(1)")["hint"] or "")
+        self.assertNotIn("server", error_of("calendar.month(1)")["hint"] or "")
 
     def test_an_import_with_a_hyphen_is_answered_with_one_that_works(self):
         for code, hint in (

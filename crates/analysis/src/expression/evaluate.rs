@@ -5,30 +5,30 @@
 
 use std::cell::Cell as Counter;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
+use super::operands::{kind_of, number, order, truth};
 use super::{Expression, Operator, functions};
-use crate::moment::{self, DAY};
 use crate::outcome::{Notes, Problem};
 use crate::table::Table;
-use crate::text_dates;
+use crate::timestamp;
 use crate::values::{Cell, Values};
 
 /// The columns that an expression reads.
-pub(super) struct Evaluation {
-    columns: HashMap<String, Values>,
+pub(super) struct Evaluation<'a> {
+    /// By name. There are few: looking at each is faster than hashing.
+    columns: Vec<(&'a str, &'a Values)>,
     divisions_by_zero: Counter<usize>,
     dates_by_letters: Counter<usize>,
 }
 
-impl Evaluation {
-    pub(super) fn new(expression: &Expression, table: &Table) -> Result<Self, Problem> {
-        let mut columns = HashMap::new();
+impl<'a> Evaluation<'a> {
+    pub(super) fn new(expression: &'a Expression, table: &'a Table) -> Result<Self, Problem> {
+        let mut columns = Vec::new();
         collect(expression, table, &mut columns)?;
         Ok(Self { columns, divisions_by_zero: Counter::new(0), dates_by_letters: Counter::new(0) })
     }
 
-    pub(super) fn remark(&self, notes: &mut Notes) {
+    pub(super) fn add_notes(&self, notes: &mut Notes) {
         let count = self.divisions_by_zero.get();
         if count > 0 {
             notes.add(format!("{count} divisions by zero gave missing values"));
@@ -43,7 +43,8 @@ impl Evaluation {
         match expression {
             Expression::Literal(cell) => Ok(cell.clone()),
             Expression::Field(field) => {
-                Ok(self.columns.get(field).map_or(Cell::Missing, |values| values.cell(row)))
+                let column = self.columns.iter().find(|(name, _)| name == field);
+                Ok(column.map_or(Cell::Missing, |(_, values)| values.cell(row)))
             }
             Expression::Negative(inner) => negative(self.cell(inner, row)?),
             Expression::Not(inner) => {
@@ -124,7 +125,7 @@ impl Evaluation {
     /// Two cells in order, and counted where a date met a text that is none.
     fn order(&self, left: &Cell, right: &Cell) -> Result<Option<Ordering>, Problem> {
         if let (Cell::Text(first), Cell::Text(second)) = (left, right)
-            && moment::parse(first).is_some() != moment::parse(second).is_some()
+            && timestamp::parse(first).is_some() != timestamp::parse(second).is_some()
         {
             self.dates_by_letters.set(self.dates_by_letters.get() + 1);
         }
@@ -202,86 +203,16 @@ fn negative(cell: Cell) -> Result<Cell, Problem> {
     }
 }
 
-/// A truth value, which may be missing.
-pub(super) fn truth(cell: &Cell) -> Result<Option<bool>, Problem> {
-    match cell {
-        Cell::Missing => Ok(None),
-        Cell::Boolean(value) => Ok(Some(*value)),
-        Cell::Integer(_) | Cell::Number(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => {
-            Err(Problem::new(format!("the expression takes {} for true or false", kind_of(cell)))
-                .hint("compare it with something: count > 0"))
-        }
-    }
-}
-
-/// A number, if the cell is one.
-pub(super) fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Integer(value) => Some(*value as f64),
-        Cell::Number(value) => Some(*value),
-        Cell::Missing | Cell::Boolean(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => None,
-    }
-}
-
-/// A moment in microseconds, if the cell is one; text counts as ISO 8601.
-pub(super) fn moment_of(cell: &Cell) -> Option<i64> {
-    match cell {
-        Cell::Date(days) => Some(days * DAY),
-        Cell::Datetime(micros) => Some(*micros),
-        Cell::Text(text) => moment::parse(text).map(|(micros, _)| micros),
-        Cell::Missing | Cell::Boolean(_) | Cell::Integer(_) | Cell::Number(_) => None,
-    }
-}
-
-/// `None` where one is missing or NaN.
-pub(super) fn order(left: &Cell, right: &Cell) -> Result<Option<Ordering>, Problem> {
-    if *left == Cell::Missing || *right == Cell::Missing {
-        return Ok(None);
-    }
-    if let (Some(first), Some(second)) = (number(left), number(right)) {
-        if let (Cell::Integer(first), Cell::Integer(second)) = (left, right) {
-            return Ok(Some(first.cmp(second)));
-        }
-        return Ok(first.partial_cmp(&second));
-    }
-    match (left, right) {
-        (Cell::Text(left), Cell::Text(right)) => Ok(Some(text_dates::order(left, right))),
-        (Cell::Boolean(left), Cell::Boolean(right)) => Ok(Some(left.cmp(right))),
-        (left, right) => match (moment_of(left), moment_of(right)) {
-            (Some(left), Some(right)) => Ok(Some(left.cmp(&right))),
-            (Some(_) | None, Some(_) | None) => Err(Problem::new(format!(
-                "the expression compares {} with {}",
-                kind_of(left),
-                kind_of(right)
-            ))
-            .hint("bring both to one kind with number(...), text(...) or date(...)")),
-        },
-    }
-}
-
-/// The kind of a cell, in words.
-pub(super) fn kind_of(cell: &Cell) -> &'static str {
-    match cell {
-        Cell::Missing => "a missing value",
-        Cell::Boolean(_) => "a truth value",
-        Cell::Integer(_) => "an integer",
-        Cell::Number(_) => "a number",
-        Cell::Text(_) => "a text",
-        Cell::Date(_) => "a date",
-        Cell::Datetime(_) => "a datetime",
-    }
-}
-
-fn collect(
-    expression: &Expression,
-    table: &Table,
-    columns: &mut HashMap<String, Values>,
+fn collect<'a>(
+    expression: &'a Expression,
+    table: &'a Table,
+    columns: &mut Vec<(&'a str, &'a Values)>,
 ) -> Result<(), Problem> {
     match expression {
         Expression::Literal(_) => Ok(()),
         Expression::Field(field) => {
-            if !columns.contains_key(field) {
-                columns.insert(field.clone(), Values::of(table.column(field)?)?);
+            if !columns.iter().any(|(name, _)| name == field) {
+                columns.push((field, table.column(field)?.values()));
             }
             Ok(())
         }

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::evaluate::{kind_of, moment_of, number, order, truth};
-use crate::moment::{self, DAY, SECOND};
+use super::operands::{kind_of, number, order, timestamp_of, truth};
 use crate::outcome::Problem;
+use crate::timestamp::{self, DAY, SECOND};
 use crate::values::Cell;
 
 /// Letters that one text may come to by joining and replacing, so that no row can eat the memory.
@@ -228,11 +228,13 @@ fn strict(
             }))
         }
         Function::Conversion(conversion) => Ok(converted(conversion, &first)),
-        Function::ToDate => Ok(Cell::Date(moment_or_problem(&first, name)?.div_euclid(DAY))),
-        Function::DatePart(part) => Ok(Cell::Integer(part_of_date(part, moment_or_problem(&first, name)?))),
+        Function::ToDate => Ok(Cell::Date(timestamp_or_problem(&first, name)?.div_euclid(DAY))),
+        Function::DatePart(part) => {
+            Ok(Cell::Integer(part_of_date(part, timestamp_or_problem(&first, name)?)))
+        }
         Function::DaysBetween if second == Cell::Missing => Ok(Cell::Missing),
         Function::DaysBetween => {
-            let days = |cell| moment_or_problem(cell, name).map(|micros| micros.div_euclid(DAY));
+            let days = |cell| timestamp_or_problem(cell, name).map(|micros| micros.div_euclid(DAY));
             Ok(Cell::Integer(days(&second)? - days(&first)?))
         }
         Function::If
@@ -334,14 +336,14 @@ fn loose_number(cell: &Cell) -> Option<f64> {
 
 fn part_of_date(part: DatePart, micros: i64) -> i64 {
     let days = micros.div_euclid(DAY);
-    let date = moment::day_of(days);
+    let date = timestamp::day_of(days);
     let seconds = micros.rem_euclid(DAY) / SECOND;
     match part {
         DatePart::Year => date.year,
         DatePart::Quarter => (date.month + 2) / 3,
         DatePart::Month => date.month,
         DatePart::Day => date.day,
-        DatePart::Weekday => moment::weekday_of(days),
+        DatePart::Weekday => timestamp::weekday_of(days),
         DatePart::Hour => seconds / 3600,
         DatePart::Minute => seconds / 60 % 60,
         DatePart::Second => seconds % 60,
@@ -378,8 +380,8 @@ fn number_of(cell: &Cell, function: &str) -> Result<f64, Problem> {
     })
 }
 
-fn moment_or_problem(cell: &Cell, function: &str) -> Result<i64, Problem> {
-    moment_of(cell).ok_or_else(|| {
+fn timestamp_or_problem(cell: &Cell, function: &str) -> Result<i64, Problem> {
+    timestamp_of(cell).ok_or_else(|| {
         let found = cell.text().unwrap_or_default();
         Problem::new(format!("{function}(...) takes a date, not {:?}", crate::values::short(&found)))
             .hint("dates are written 2026-07-28 or 2026-07-28T09:30:00Z")

@@ -63,7 +63,7 @@ impl Parser {
         is_next
     }
 
-    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Problem>) -> Result<T, Problem> {
         self.depth += 1;
         // Each bracket costs one level for every kind of operator.
         if self.depth > CONDITION_DEPTH_MAX * (LEVELS.len() + 3) {
@@ -77,12 +77,12 @@ impl Parser {
     }
 
     fn binary(&mut self, level: usize) -> Result<Expression, Problem> {
-        let Some(operators) = LEVELS.get(level) else { return self.deeper(Self::unary) };
+        let Some(operators) = LEVELS.get(level) else { return self.nested(Self::unary) };
         if level == COMPARISONS && self.take("not") {
-            let inner = self.deeper(|parser| parser.binary(level))?;
+            let inner = self.nested(|parser| parser.binary(level))?;
             return Ok(Expression::Not(Box::new(inner)));
         }
-        let mut left = self.deeper(|parser| parser.binary(level + 1))?;
+        let mut left = self.nested(|parser| parser.binary(level + 1))?;
         let mut chained = 0;
         loop {
             chained += 1;
@@ -94,7 +94,7 @@ impl Parser {
             if level == COMPARISONS
                 && let Some(is_not) = self.take_in()
             {
-                let items = self.deeper(Self::items)?;
+                let items = self.nested(Self::items)?;
                 left = Expression::OneOf(Box::new(left), items);
                 if is_not {
                     left = Expression::Not(Box::new(left));
@@ -117,7 +117,7 @@ impl Parser {
             else {
                 return Ok(left);
             };
-            let right = self.deeper(|parser| parser.binary(level + 1))?;
+            let right = self.nested(|parser| parser.binary(level + 1))?;
             left = Expression::Binary(operator, Box::new(left), Box::new(right));
         }
     }
@@ -148,7 +148,7 @@ impl Parser {
             return Ok(items);
         }
         loop {
-            items.push(self.deeper(|parser| parser.binary(0))?);
+            items.push(self.nested(|parser| parser.binary(0))?);
             if self.take(end) {
                 return Ok(items);
             }
@@ -160,17 +160,17 @@ impl Parser {
 
     fn unary(&mut self) -> Result<Expression, Problem> {
         if self.take("-") {
-            return Ok(Expression::Negative(Box::new(self.deeper(Self::unary)?)));
+            return Ok(Expression::Negative(Box::new(self.nested(Self::unary)?)));
         }
         if self.take("+") {
-            return self.deeper(Self::unary);
+            return self.nested(Self::unary);
         }
         if self.take("!") || self.take("not") {
-            return Ok(Expression::Not(Box::new(self.deeper(Self::unary)?)));
+            return Ok(Expression::Not(Box::new(self.nested(Self::unary)?)));
         }
         let base = self.operand()?;
         if self.take("**") {
-            let exponent = self.deeper(Self::unary)?;
+            let exponent = self.nested(Self::unary)?;
             return Ok(Expression::Binary(Operator::Power, Box::new(base), Box::new(exponent)));
         }
         Ok(base)
@@ -178,7 +178,7 @@ impl Parser {
 
     fn operand(&mut self) -> Result<Expression, Problem> {
         if self.take("(") {
-            let inner = self.deeper(|parser| parser.binary(0))?;
+            let inner = self.nested(|parser| parser.binary(0))?;
             return if self.take(")") {
                 Ok(inner)
             } else {
@@ -220,7 +220,7 @@ impl Parser {
         let mut arguments = Vec::new();
         if !self.take(")") {
             loop {
-                arguments.push(self.deeper(|parser| parser.binary(0))?);
+                arguments.push(self.nested(|parser| parser.binary(0))?);
                 if self.take(")") {
                     break;
                 }

@@ -3,12 +3,12 @@
 //! Whole numbers and fractions make a column of numbers. Other mixtures become text, with a note that
 //! says what was mixed: nothing is changed or dropped in silence.
 
-use polars_core::prelude::*;
-
-use super::json_scanner::{Number, Scalar};
+use crate::column::Column;
+use crate::json_scanner::{Number, Scalar};
 use crate::outcome::Notes;
-use crate::table::shown;
-use crate::values::number_text;
+use crate::table::display_name;
+use crate::texts::TextsBuilder;
+use crate::values::{Values, number_text};
 
 /// How often each kind of value came.
 #[derive(Debug, Default, Clone, Copy)]
@@ -16,7 +16,7 @@ struct Counts {
     booleans: usize,
     integers: usize,
     bigs: usize,
-    fractions: usize,
+    floats: usize,
     texts: usize,
     lists: usize,
 }
@@ -27,10 +27,10 @@ enum Storage {
     Booleans(Vec<Option<bool>>),
     Integers(Vec<Option<i64>>),
     Numbers(Vec<Option<f64>>),
-    Texts(StringChunkedBuilder),
+    Texts(TextsBuilder),
 }
 
-/// Builds one column.
+/// Collects the values of one column, row by row.
 pub(super) struct ColumnBuilder {
     name: String,
     rows: usize,
@@ -55,7 +55,7 @@ impl ColumnBuilder {
             Scalar::Null => self.push_missing(),
             Scalar::Boolean(value) => self.put_boolean(value),
             Scalar::Number(Number::Integer(value)) => self.put_integer(value),
-            Scalar::Number(Number::Fraction(value)) => self.put_fraction(value),
+            Scalar::Number(Number::Float(value)) => self.put_float(value),
             Scalar::Number(Number::Big(text)) => {
                 self.counts.bigs += 1;
                 self.push_text(text);
@@ -75,23 +75,16 @@ impl ColumnBuilder {
     /// The column, with so many rows; whether its cells are lists.
     pub(super) fn finish(mut self, rows: usize, notes: &mut Notes) -> (Column, bool) {
         self.pad(rows);
-        self.remark(notes);
+        self.add_notes(notes);
         let is_list = self.counts.lists > 0 && self.kinds().len() == 1;
-        let name: PlSmallStr = self.name.into();
-        let column = match self.storage {
-            Storage::Empty => Column::full_null(name, rows, &DataType::Null),
-            Storage::Booleans(list) => {
-                BooleanChunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Storage::Integers(list) => {
-                Int64Chunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Storage::Numbers(list) => {
-                Float64Chunked::from_iter_options(name, list.into_iter()).into_series().into()
-            }
-            Storage::Texts(builder) => builder.finish().into_series().with_name(name).into(),
+        let values = match self.storage {
+            Storage::Empty => Values::Null(rows),
+            Storage::Booleans(list) => Values::Booleans(list),
+            Storage::Integers(list) => Values::Integers(list),
+            Storage::Numbers(list) => Values::Numbers(list),
+            Storage::Texts(builder) => Values::Texts(builder.finish()),
         };
-        (column, is_list)
+        (Column::new(self.name, values), is_list)
     }
 
     fn put_boolean(&mut self, value: bool) {
@@ -123,8 +116,8 @@ impl ColumnBuilder {
         }
     }
 
-    fn put_fraction(&mut self, value: f64) {
-        self.counts.fractions += 1;
+    fn put_float(&mut self, value: f64) {
+        self.counts.floats += 1;
         match &mut self.storage {
             Storage::Empty => {
                 let mut list = vec![None; self.rows];
@@ -143,23 +136,23 @@ impl ColumnBuilder {
 
     fn push_text(&mut self, text: &str) {
         if let Storage::Texts(builder) = &mut self.storage {
-            builder.append_value(text);
+            builder.push(Some(text));
             return;
         }
-        let mut builder = StringChunkedBuilder::new(PlSmallStr::EMPTY, self.rows + 1);
+        let mut builder = TextsBuilder::default();
         match &self.storage {
-            Storage::Empty | Storage::Texts(_) => (0..self.rows).for_each(|_| builder.append_null()),
+            Storage::Empty | Storage::Texts(_) => builder = TextsBuilder::after_missing(self.rows),
             Storage::Booleans(list) => {
-                list.iter().for_each(|value| builder.append_option(value.map(|value| value.to_string())))
+                list.iter().for_each(|value| builder.push(value.map(|value| value.to_string()).as_deref()))
             }
             Storage::Integers(list) => {
-                list.iter().for_each(|value| builder.append_option(value.map(|value| value.to_string())))
+                list.iter().for_each(|value| builder.push(value.map(|value| value.to_string()).as_deref()))
             }
             Storage::Numbers(list) => {
-                list.iter().for_each(|value| builder.append_option(value.map(number_text)))
+                list.iter().for_each(|value| builder.push(value.map(number_text).as_deref()))
             }
         }
-        builder.append_value(text);
+        builder.push(Some(text));
         self.storage = Storage::Texts(builder);
     }
 
@@ -169,7 +162,7 @@ impl ColumnBuilder {
             Storage::Booleans(list) => list.push(None),
             Storage::Integers(list) => list.push(None),
             Storage::Numbers(list) => list.push(None),
-            Storage::Texts(builder) => builder.append_null(),
+            Storage::Texts(builder) => builder.push(None),
         }
     }
 
@@ -183,7 +176,7 @@ impl ColumnBuilder {
     /// The kinds that came, with their counts; whole numbers and fractions are one kind.
     fn kinds(&self) -> Vec<String> {
         let counts = &self.counts;
-        let numbers = counts.integers + counts.fractions;
+        let numbers = counts.integers + counts.floats;
         let all = [
             (counts.booleans, "boolean"),
             (numbers, "number"),
@@ -197,12 +190,12 @@ impl ColumnBuilder {
             .collect()
     }
 
-    fn remark(&self, notes: &mut Notes) {
-        let field = shown(&self.name);
+    fn add_notes(&self, notes: &mut Notes) {
+        let field = display_name(&self.name);
         let kinds = self.kinds();
         let counts = &self.counts;
         let only_whole =
-            counts.bigs > 0 && counts.booleans + counts.fractions + counts.texts + counts.lists == 0;
+            counts.bigs > 0 && counts.booleans + counts.floats + counts.texts + counts.lists == 0;
         if only_whole {
             notes.add(format!(
                 "field {field:?} has {} integers beyond 64 bits; the whole field is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)",

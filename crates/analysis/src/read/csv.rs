@@ -3,21 +3,18 @@
 //! An empty field is a missing value, and nothing else is. What a column holds is found in all of its rows.
 
 use std::borrow::Cow;
-use std::io::Cursor;
+use std::collections::HashSet;
 
-use polars_core::prelude::*;
-use polars_io::SerReader;
-use polars_io::prelude::{CsvEncoding, CsvReadOptions};
-
-use super::typed_text::typed;
+use super::csv_column::{CsvColumn, Finished};
+use super::csv_fields::{Fields, NotClosed};
 use crate::bounds::COLUMNS_MAX;
+use crate::column::Column;
 use crate::outcome::{Notes, Problem};
 use crate::table::{NESTED, Table};
+use crate::values::Values;
 
 /// Separators that are looked for, the usual one first.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Rows by which a column's type is guessed first; if a later row says otherwise, all are looked at.
-const GUESSED_ROWS: usize = 10_000;
 
 pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem> {
     let content = as_utf8(super::without_mark(bytes), notes);
@@ -32,27 +29,111 @@ pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem
     if separator != b',' {
         notes.add(format!("the fields are separated by {:?}", char::from(separator)));
     }
-    let frame = match attempt(&content, separator, Some(GUESSED_ROWS)) {
-        Ok(frame) => frame,
-        // A later row did not fit the guess: take everything as text, and look at all of it.
-        Err(_) => typed(attempt(&content, separator, Some(0)).map_err(csv_problem)?, notes)?,
-    };
-    let rows = frame.height();
-    let mut columns = with_plain_names(frame, notes);
-    for column in columns.iter_mut().filter(|column| column.dtype() == &DataType::String) {
-        if column.null_count() == rows {
-            // Without a value nobody knows what a column would hold.
-            *column = Column::full_null(column.name().clone(), rows, &DataType::Null);
-        } else if separator != b',' {
-            remark_decimal_comma(column, notes);
-        }
+    let mut fields = Fields::new(&content, separator);
+    let names = names_of(&mut fields, notes)?;
+    let (rows, values) = read_values(&fields, &names, notes)?;
+    let columns: Vec<Column> =
+        names.into_iter().zip(values).map(|(name, values)| Column::new(name, values)).collect();
+    if separator != b',' {
+        columns.iter().for_each(|column| note_decimal_comma(column, notes));
     }
     Table::new(rows, columns)
 }
 
+/// The header's names; one that comes again gets a number.
+fn names_of(fields: &mut Fields<'_>, notes: &mut Notes) -> Result<Vec<String>, Problem> {
+    let mut names = Vec::new();
+    loop {
+        let field = fields.next_field();
+        let name = field.content().map_err(|NotClosed| not_closed(fields.line()))?;
+        names.push(name.unwrap_or_default().replace(NESTED, " "));
+        if field.ends_line || names.len() > COLUMNS_MAX {
+            break;
+        }
+    }
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    let mut seen = HashSet::new();
+    for name in &mut names {
+        if seen.insert(name.clone()) {
+            continue;
+        }
+        let numbered =
+            (2..).map(|number: usize| format!("{name}_{number}")).find(|name| !taken.contains(name));
+        let numbered = numbered.unwrap_or_default();
+        notes.add(format!("the column {name:?} comes more than once; one of them is called {numbered:?}"));
+        taken.insert(numbered.clone());
+        *name = numbered;
+    }
+    Ok(names)
+}
+
+/// How many rows there are, and the values of each column.
+fn read_values(
+    fields: &Fields<'_>,
+    names: &[String],
+    notes: &mut Notes,
+) -> Result<(usize, Vec<Values>), Problem> {
+    let mut columns: Vec<CsvColumn> = names.iter().map(|_| CsvColumn::new()).collect();
+    let rows = read_rows(fields.clone(), columns.iter_mut().map(Some).collect())?;
+    let mut values = Vec::with_capacity(names.len());
+    let mut again = Vec::with_capacity(names.len());
+    for (name, column) in names.iter().zip(columns) {
+        match column.finish() {
+            Finished::Values(own) => {
+                values.push(own);
+                again.push(None);
+            }
+            Finished::Reread { has_big_integers, column } => {
+                if has_big_integers {
+                    notes.add(format!("field {name:?} has integers beyond 64 bits; it is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)"));
+                }
+                values.push(Values::Null(rows));
+                again.push(Some(column));
+            }
+        }
+    }
+    if again.iter().any(Option::is_some) {
+        read_rows(fields.clone(), again.iter_mut().map(Option::as_mut).collect())?;
+        for (own, column) in values.iter_mut().zip(again) {
+            if let Some(Finished::Values(read)) = column.map(CsvColumn::finish) {
+                *own = read;
+            }
+        }
+    }
+    Ok((rows, values))
+}
+
+/// Gives each field to its column; `None` is not read. Gives how many rows there are.
+fn read_rows(mut fields: Fields<'_>, mut columns: Vec<Option<&mut CsvColumn>>) -> Result<usize, Problem> {
+    let mut rows = 0;
+    while fields.has_line() {
+        let line = fields.line();
+        let mut is_complete = false;
+        for column in &mut columns {
+            // A line that ends early has missing values at its end.
+            if is_complete {
+                column.iter_mut().for_each(|column| column.push(None));
+                continue;
+            }
+            let field = fields.next_field();
+            if let Some(column) = column {
+                let content = field.content().map_err(|NotClosed| not_closed(line))?;
+                column.push(content.as_deref());
+            }
+            is_complete = field.ends_line;
+        }
+        // A separator as the very last letter separates nothing.
+        if !is_complete && !fields.is_at_end() {
+            return Err(csv_problem(&format!("line {line} has more fields than the first one")));
+        }
+        rows += 1;
+    }
+    Ok(rows)
+}
+
 /// Says so where all texts of a column are numbers with a comma before the fraction.
-fn remark_decimal_comma(column: &Column, notes: &mut Notes) {
-    let Ok(texts) = column.str() else { return };
+fn note_decimal_comma(column: &Column, notes: &mut Notes) {
+    let Some(texts) = column.texts() else { return };
     if !texts.iter().flatten().all(is_number_with_comma) {
         return;
     }
@@ -60,7 +141,7 @@ fn remark_decimal_comma(column: &Column, notes: &mut Notes) {
     let name = column.name();
     notes.add(format!(
         "field {:?} has numbers with a decimal comma, such as {example:?}, and is kept as text; cast does not read them; to calculate: {{\"compute\": {{\"{name}\": \"number(replace(`{name}`, ',', '.'))\"}}}}",
-        name.as_str()
+        name
     ));
 }
 
@@ -73,36 +154,25 @@ fn is_number_with_comma(text: &str) -> bool {
     }
 }
 
-fn attempt(content: &[u8], separator: u8, infer: Option<usize>) -> PolarsResult<DataFrame> {
-    let options = CsvReadOptions::default()
-        .with_has_header(true)
-        .with_infer_schema_length(infer)
-        .with_raise_if_empty(false)
-        .map_parse_options(|options| options.with_separator(separator).with_encoding(CsvEncoding::Utf8));
-    options.into_reader_with_file_handle(Cursor::new(content)).finish()
-}
-
-fn as_utf8<'a>(content: &'a [u8], notes: &mut Notes) -> Cow<'a, [u8]> {
-    match String::from_utf8_lossy(content) {
-        Cow::Borrowed(_) => Cow::Borrowed(content),
-        Cow::Owned(text) => {
-            notes.add("the data is not UTF-8 throughout; what could not be read became \u{fffd}");
-            Cow::Owned(text.into_bytes())
-        }
+fn as_utf8<'a>(content: &'a [u8], notes: &mut Notes) -> Cow<'a, str> {
+    if let Ok(text) = std::str::from_utf8(content) {
+        return Cow::Borrowed(text);
     }
+    notes.add("the data is not UTF-8 throughout; what could not be read became \u{fffd}");
+    String::from_utf8_lossy(content)
 }
 
 /// The separator that the first line has most of, outside of quotes, and how many columns that makes.
-fn header_of(content: &[u8]) -> (u8, usize) {
+fn header_of(content: &str) -> (u8, usize) {
     let mut counts = [0_usize; SEPARATORS.len()];
     let mut is_quoted = false;
     // Empty lines come before no header.
-    for byte in content.iter().skip_while(|byte| matches!(byte, b'\r' | b'\n')) {
+    for byte in content.bytes().skip_while(|byte| matches!(byte, b'\r' | b'\n')) {
         match byte {
             b'"' => is_quoted = !is_quoted,
             b'\n' if !is_quoted => break,
             byte if !is_quoted => {
-                if let Some(index) = SEPARATORS.iter().position(|separator| separator == byte) {
+                if let Some(index) = SEPARATORS.iter().position(|separator| *separator == byte) {
                     counts[index] += 1;
                 }
             }
@@ -114,31 +184,12 @@ fn header_of(content: &[u8]) -> (u8, usize) {
     (SEPARATORS[first], most + 1)
 }
 
-/// Columns with the names of the header; a name that comes again gets a number.
-fn with_plain_names(frame: DataFrame, notes: &mut Notes) -> Vec<Column> {
-    const MARK: &str = "_duplicated_";
-    let mut columns = frame.into_columns();
-    for column in &mut columns {
-        let name = column.name().to_string();
-        let clean = name.replace(NESTED, " ");
-        if let Some((base, count)) = clean.rsplit_once(MARK)
-            && let Ok(count) = count.parse::<usize>()
-        {
-            let numbered = format!("{base}_{}", count.saturating_add(2));
-            notes
-                .add(format!("the column {base:?} comes more than once; one of them is called {numbered:?}"));
-            column.rename(numbered.into());
-        } else if clean != name {
-            column.rename(clean.into());
-        }
-    }
-    columns
+fn not_closed(line: usize) -> Problem {
+    csv_problem(&format!("a field in line {line} begins with a quote and does not end with one"))
 }
 
-fn csv_problem(error: PolarsError) -> Problem {
-    let text = error.to_string();
-    let short: String = text.lines().next().unwrap_or_default().chars().take(300).collect();
-    Problem::new(format!("the CSV data could not be read: {short}"))
+fn csv_problem(reason: &str) -> Problem {
+    Problem::new(format!("the CSV data could not be read: {reason}"))
         .hint("every line needs as many fields as the first; fields with separators or line breaks in them need double quotes")
 }
 
@@ -154,9 +205,9 @@ mod tests {
         assert_eq!(problem.message, "the data has 1000000 columns; at most 2000 can be read");
         let row = vec!["1"; COLUMNS_MAX].join(";");
         let table = read(format!("{}\n{row}\n", header(COLUMNS_MAX))).expect("as wide as may be");
-        assert_eq!((table.rows(), table.frame.width()), (1, COLUMNS_MAX));
+        assert_eq!((table.rows(), table.width()), (1, COLUMNS_MAX));
         // Separators inside of quotes separate nothing.
         let table = read(format!("\"{}\",b\n1,2\n", ";".repeat(COLUMNS_MAX + 1))).expect("two columns");
-        assert_eq!(table.frame.width(), 2);
+        assert_eq!(table.width(), 2);
     }
 }

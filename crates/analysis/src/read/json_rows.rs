@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::column_builder::ColumnBuilder;
-use super::json_scanner::{Scalar, Scanner};
 use crate::bounds::{COLUMNS_MAX, DEPTH_MAX, ROWS_MAX};
+use crate::json_keys::find_key;
+use crate::json_scanner::{Scalar, Scanner};
 use crate::outcome::{Notes, Problem};
 use crate::table::{NESTED, Table};
 
@@ -25,7 +26,7 @@ pub(super) fn read_json(text: &str, path: Option<&str>, notes: &mut Notes) -> Re
         if !scanner.take(b']') {
             loop {
                 rows.read_row(&mut scanner)?;
-                if !scanner.another(b']')? {
+                if !scanner.has_next(b']')? {
                     break;
                 }
             }
@@ -38,7 +39,7 @@ pub(super) fn read_json(text: &str, path: Option<&str>, notes: &mut Notes) -> Re
     }
     let table = rows.finish(notes)?;
     if !is_list && !table.lists.is_empty() {
-        let lists: Vec<String> = table.lists.iter().map(|name| crate::table::shown(name)).collect();
+        let lists: Vec<String> = table.lists.iter().map(|name| crate::table::display_name(name)).collect();
         notes.add(format!(
             "the data is one object, read as one row; to work on a list inside it, set data_field: {}",
             lists.join(", ")
@@ -73,19 +74,12 @@ pub(crate) fn read_lists<'a>(
         loop {
             rows.read_row(&mut scanner)?;
             parents.push(parent);
-            if !scanner.another(b']')? {
+            if !scanner.has_next(b']')? {
                 break;
             }
         }
     }
     Ok((rows.finish(notes)?, parents))
-}
-
-/// Whether the first item of a list is an object with this key.
-pub(crate) fn list_has_key(list: &str, key: &str) -> bool {
-    let mut scanner = Scanner::new(list);
-    let is_object = scanner.take(b'[') && scanner.take(b'{') && !scanner.take(b'}');
-    is_object && find_key(&mut scanner, key, &mut Vec::new()).unwrap_or(false)
 }
 
 /// Whether more than one value stands in the text.
@@ -118,22 +112,6 @@ fn descend(scanner: &mut Scanner<'_>, parts: &[&str], path: &str) -> Result<(), 
     Ok(())
 }
 
-fn find_key(scanner: &mut Scanner<'_>, wanted: &str, keys: &mut Vec<String>) -> Result<bool, Problem> {
-    loop {
-        let key = scanner.key()?;
-        if key == wanted {
-            return Ok(true);
-        }
-        if keys.len() < COLUMNS_MAX {
-            keys.push(key.into_owned());
-        }
-        scanner.skip(0)?;
-        if !scanner.another(b'}')? {
-            return Ok(false);
-        }
-    }
-}
-
 /// A place among nested objects: its column if values came there, its members if objects did.
 #[derive(Default)]
 struct Place {
@@ -162,7 +140,7 @@ impl Rows {
     fn read_row(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Problem> {
         if self.rows >= ROWS_MAX {
             return Err(
-                Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyse it in parts")
+                Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyze it in parts")
             );
         }
         if scanner.peek() == Some(b'{') {
@@ -193,7 +171,7 @@ impl Rows {
                 let value = scanner.scalar()?;
                 self.put(member, value)?;
             }
-            if !scanner.another(b'}')? {
+            if !scanner.has_next(b'}')? {
                 return Ok(());
             }
         }
@@ -256,15 +234,15 @@ impl Rows {
         let shadows: Vec<bool> = (0..self.columns.len()).map(is_object_or_null).collect();
         for (builder, is_shadow) in self.columns.into_iter().zip(shadows) {
             let (column, is_list) = builder.finish(rows, notes);
-            if is_shadow && column.null_count() == rows {
+            if is_shadow && column.is_all_missing() {
                 continue;
             }
             if is_list {
-                lists.insert(column.name().to_string());
+                lists.insert(column.name().to_owned());
             }
             columns.push(column);
         }
-        Ok(Table { lists, ..Table::new(rows, columns)? })
+        Ok(Table::new(rows, columns)?.with_lists(lists))
     }
 }
 

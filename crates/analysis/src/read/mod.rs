@@ -1,11 +1,14 @@
 //! Reading: from bytes to a table, by the format that was named or that the content shows.
 
+mod arrow_schema;
 mod column_builder;
 mod csv;
+mod csv_column;
+mod csv_fields;
 mod json_rows;
-mod json_scanner;
 mod parquet;
-mod typed_text;
+mod parquet_leaf;
+mod parquet_tree;
 
 use std::io::{Read, Seek};
 
@@ -14,7 +17,7 @@ use crate::input::{Format, Input, Source};
 use crate::outcome::{Notes, Problem};
 use crate::table::Table;
 
-pub(crate) use json_rows::{list_has_key, read_lists};
+pub(crate) use json_rows::read_lists;
 
 /// Reads one input; `path` leads to a list inside JSON.
 pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Result<Table, Problem> {
@@ -46,10 +49,10 @@ pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Resul
 fn within_bounds(table: &Table) -> Result<(), Problem> {
     if table.rows() > ROWS_MAX {
         return Err(
-            Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyse it in parts")
+            Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyze it in parts")
         );
     }
-    if table.frame.width() > COLUMNS_MAX {
+    if table.width() > COLUMNS_MAX {
         return Err(Problem::new(format!("the data has more than {COLUMNS_MAX} columns"))
             .hint("leave out columns first"));
     }

@@ -2,6 +2,6 @@
 
 pub(crate) mod comparisons;
 pub(crate) mod distributions;
+pub(crate) mod integers;
 pub(crate) mod relation;
 pub(crate) mod summary;
-pub(crate) mod whole;

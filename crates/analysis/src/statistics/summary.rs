@@ -32,7 +32,7 @@ pub(crate) fn variance(values: &[f64]) -> Option<f64> {
     Some(sum(values.iter().map(|value| (value - middle).powi(2))) / (count_of(values) - 1.0))
 }
 
-/// The quantile of sorted values, between neighbours by their distance, as pandas and numpy do.
+/// The quantile of sorted values, between neighbors by their distance, as pandas and numpy do.
 pub(crate) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share.clamp(0.0, 1.0) * last as f64;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_lie_between_neighbours() {
+    fn quantiles_lie_between_neighbors() {
         let values = [1.0, 2.0, 3.0, 4.0];
         assert_eq!(quantile(&values, 0.25), Some(1.75));
         assert_eq!(quantile(&values, 0.5), Some(2.5));

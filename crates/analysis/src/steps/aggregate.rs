@@ -1,20 +1,20 @@
 //! `aggregate`: one row for each group, with what was computed of it.
 
-use polars_core::prelude::Column;
 use serde_json::{Map, Value};
 
 use super::Context;
-use super::aggregate_functions::{Function, apply, counted, sizes};
+use super::aggregate_functions::{Function, apply, group_sizes, value_counts};
 use super::groups::Groups;
-use crate::arguments::{Arguments, kind_word, number_of, texts_of};
+use crate::arguments::{Arguments, json_kind, number_of, texts_of};
+use crate::column::Column;
 use crate::outcome::Problem;
-use crate::table::{NESTED, Table, engine_problem};
-use crate::values::{Cell, Values};
+use crate::table::{NESTED, Table};
+use crate::values::Cell;
 
 /// One column of the answer.
 #[derive(Debug)]
 pub(super) struct Aggregation {
-    /// `None` counts rows.
+    /// `None` where rows are counted, whatever they hold.
     field: Option<String>,
     function: Function,
     name: String,
@@ -43,32 +43,25 @@ pub(super) fn aggregate(body: &Value, table: &Table, context: &mut Context) -> R
     let fields = arguments.texts(&["group_by", "by"])?;
     let aggregations = aggregations(&arguments, body)?;
     let groups = if fields.is_empty() { Groups::all(table.rows()) } else { Groups::by(table, &fields)? };
-    let mut columns = Vec::new();
-    for field in &fields {
-        columns.push(table.column(field)?.take(&groups.firsts()).map_err(engine_problem)?);
-    }
-    columns.extend(computed(&aggregations, table, &groups, context)?);
+    let first_rows = groups.first_rows();
+    let mut columns = fields
+        .iter()
+        .map(|field| Ok(table.column(field)?.take(&first_rows)))
+        .collect::<Result<Vec<_>, Problem>>()?;
+    columns.extend(compute_columns(&aggregations, table, &groups, context)?);
     // The same field grouped by twice, or the same name asked for twice.
     let mut seen = std::collections::HashSet::new();
-    if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name().clone())) {
-        let name = crate::table::shown(twice.name());
+    if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
+        let name = crate::table::display_name(twice.name());
         return Err(Problem::new(format!("two columns would be called {name:?}"))
             .hint("give one of them another name with \"as\""));
     }
     let outcome = Table::new(groups.len(), columns)?;
-    Ok(Table {
-        lists: table
-            .lists
-            .iter()
-            .filter(|list| outcome.frame.get_column_index(list).is_some())
-            .cloned()
-            .collect(),
-        ..outcome
-    })
+    Ok(outcome.with_lists(table.lists.clone()))
 }
 
 /// The columns that were asked for, over groups of rows.
-pub(super) fn computed(
+pub(super) fn compute_columns(
     aggregations: &[Aggregation],
     table: &Table,
     groups: &Groups,
@@ -87,7 +80,7 @@ pub(super) fn computed(
             .field(field.as_str()));
         }
         columns.push(match &aggregation.field {
-            None => sizes(groups).into_column(&aggregation.name)?,
+            None => Column::new(aggregation.name.as_str(), group_sizes(groups)),
             Some(field) => apply(
                 aggregation.function,
                 table.column(field)?,
@@ -111,8 +104,8 @@ pub(super) fn without_empty_sums(
         let (Function::Sum, Some(field)) = (aggregation.function, &aggregation.field) else {
             return Ok(column);
         };
-        let counts = counted(table.column(field)?, groups, true);
-        let sums = Values::of(&column)?;
+        let counts = value_counts(table.column(field)?, groups, true);
+        let sums = column.values();
         let cells = (0..sums.len()).map(|row| match counts.cell(row) {
             Cell::Integer(0) => Cell::Missing,
             Cell::Integer(_)
@@ -123,7 +116,7 @@ pub(super) fn without_empty_sums(
             | Cell::Date(_)
             | Cell::Datetime(_) => sums.cell(row),
         });
-        crate::expression::values_of(cells.collect())?.into_column(column.name())
+        Ok(Column::new(column.name(), crate::expression::values_of(cells)?))
     };
     columns.into_iter().zip(aggregations).map(one).collect()
 }
@@ -131,7 +124,7 @@ pub(super) fn without_empty_sums(
 /// What is to be computed, in any of the forms that people write.
 pub(super) fn aggregations(arguments: &Arguments<'_>, body: &Value) -> Result<Vec<Aggregation>, Problem> {
     let mut list = Vec::new();
-    match arguments.any(&["aggregations", "aggregates", "metrics"]) {
+    match arguments.first_of(&["aggregations", "aggregates", "metrics"]) {
         None => {}
         Some(Value::Array(items)) => {
             for item in items {
@@ -146,13 +139,13 @@ pub(super) fn aggregations(arguments: &Arguments<'_>, body: &Value) -> Result<Ve
         Some(other) => {
             return Err(Problem::new(format!(
                 "\"aggregations\" has to be a list or an object, not {}",
-                kind_word(other)
+                json_kind(other)
             ))
             .hint(EXAMPLE));
         }
     }
     let is_single = arguments
-        .any(&["function", "functions", "field", "percentiles", "percentile", "operation"])
+        .first_of(&["function", "functions", "field", "percentiles", "percentile", "operation"])
         .is_some();
     if is_single && let Value::Object(object) = body {
         let single: Map<String, Value> = object
@@ -180,12 +173,12 @@ fn of_item(item: &Value) -> Result<Vec<Aggregation>, Problem> {
         let lower = name.to_ascii_lowercase();
         if !matches!(lower.as_str(), "percentiles" | "percentile" | "quantile") {
             functions.extend(Function::parse(&name)?);
-        } else if arguments.any(&["percentiles", "percentile"]).is_none() {
+        } else if arguments.first_of(&["percentiles", "percentile"]).is_none() {
             return Err(Problem::new(format!("{name:?} needs \"percentiles\""))
                 .hint("for example \"percentiles\": [5, 50, 95]"));
         }
     }
-    if let Some(value) = arguments.any(&["percentiles", "percentile"]) {
+    if let Some(value) = arguments.first_of(&["percentiles", "percentile"]) {
         functions.extend(percentiles(value)?);
     }
     if functions.is_empty() {
@@ -205,7 +198,7 @@ fn of_member(key: &str, value: &Value) -> Result<Vec<Aggregation>, Problem> {
     let Some(names) = texts_of(value) else {
         return Err(Problem::new(format!(
             "the aggregation of {key:?} has to be a function or a list of functions, not {}",
-            kind_word(value)
+            json_kind(value)
         ))
         .hint(EXAMPLE));
     };
@@ -221,7 +214,7 @@ fn percentiles(value: &Value) -> Result<Vec<(String, Function)>, Problem> {
         Some(at) => Function::percentile(at),
         None => Err(Problem::new(format!(
             "a percentile has to be a number from 0 to 100, not {}",
-            kind_word(value)
+            json_kind(value)
         ))),
     };
     match value {

@@ -2,15 +2,16 @@
 //!
 //! Missing values are left out everywhere; so is NaN, with a note. Sums of integers are exact.
 
-use std::collections::HashSet;
-
-use polars_core::prelude::*;
+use std::borrow::Cow;
 
 use super::groups::Groups;
+use crate::column::{Column, Row};
+use crate::factorize::factorize;
+use crate::kind::Kind;
 use crate::outcome::{Notes, Problem};
+use crate::statistics::integers::{self, Figure};
 use crate::statistics::summary;
-use crate::statistics::whole::{self, Figure};
-use crate::table::{Kind, engine_problem, shown};
+use crate::table::display_name;
 use crate::text_dates;
 use crate::values::Values;
 
@@ -117,8 +118,8 @@ pub(super) fn apply(
     name: &str,
     notes: &mut Notes,
 ) -> Result<Column, Problem> {
-    let kind = Kind::of(column);
-    let field = shown(column.name());
+    let kind = column.kind();
+    let field = display_name(column.name());
     if function.needs_numbers() && !kind.is_numeric() && kind != Kind::Boolean {
         let hint = format!(
             "use count, distinct, min, max, first or last, or cast first: {{\"cast\": {{\"{field}\": \"number\"}}}}"
@@ -130,59 +131,52 @@ pub(super) fn apply(
         .hint(hint)
         .field(field));
     }
-    remark_nan(column, &field, notes);
-    match function {
-        Function::Count => counted(column, groups, true).into_column(name),
-        Function::Missing => counted(column, groups, false).into_column(name),
-        Function::Distinct => distinct(column, groups)?.into_column(name),
-        Function::First | Function::Last => picked(column, groups, name, function),
-        Function::Min | Function::Max => extreme(column, groups, name, function),
-        Function::Sum if kind != Kind::Number => whole_sums(column, groups, &field, notes)?.into_column(name),
-        Function::Mean
-        | Function::Median
-        | Function::Deviation
-        | Function::Variance
-        | Function::Percentile(_)
-            if kind == Kind::Integer =>
-        {
-            let integers: Vec<Option<i64>> = column.i64().map_err(engine_problem)?.iter().collect();
-            column_of(whole_figures(function, &integers, groups), &field, notes).into_column(name)
-        }
+    note_nan(column, &field, notes);
+    let values = match function {
+        Function::First | Function::Last => return Ok(first_or_last(column, groups, function).renamed(name)),
+        Function::Min | Function::Max => return Ok(min_or_max(column, groups, function).renamed(name)),
+        Function::Count => value_counts(column, groups, true),
+        Function::Missing => value_counts(column, groups, false),
+        Function::Distinct => distinct(column, groups),
+        Function::Sum if kind != Kind::Number => integer_sums(column, groups, &field, notes),
         Function::Sum
         | Function::Mean
         | Function::Median
         | Function::Deviation
         | Function::Variance
-        | Function::Percentile(_) => {
-            let numbers = present(column)?;
-            measured(function, &numbers, groups).into_column(name)
-        }
-    }
+        | Function::Percentile(_) => match column.values() {
+            Values::Integers(list) => {
+                values_of_figures(integer_figures(function, list, groups), &field, notes)
+            }
+            values => float_figures(function, &or_nan(values), groups),
+        },
+    };
+    Ok(Column::new(name, values))
 }
 
 /// How many rows each group has.
-pub(super) fn sizes(groups: &Groups) -> Values {
+pub(super) fn group_sizes(groups: &Groups) -> Values {
     Values::Integers(groups.iter().map(|rows| i64::try_from(rows.len()).ok()).collect())
 }
 
 /// In which rows there is a value. NaN is none here: no function takes it for one.
-fn presence(column: &Column) -> Vec<bool> {
-    match column.f64() {
-        Ok(numbers) => numbers.iter().map(|number| number.is_some_and(|number| !number.is_nan())).collect(),
-        Err(_) => column.is_null().iter().map(|missing| missing == Some(false)).collect(),
+fn present_rows(column: &Column) -> Vec<bool> {
+    match column.floats() {
+        Some(numbers) => numbers.iter().map(|number| number.is_some_and(|number| !number.is_nan())).collect(),
+        None => (0..column.len()).map(|row| !column.values().is_missing(row)).collect(),
     }
 }
 
-fn remark_nan(column: &Column, field: &str, notes: &mut Notes) {
-    let Ok(numbers) = column.f64() else { return };
-    let strange = numbers.iter().flatten().filter(|number| number.is_nan()).count();
-    if strange > 0 {
-        notes.add(format!("field {field:?}: {strange} NaN values were left out"));
+fn note_nan(column: &Column, field: &str, notes: &mut Notes) {
+    let Some(numbers) = column.floats() else { return };
+    let non_finite = numbers.iter().flatten().filter(|number| number.is_nan()).count();
+    if non_finite > 0 {
+        notes.add(format!("field {field:?}: {non_finite} NaN values were left out"));
     }
 }
 
-pub(super) fn counted(column: &Column, groups: &Groups, wants_present: bool) -> Values {
-    let there = presence(column);
+pub(super) fn value_counts(column: &Column, groups: &Groups, wants_present: bool) -> Values {
+    let there = present_rows(column);
     let counts = groups.iter().map(|rows| {
         let count = rows.iter().filter(|row| there.get(**row as usize) == Some(&wants_present)).count();
         i64::try_from(count).ok()
@@ -191,12 +185,11 @@ pub(super) fn counted(column: &Column, groups: &Groups, wants_present: bool) -> 
 }
 
 /// Numbers with NaN for whatever is missing, which measuring leaves out.
-fn present(column: &Column) -> Result<Vec<f64>, Problem> {
-    let values = Values::of(column)?.into_numbers();
-    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
+fn or_nan(values: &Values) -> Vec<f64> {
+    values.numbers().into_iter().map(|value| value.unwrap_or(f64::NAN)).collect()
 }
 
-fn measured(function: Function, numbers: &[f64], groups: &Groups) -> Values {
+fn float_figures(function: Function, numbers: &[f64], groups: &Groups) -> Values {
     let mut list = Vec::with_capacity(groups.len());
     let mut own: Vec<f64> = Vec::new();
     for rows in groups.iter() {
@@ -224,18 +217,18 @@ fn measured(function: Function, numbers: &[f64], groups: &Groups) -> Values {
 }
 
 /// What is measured of whole numbers, without a detour through fractions.
-fn whole_figures(function: Function, integers: &[Option<i64>], groups: &Groups) -> Vec<Option<Figure>> {
+fn integer_figures(function: Function, integers: &[Option<i64>], groups: &Groups) -> Vec<Option<Figure>> {
     let mut list = Vec::with_capacity(groups.len());
     let mut own: Vec<i64> = Vec::new();
     for rows in groups.iter() {
         own.clear();
         own.extend(rows.iter().filter_map(|row| integers.get(*row as usize).copied().flatten()));
         list.push(match function {
-            Function::Mean => whole::mean(&own).map(Figure::Fraction),
-            Function::Variance => whole::variance(&own).map(Figure::Fraction),
-            Function::Deviation => whole::variance(&own).map(f64::sqrt).map(Figure::Fraction),
-            Function::Median => whole_quantile_of(&mut own, 0.5),
-            Function::Percentile(at) => whole_quantile_of(&mut own, at / 100.0),
+            Function::Mean => integers::mean(&own).map(Figure::Float),
+            Function::Variance => integers::variance(&own).map(Figure::Float),
+            Function::Deviation => integers::variance(&own).map(f64::sqrt).map(Figure::Float),
+            Function::Median => integer_quantile_of(&mut own, 0.5),
+            Function::Percentile(at) => integer_quantile_of(&mut own, at / 100.0),
             Function::Sum
             | Function::Count
             | Function::Min
@@ -249,29 +242,29 @@ fn whole_figures(function: Function, integers: &[Option<i64>], groups: &Groups) 
     list
 }
 
-fn whole_quantile_of(values: &mut [i64], share: f64) -> Option<Figure> {
+fn integer_quantile_of(values: &mut [i64], share: f64) -> Option<Figure> {
     values.sort_unstable();
-    whole::quantile(values, share)
+    integers::quantile(values, share)
 }
 
 /// Says so where a sum or a difference of whole numbers is a fraction, because 64 bits cannot hold it.
-pub(super) fn remark_overflow(figures: &[Option<Figure>], field: &str, notes: &mut Notes) {
-    if figures.iter().flatten().any(|figure| matches!(figure, Figure::Fraction(_))) {
+pub(super) fn note_overflow(figures: &[Option<Figure>], field: &str, notes: &mut Notes) {
+    if figures.iter().flatten().any(|figure| matches!(figure, Figure::Float(_))) {
         notes.add(format!("figures of {field:?} are beyond 64 bits; they are numbers of about 16 digits"));
     }
 }
 
 /// A column of figures: of whole numbers if all of them are whole, else of numbers.
-pub(super) fn column_of(figures: Vec<Option<Figure>>, field: &str, notes: &mut Notes) -> Values {
+pub(super) fn values_of_figures(figures: Vec<Option<Figure>>, field: &str, notes: &mut Notes) -> Values {
     let as_whole = |figure: &Option<Figure>| match figure {
         None => Some(None),
-        Some(Figure::Whole(value)) => Some(Some(*value)),
-        Some(Figure::Fraction(_)) => None,
+        Some(Figure::Integer(value)) => Some(Some(*value)),
+        Some(Figure::Float(_)) => None,
     };
     if let Some(list) = figures.iter().map(as_whole).collect::<Option<Vec<Option<i64>>>>() {
         return Values::Integers(list);
     }
-    if figures.iter().flatten().any(|figure| figure.is_beyond_fractions()) {
+    if figures.iter().flatten().any(|figure| figure.is_beyond_floats()) {
         notes.add(format!(
             "figures of {field:?} have more digits than a number holds; they are rounded to about 16"
         ));
@@ -285,15 +278,15 @@ fn quantile_of(values: &mut [f64], share: f64) -> Option<f64> {
 }
 
 /// Exact sums of integers; a sum that 64 bits cannot hold makes them all numbers.
-fn whole_sums(column: &Column, groups: &Groups, field: &str, notes: &mut Notes) -> Result<Values, Problem> {
-    let integers: Vec<Option<i64>> = match Values::of(column)? {
-        Values::Integers(list) => list,
-        Values::Booleans(list) => list.into_iter().map(|value| value.map(i64::from)).collect(),
+fn integer_sums(column: &Column, groups: &Groups, field: &str, notes: &mut Notes) -> Values {
+    let integers: Cow<'_, [Option<i64>]> = match column.values() {
+        Values::Integers(list) => list.into(),
+        Values::Booleans(list) => list.iter().map(|value| value.map(i64::from)).collect(),
         other @ (Values::Numbers(_)
         | Values::Texts(_)
         | Values::Dates(_)
         | Values::Datetimes(_)
-        | Values::Nothing(_)) => vec![None; other.len()],
+        | Values::Null(_)) => vec![None; other.len()].into(),
     };
     let sums: Vec<i128> = groups
         .iter()
@@ -302,51 +295,47 @@ fn whole_sums(column: &Column, groups: &Groups, field: &str, notes: &mut Notes) 
         })
         .collect();
     if let Ok(small) = sums.iter().map(|sum| i64::try_from(*sum)).collect::<Result<Vec<_>, _>>() {
-        return Ok(Values::Integers(small.into_iter().map(Some).collect()));
+        return Values::Integers(small.into_iter().map(Some).collect());
     }
     notes.add(format!("a sum of {field:?} is beyond 64 bits; the sums are numbers of about 16 digits"));
-    Ok(Values::Numbers(sums.into_iter().map(|sum| Some(sum as f64)).collect()))
+    Values::Numbers(sums.into_iter().map(|sum| Some(sum as f64)).collect())
 }
 
-fn distinct(column: &Column, groups: &Groups) -> Result<Values, Problem> {
-    let count = |count: usize| i64::try_from(count).ok();
-    if let Ok(texts) = column.str() {
-        let texts: Vec<Option<&str>> = texts.iter().collect();
-        let counts = groups.iter().map(|rows| {
-            count(
-                rows.iter()
-                    .filter_map(|row| texts.get(*row as usize).copied().flatten())
-                    .collect::<HashSet<_>>()
-                    .len(),
-            )
-        });
-        return Ok(Values::Integers(counts.collect()));
-    }
-    let keys = keys(column)?;
-    let counts = groups.iter().map(|rows| {
-        count(
-            rows.iter()
-                .filter_map(|row| keys.get(*row as usize).copied().flatten())
-                .collect::<HashSet<_>>()
-                .len(),
-        )
+/// How many different values each group has; NaN is none.
+fn distinct(column: &Column, groups: &Groups) -> Values {
+    let there = present_rows(column);
+    let factorized = factorize(column.values());
+    // The group in which each value was last seen, counted from 1.
+    let mut seen_in = vec![0_usize; factorized.count];
+    let counts = groups.iter().zip(1..).map(|(rows, group)| {
+        let mut count = 0;
+        for row in rows.iter().map(|row| *row as usize).filter(|row| there.get(*row) == Some(&true)) {
+            let code = factorized.codes.get(row).copied().flatten();
+            if let Some(last) = code.and_then(|code| seen_in.get_mut(code as usize))
+                && *last != group
+            {
+                *last = group;
+                count += 1;
+            }
+        }
+        Some(count)
     });
-    Ok(Values::Integers(counts.collect()))
+    Values::Integers(counts.collect())
 }
 
 /// Anything but text as whole numbers that are equal and ordered where the values are.
-fn keys(column: &Column) -> Result<Vec<Option<i64>>, Problem> {
-    Ok(match Values::of(column)? {
-        Values::Booleans(list) => list.into_iter().map(|value| value.map(i64::from)).collect(),
-        Values::Integers(list) | Values::Dates(list) | Values::Datetimes(list) => list,
+fn ordinals(values: &Values) -> Cow<'_, [Option<i64>]> {
+    match values {
+        Values::Booleans(list) => list.iter().map(|value| value.map(i64::from)).collect(),
+        Values::Integers(list) | Values::Dates(list) | Values::Datetimes(list) => list.into(),
         // Adding zero makes one zero of both; NaN has no place in an order.
         Values::Numbers(list) => list
-            .into_iter()
+            .iter()
             .map(|value| value.filter(|value| !value.is_nan()).map(|value| ordered_bits(value + 0.0)))
             .collect(),
-        Values::Texts(list) => vec![None; list.len()],
-        Values::Nothing(count) => vec![None; count],
-    })
+        Values::Texts(texts) => vec![None; texts.len()].into(),
+        Values::Null(count) => vec![None; *count].into(),
+    }
 }
 
 /// The bits of a number as an integer in the same order.
@@ -356,48 +345,48 @@ fn ordered_bits(value: f64) -> i64 {
 }
 
 /// The first or the last value of each group that is there.
-fn picked(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
-    let there = presence(column);
-    let is_there = |row: &&IdxSize| there.get(**row as usize) == Some(&true);
-    let rows = groups.iter().map(|rows| {
-        if function == Function::Last {
-            rows.iter().rfind(is_there).copied()
-        } else {
-            rows.iter().find(is_there).copied()
-        }
-    });
-    taken(column, rows, name)
+fn first_or_last(column: &Column, groups: &Groups, function: Function) -> Column {
+    let there = present_rows(column);
+    let is_there = |row: &&Row| there.get(**row as usize) == Some(&true);
+    let rows: Vec<Option<Row>> = groups
+        .iter()
+        .map(|rows| match function {
+            Function::Last => rows.iter().rfind(is_there).copied(),
+            _ => rows.iter().find(is_there).copied(),
+        })
+        .collect();
+    column.take_or_missing(&rows)
 }
 
-fn extreme(column: &Column, groups: &Groups, name: &str, function: Function) -> Result<Column, Problem> {
-    if let Some(moments) = text_dates::moments(column) {
-        return taken(column, groups.iter().map(|rows| best(rows, &moments, function)), name);
-    }
-    if let Ok(texts) = column.str() {
-        let texts: Vec<Option<&str>> = texts.iter().collect();
-        return taken(column, groups.iter().map(|rows| best(rows, &texts, function)), name);
-    }
-    let keys = keys(column)?;
-    taken(column, groups.iter().map(|rows| best(rows, &keys, function)), name)
+fn min_or_max(column: &Column, groups: &Groups, function: Function) -> Column {
+    let rows: Vec<Option<Row>> = if let Some(timestamps) = text_dates::timestamps(column) {
+        groups
+            .iter()
+            .map(|rows| extreme_row(rows, |row| timestamps.get(row).copied().flatten(), function))
+            .collect()
+    } else if let Some(texts) = column.texts() {
+        groups.iter().map(|rows| extreme_row(rows, |row| texts.get(row), function)).collect()
+    } else {
+        let ordinals = ordinals(column.values());
+        groups
+            .iter()
+            .map(|rows| extreme_row(rows, |row| ordinals.get(row).copied().flatten(), function))
+            .collect()
+    };
+    column.take_or_missing(&rows)
 }
 
 /// The row with the least or the greatest value that is there.
-fn best<T: Ord + Copy>(rows: &[IdxSize], values: &[Option<T>], function: Function) -> Option<IdxSize> {
-    let there =
-        rows.iter().filter_map(|row| values.get(*row as usize).copied().flatten().map(|value| (value, *row)));
-    let best = if function == Function::Max {
+fn extreme_row<T: Ord + Copy>(
+    rows: &[Row],
+    value: impl Fn(usize) -> Option<T>,
+    function: Function,
+) -> Option<Row> {
+    let there = rows.iter().filter_map(|row| value(*row as usize).map(|value| (value, *row)));
+    let extreme_row = if function == Function::Max {
         there.max_by_key(|(value, _)| *value)
     } else {
         there.min_by_key(|(value, _)| *value)
     };
-    best.map(|(_, row)| row)
-}
-
-fn taken(
-    column: &Column,
-    rows: impl Iterator<Item = Option<IdxSize>>,
-    name: &str,
-) -> Result<Column, Problem> {
-    let rows = IdxCa::from_iter_options(PlSmallStr::EMPTY, rows);
-    Ok(column.take(&rows).map_err(engine_problem)?.with_name(name.into()))
+    extreme_row.map(|(_, row)| row)
 }

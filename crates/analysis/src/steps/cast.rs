@@ -3,10 +3,11 @@
 use serde_json::Value;
 
 use super::Context;
-use crate::arguments::kind_word;
-use crate::moment::{self, DAY};
+use crate::arguments::json_kind;
+use crate::column::Column;
 use crate::outcome::Problem;
-use crate::table::{Table, engine_problem};
+use crate::table::Table;
+use crate::timestamp::{self, DAY};
 use crate::values::{Cell, Values, short};
 
 /// What a column can be cast to.
@@ -44,7 +45,7 @@ pub(super) fn cast(body: &Value, mut table: Table, context: &mut Context) -> Res
     let Value::Object(pairs) = body else {
         return Err(Problem::new(format!(
             "cast takes an object of fields and types, not {}",
-            kind_word(body)
+            json_kind(body)
         ))
         .hint("for example {\"cast\": {\"price\": \"number\"}}"));
     };
@@ -52,21 +53,19 @@ pub(super) fn cast(body: &Value, mut table: Table, context: &mut Context) -> Res
         let Value::String(name) = target else {
             return Err(Problem::new(format!(
                 "the type of {field:?} has to be a text, not {}",
-                kind_word(target)
+                json_kind(target)
             ))
             .field(field));
         };
         let target = Target::parse(name).map_err(|problem| problem.field(field.as_str()))?;
         let column = table.column(field)?;
-        let internal = column.name().to_string();
-        let values = Values::of(column)?;
-        let (values, lost) = converted(&values, target);
+        let internal = column.name().to_owned();
+        let (values, lost) = converted(column.values(), target);
         if let Some((count, example)) = lost {
             context.notes.add(format!("cast of {field:?} to {name}: {count} values could not be converted and are missing now, such as {example:?}"));
         }
         table.lists.remove(&internal);
-        let column = values.into_column(&internal)?;
-        table.frame.with_column(column).map_err(engine_problem)?;
+        table.set_column(Column::new(internal, values));
     }
     Ok(table)
 }
@@ -77,17 +76,17 @@ fn converted(values: &Values, target: Target) -> (Values, Option<(usize, String)
     let cells: Vec<Cell> = (0..values.len())
         .map(|row| {
             let cell = values.cell(row);
-            let converted = one(&cell, target);
+            let converted = convert(&cell, target);
             if converted == Cell::Missing && cell != Cell::Missing {
                 lost.get_or_insert_with(|| (0, short(&cell.text().unwrap_or_default()))).0 += 1;
             }
             converted
         })
         .collect();
-    (collected(cells, target), lost)
+    (collect_cells(cells, target), lost)
 }
 
-fn collected(cells: Vec<Cell>, target: Target) -> Values {
+fn collect_cells(cells: Vec<Cell>, target: Target) -> Values {
     let cells = cells.into_iter();
     match target {
         Target::Boolean => Values::Booleans(
@@ -111,7 +110,7 @@ fn collected(cells: Vec<Cell>, target: Target) -> Values {
     }
 }
 
-fn one(cell: &Cell, target: Target) -> Cell {
+fn convert(cell: &Cell, target: Target) -> Cell {
     if *cell == Cell::Missing {
         return Cell::Missing;
     }
@@ -120,8 +119,8 @@ fn one(cell: &Cell, target: Target) -> Cell {
         Target::Boolean => boolean(cell).map_or(Cell::Missing, Cell::Boolean),
         Target::Integer => integer(cell).map_or(Cell::Missing, Cell::Integer),
         Target::Number => number(cell).map_or(Cell::Missing, Cell::Number),
-        Target::Date => moment_of(cell).map_or(Cell::Missing, |micros| Cell::Date(micros.div_euclid(DAY))),
-        Target::Datetime => moment_of(cell).map_or(Cell::Missing, Cell::Datetime),
+        Target::Date => timestamp_of(cell).map_or(Cell::Missing, |micros| Cell::Date(micros.div_euclid(DAY))),
+        Target::Datetime => timestamp_of(cell).map_or(Cell::Missing, Cell::Datetime),
     }
 }
 
@@ -162,12 +161,12 @@ fn number(cell: &Cell) -> Option<f64> {
 }
 
 /// Numbers are seconds since 1970, as Unix counts them.
-fn moment_of(cell: &Cell) -> Option<i64> {
+fn timestamp_of(cell: &Cell) -> Option<i64> {
     match cell {
-        Cell::Date(days) => Some(days * DAY),
+        Cell::Date(days) => Some(days.saturating_mul(DAY)),
         Cell::Datetime(micros) => Some(*micros),
-        Cell::Text(text) => moment::parse(text).map(|(micros, _)| micros),
-        Cell::Integer(seconds) => seconds.checked_mul(moment::SECOND),
+        Cell::Text(text) => timestamp::parse(text).map(|(micros, _)| micros),
+        Cell::Integer(seconds) => seconds.checked_mul(timestamp::SECOND),
         Cell::Number(seconds) => (seconds.abs() < 1e12).then_some((seconds * 1e6).round() as i64),
         Cell::Missing | Cell::Boolean(_) => None,
     }

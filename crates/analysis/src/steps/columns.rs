@@ -5,30 +5,28 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Context;
-use crate::arguments::{kind_word, texts_of};
+use crate::arguments::{json_kind, texts_of};
 use crate::bounds::COLUMNS_MAX;
+use crate::column::Column;
 use crate::expression::Expression;
 use crate::outcome::Problem;
-use crate::table::{NESTED, Table, engine_problem};
+use crate::table::{NESTED, Table};
 
 /// The named columns in the named order. An object stands for all its members.
 pub(super) fn select(body: &Value, table: &Table) -> Result<Table, Problem> {
-    let names = columns_of("select", body, table)?;
-    let frame = table.frame.select(names).map_err(engine_problem)?;
-    Ok(table.with_frame(frame))
+    Ok(table.select(&columns_of("select", body, table)?))
 }
 
 /// All but the named columns.
 pub(super) fn drop(body: &Value, table: &Table) -> Result<Table, Problem> {
-    let names = columns_of("drop", body, table)?;
-    Ok(table.with_frame(table.frame.drop_many(names)))
+    Ok(table.without(&columns_of("drop", body, table)?))
 }
 
 /// Internal names, each once.
 fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Problem> {
     let inner = body.get("fields").or_else(|| body.get("columns")).unwrap_or(body);
     let Some(fields) = texts_of(inner) else {
-        return Err(Problem::new(format!("{step} takes a list of fields, not {}", kind_word(inner)))
+        return Err(Problem::new(format!("{step} takes a list of fields, not {}", json_kind(inner)))
             .hint(format!("for example {{\"{step}\": [\"name\", \"price\"]}}")));
     };
     let mut seen = BTreeSet::new();
@@ -39,7 +37,7 @@ fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Pr
             None => table.members(&field),
         };
         if found.is_empty() {
-            return Err(table.no_field(&field));
+            return Err(table.unknown_field(&field));
         }
         names.extend(found.into_iter().filter(|name| seen.insert(name.clone())));
     }
@@ -47,13 +45,13 @@ fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Pr
 }
 
 /// Columns under new names: `{"old": "new"}`.
-pub(super) fn rename(body: &Value, mut table: Table) -> Result<Table, Problem> {
+pub(super) fn rename(body: &Value, table: &Table) -> Result<Table, Problem> {
     let inner =
         body.get("fields").or_else(|| body.get("columns")).filter(|inner| inner.is_object()).unwrap_or(body);
     let Value::Object(pairs) = inner else {
         return Err(Problem::new(format!(
             "rename takes an object of old and new names, not {}",
-            kind_word(inner)
+            json_kind(inner)
         ))
         .hint("for example {\"rename\": {\"old\": \"new\"}}"));
     };
@@ -62,22 +60,22 @@ pub(super) fn rename(body: &Value, mut table: Table) -> Result<Table, Problem> {
         let Value::String(new) = new else {
             return Err(Problem::new(format!(
                 "the new name of {old:?} has to be a text, not {}",
-                kind_word(new)
+                json_kind(new)
             ))
             .field(old));
         };
-        let Some(name) = table.find(old) else { return Err(table.no_field(old)) };
+        let Some(name) = table.find(old) else { return Err(table.unknown_field(old)) };
         renamed.push((name.to_owned(), new.replace(NESTED, " ")));
     }
-    let mut columns = table.frame.clone().into_columns();
-    for column in &mut columns {
-        if let Some((_, new)) = renamed.iter().find(|(old, _)| old == column.name().as_str()) {
-            column.rename(new.as_str().into());
-        }
-    }
+    let new_name = |column: &Column| renamed.iter().find(|(old, _)| old == column.name()).map(|(_, new)| new);
+    let with_new_name = |column: &Column| match new_name(column) {
+        Some(new) => column.clone().renamed(new),
+        None => column.clone(),
+    };
+    let columns: Vec<Column> = table.columns().iter().map(with_new_name).collect();
     let mut seen = BTreeSet::new();
-    if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name().to_string())) {
-        let name = crate::table::shown(twice.name());
+    if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
+        let name = crate::table::display_name(twice.name());
         return Err(Problem::new(format!("there would be two columns called {name:?}"))
             .hint("drop one of them first")
             .field(name));
@@ -87,8 +85,7 @@ pub(super) fn rename(body: &Value, mut table: Table) -> Result<Table, Problem> {
         .iter()
         .map(|list| renamed.iter().find(|(old, _)| old == list).map_or(list.clone(), |(_, new)| new.clone()))
         .collect();
-    table = Table { lists, ..Table::new(table.rows(), columns)? };
-    Ok(table)
+    Ok(Table::new(table.rows(), columns)?.with_lists(lists))
 }
 
 /// New columns from expressions: `{"total": "price * quantity"}`, each seeing those before it.
@@ -101,12 +98,11 @@ pub(super) fn compute(body: &Value, mut table: Table, context: &mut Context) -> 
         let expression = Expression::parse(&expression).map_err(problem_of)?;
         let values = expression.evaluate(&table, &mut context.notes).map_err(problem_of)?;
         let internal = table.find(&name).map_or_else(|| name.replace(NESTED, " "), str::to_owned);
-        if table.frame.width() >= COLUMNS_MAX {
+        if table.width() >= COLUMNS_MAX {
             return Err(Problem::new(format!("there would be more than {COLUMNS_MAX} columns")));
         }
         table.lists.remove(&internal);
-        let column = values.into_column(&internal)?;
-        table.frame.with_column(column).map_err(engine_problem)?;
+        table.set_column(Column::new(internal, values));
     }
     Ok(table)
 }

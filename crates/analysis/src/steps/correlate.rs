@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::bounds::CORRELATED_FIELDS_MAX;
+use crate::kind::Kind;
 use crate::outcome::Problem;
 use crate::statistics::relation::{correlation_p_value, covariance, pearson, spearman};
-use crate::table::{Kind, Table, shown};
+use crate::table::{Table, display_name};
 use crate::values::json_number;
 
 /// What is computed of each pair.
@@ -32,12 +33,9 @@ pub(super) fn correlate(body: &Value, table: &Table) -> Result<Value, Problem> {
     let method = method.ok_or_else(|| Problem::unknown("method", &name, METHODS.map(|(name, _)| name)))?;
     let mut fields = arguments.texts(&["fields", "columns"])?;
     if fields.is_empty() {
-        let numeric = table
-            .frame
-            .columns()
-            .iter()
-            .filter(|column| matches!(Kind::of(column), Kind::Integer | Kind::Number));
-        fields = numeric.map(|column| shown(column.name())).collect();
+        let numeric =
+            table.columns().iter().filter(|column| matches!(column.kind(), Kind::Integer | Kind::Number));
+        fields = numeric.map(|column| display_name(column.name())).collect();
     }
     if fields.len() < 2 || fields.len() > CORRELATED_FIELDS_MAX {
         let message = format!(
@@ -57,7 +55,7 @@ fn report(name: &str, method: Method, fields: &[String], lists: &[Vec<Option<f64
     let mut pairs = Vec::new();
     for (i, left) in lists.iter().enumerate() {
         for (j, right) in lists.iter().enumerate().skip(i) {
-            let (x, y) = both(left, right);
+            let (x, y) = complete_pairs(left, right);
             let value = match method {
                 Method::Pearson => pearson(&x, &y),
                 Method::Spearman => spearman(&x, &y),
@@ -83,7 +81,7 @@ fn report(name: &str, method: Method, fields: &[String], lists: &[Vec<Option<f64
 }
 
 /// The values of the rows in which both are numbers.
-pub(super) fn both(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn complete_pairs(left: &[Option<f64>], right: &[Option<f64>]) -> (Vec<f64>, Vec<f64>) {
     let is_number = |value: &f64| !value.is_nan();
     left.iter()
         .zip(right)

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::groups::Groups;
-use crate::arguments::{kind_word, texts_of};
+use crate::arguments::{json_kind, texts_of};
 use crate::outcome::Problem;
-use crate::table::{Table, engine_problem};
+use crate::table::Table;
 
 /// By the named fields, or by all.
 pub(super) fn distinct(body: &Value, table: &Table) -> Result<Table, Problem> {
@@ -14,7 +14,7 @@ pub(super) fn distinct(body: &Value, table: &Table) -> Result<Table, Problem> {
         Value::Bool(true) | Value::Null => Vec::new(),
         Value::Object(object) if object.is_empty() => Vec::new(),
         other => texts_of(other).ok_or_else(|| {
-            Problem::new(format!("distinct takes a list of fields, not {}", kind_word(other)))
+            Problem::new(format!("distinct takes a list of fields, not {}", json_kind(other)))
                 .hint("for example {\"distinct\": [\"name\"]}")
         })?,
     };
@@ -24,7 +24,5 @@ pub(super) fn distinct(body: &Value, table: &Table) -> Result<Table, Problem> {
     if fields.is_empty() {
         return Ok(table.clone());
     }
-    let groups = Groups::by(table, &fields)?;
-    let frame = table.frame.take(&groups.firsts()).map_err(engine_problem)?;
-    Ok(table.with_frame(frame))
+    Ok(table.take(&Groups::by(table, &fields)?.first_rows()))
 }

@@ -3,18 +3,17 @@
 //! Missing keys match nothing, not even each other. A column that both have gets the other input's name
 //! behind it on the right side.
 
-use std::collections::HashMap;
-
-use polars_core::prelude::*;
 use serde_json::Value;
 
 use super::Context;
-use super::groups::index;
 use crate::arguments::Arguments;
 use crate::bounds::{COLUMNS_MAX, ROWS_MAX};
+use crate::column::{Column, Row, row_index};
+use crate::factorize::factorize_keys;
+use crate::kind::Kind;
 use crate::outcome::Problem;
-use crate::table::{Kind, Table, engine_problem, shown};
-use crate::values::Values;
+use crate::table::{Table, display_name};
+use crate::values::{Cell, Values};
 
 /// Which rows are in the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +38,19 @@ const WAYS: [(&str, How); 7] = [
     ("anti", How::Anti),
 ];
 
-/// A row of each side; `None` has no partner.
-type Pair = (Option<IdxSize>, Option<IdxSize>);
+/// Rows of both sides that belong together; `None` has no partner.
+#[derive(Default)]
+struct Pairs {
+    left: Vec<Option<Row>>,
+    right: Vec<Option<Row>>,
+}
+
+impl Pairs {
+    fn push(&mut self, left: Option<Row>, right: Option<Row>) {
+        self.left.push(left);
+        self.right.push(right);
+    }
+}
 
 pub(super) fn join(body: &Value, table: &Table, context: &mut Context) -> Result<Table, Problem> {
     let known = ["with", "input", "right", "on", "left_on", "right_on", "how", "type"];
@@ -69,25 +79,32 @@ pub(super) fn join(body: &Value, table: &Table, context: &mut Context) -> Result
         right_on.iter().map(|field| other.column(field)).collect::<Result<Vec<_>, _>>().map_err(in_other)?;
     let left_columns = left_on.iter().map(|field| table.column(field)).collect::<Result<Vec<_>, _>>()?;
     for (left, right) in left_columns.iter().zip(&right_columns) {
-        comparable(left, right, name)?;
+        check_comparable(left, right, name)?;
     }
-    let pairs = paired(&keys(&left_columns)?, &keys(&right_columns)?, how)?;
-    let right_keys: Vec<String> = right_columns.iter().map(|column| column.name().to_string()).collect();
-    let left_keys: Vec<String> = left_columns.iter().map(|column| column.name().to_string()).collect();
-    assembled(table, &other, name, &pairs, how, &left_keys, &right_keys)
+    let [left_keys, right_keys] = factorize_keys(&values_of(&left_columns), &values_of(&right_columns));
+    let pairs = pair_rows(&left_keys, &right_keys, how)?;
+    let keys: Vec<(&Column, &Column)> = left_columns.into_iter().zip(right_columns).collect();
+    if matches!(how, How::Semi | How::Anti) {
+        return Ok(table.take_or_missing(&pairs.left));
+    }
+    join_columns(table, &other, name, &pairs, how, &keys)
 }
 
-fn comparable(left: &Column, right: &Column, name: &str) -> Result<(), Problem> {
-    let (left_kind, right_kind) = (Kind::of(left), Kind::of(right));
+fn values_of<'a>(columns: &[&'a Column]) -> Vec<&'a Values> {
+    columns.iter().map(|column| column.values()).collect()
+}
+
+fn check_comparable(left: &Column, right: &Column, name: &str) -> Result<(), Problem> {
+    let (left_kind, right_kind) = (left.kind(), right.kind());
     let is_same = left_kind == right_kind || (left_kind.is_numeric() && right_kind.is_numeric());
-    if is_same || left_kind == Kind::Nothing || right_kind == Kind::Nothing {
+    if is_same || left_kind == Kind::Null || right_kind == Kind::Null {
         return Ok(());
     }
-    let field = shown(left.name());
+    let field = display_name(left.name());
     let message = format!(
         "field {field:?} holds {}, and field {:?} of input {name:?} holds {}: they never match",
         left_kind.as_str(),
-        shown(right.name()),
+        display_name(right.name()),
         right_kind.as_str()
     );
     Err(Problem::new(message)
@@ -95,133 +112,122 @@ fn comparable(left: &Column, right: &Column, name: &str) -> Result<(), Problem> 
         .field(field))
 }
 
-/// The key of each row as text; `None` where a part is missing.
-fn keys(columns: &[&Column]) -> Result<Vec<Option<String>>, Problem> {
-    let lists = columns.iter().map(|column| Values::of(column)).collect::<Result<Vec<_>, _>>()?;
-    let rows = lists.first().map_or(0, Values::len);
-    let key = |row: usize| {
-        let mut key = String::new();
-        for list in &lists {
-            let text = match list {
-                // Whole numbers match equal fractions.
-                Values::Numbers(numbers) => {
-                    numbers.get(row).copied().flatten().filter(|number| !number.is_nan()).map(whole_text)
-                }
-                Values::Booleans(_) | Values::Integers(_) | Values::Texts(_) => list.cell(row).text(),
-                Values::Dates(_) | Values::Datetimes(_) | Values::Nothing(_) => list.cell(row).text(),
-            }?;
-            key.push_str(&format!("{}:{text}", text.len()));
-        }
-        Some(key)
-    };
-    Ok((0..rows).map(key).collect())
+/// Rows by the number of their key, from the numbers of all rows.
+struct Partners {
+    rows: Vec<Row>,
+    /// Where the rows of each key begin; the last is where all end.
+    starts: Vec<usize>,
 }
 
-fn whole_text(number: f64) -> String {
-    if number.fract() == 0.0 && number.abs() < 9.0e15 {
-        (number as i64).to_string()
-    } else {
-        number.to_string()
+impl Partners {
+    fn of(keys: &[Option<u32>]) -> Self {
+        let count = keys.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        let mut starts = vec![0; count + 1];
+        for key in keys.iter().flatten() {
+            starts[*key as usize + 1] += 1;
+        }
+        for key in 0..count {
+            starts[key + 1] += starts[key];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; starts[count]];
+        for (row, key) in keys.iter().enumerate() {
+            if let Some(key) = key {
+                let place = &mut next[*key as usize];
+                rows[*place] = row_index(row);
+                *place += 1;
+            }
+        }
+        Self { rows, starts }
+    }
+
+    fn with(&self, key: Option<u32>) -> &[Row] {
+        let place = key.map(|key| key as usize);
+        let ends = place.and_then(|place| self.starts.get(place).zip(self.starts.get(place + 1)));
+        ends.and_then(|(start, end)| self.rows.get(*start..*end)).unwrap_or_default()
     }
 }
 
-fn paired(left: &[Option<String>], right: &[Option<String>], how: How) -> Result<Vec<Pair>, Problem> {
-    let mut by_key: HashMap<&str, Vec<IdxSize>> = HashMap::new();
-    for (row, key) in right.iter().enumerate() {
-        if let Some(key) = key {
-            by_key.entry(key).or_default().push(index(row));
-        }
-    }
-    let mut pairs: Vec<Pair> = Vec::new();
+fn pair_rows(left: &[Option<u32>], right: &[Option<u32>], how: How) -> Result<Pairs, Problem> {
+    let partners_of = Partners::of(right);
+    let mut pairs = Pairs::default();
     let mut is_used = vec![false; right.len()];
     for (row, key) in left.iter().enumerate() {
-        let partners = key.as_ref().and_then(|key| by_key.get(key.as_str())).map_or(&[][..], Vec::as_slice);
+        let partners = partners_of.with(*key);
+        let row = Some(row_index(row));
         match how {
-            How::Semi if !partners.is_empty() => pairs.push((Some(index(row)), None)),
-            How::Anti | How::Left | How::Full if partners.is_empty() => pairs.push((Some(index(row)), None)),
+            How::Semi if !partners.is_empty() => pairs.push(row, None),
+            How::Anti | How::Left | How::Full if partners.is_empty() => pairs.push(row, None),
             How::Semi | How::Anti => {}
             How::Inner | How::Left | How::Right | How::Full => {
                 for partner in partners {
-                    pairs.push((Some(index(row)), Some(*partner)));
+                    pairs.push(row, Some(*partner));
                     if let Some(used) = is_used.get_mut(*partner as usize) {
                         *used = true;
                     }
                 }
             }
         }
-        if pairs.len() > ROWS_MAX {
+        if pairs.left.len() > ROWS_MAX {
             return Err(Problem::new(format!("the join would have more than {ROWS_MAX} rows"))
                 .hint("one of the keys comes very often on both sides; aggregate or filter first"));
         }
     }
     if matches!(how, How::Right | How::Full) {
-        pairs.extend(
-            is_used.iter().enumerate().filter(|(_, used)| !**used).map(|(row, _)| (None, Some(index(row)))),
-        );
+        for (row, _) in is_used.iter().enumerate().filter(|(_, used)| !**used) {
+            pairs.push(None, Some(row_index(row)));
+        }
     }
     Ok(pairs)
 }
 
-fn assembled(
+/// The columns of both sides; `keys` are the columns that were compared.
+fn join_columns(
     table: &Table,
     other: &Table,
     name: &str,
-    pairs: &[Pair],
+    pairs: &Pairs,
     how: How,
-    left_keys: &[String],
-    right_keys: &[String],
+    keys: &[(&Column, &Column)],
 ) -> Result<Table, Problem> {
-    let left_rows = IdxCa::from_iter_options(PlSmallStr::EMPTY, pairs.iter().map(|(left, _)| *left));
-    let right_rows = IdxCa::from_iter_options(PlSmallStr::EMPTY, pairs.iter().map(|(_, right)| *right));
-    let left = table.frame.take(&left_rows).map_err(engine_problem)?;
-    let mut joined = table.with_frame(left);
-    if matches!(how, How::Semi | How::Anti) {
-        return Ok(joined);
-    }
+    let mut joined = table.take_or_missing(&pairs.left);
     // Rows from the right alone have their key only there.
     if matches!(how, How::Right | How::Full) {
-        for (left_key, right_key) in left_keys.iter().zip(right_keys) {
-            let filled = filled(table.frame.column(left_key), other.frame.column(right_key), pairs)?;
-            joined.frame.with_column(filled.into_column(left_key)?).map_err(engine_problem)?;
+        for (left, right) in keys {
+            joined.set_column(Column::new(left.name(), fill_keys(left.values(), right.values(), pairs)?));
         }
     }
-    for column in other.frame.columns() {
-        let own = column.name().to_string();
-        if right_keys.contains(&own) && left_keys.contains(&own) {
+    for column in other.columns() {
+        let own = column.name();
+        let is_key = |is_own: &dyn Fn(&(&Column, &Column)) -> bool| keys.iter().any(is_own);
+        if is_key(&|(left, _)| left.name() == own) && is_key(&|(_, right)| right.name() == own) {
             continue;
         }
-        let mut full = own.clone();
-        if joined.frame.get_column_index(&full).is_some() {
+        let mut full = own.to_owned();
+        if joined.by_name(&full).is_some() {
             full = format!("{own}_{name}");
         }
-        if joined.frame.get_column_index(&full).is_some() || joined.frame.width() >= COLUMNS_MAX {
+        if joined.by_name(&full).is_some() || joined.width() >= COLUMNS_MAX {
             return Err(Problem::new(format!(
                 "the column {:?} cannot be added beside another of that name, or there are too many",
-                shown(&full)
+                display_name(&full)
             ))
             .hint("rename or drop columns first"));
         }
-        if other.lists.contains(&own) {
+        if other.lists.contains(own) {
             joined.lists.insert(full.clone());
         }
-        let taken = column.take(&right_rows).map_err(engine_problem)?.with_name(full.into());
-        joined.frame.with_column(taken).map_err(engine_problem)?;
+        joined.set_column(column.take_or_missing(&pairs.right).renamed(full));
     }
     Ok(joined)
 }
 
 /// The left key, or the right one where there is no left row.
-fn filled(
-    left: PolarsResult<&Column>,
-    right: PolarsResult<&Column>,
-    pairs: &[Pair],
-) -> Result<Values, Problem> {
-    let left = Values::of(left.map_err(engine_problem)?)?;
-    let right = Values::of(right.map_err(engine_problem)?)?;
-    let cells = pairs.iter().map(|pair| match pair {
+fn fill_keys(left: &Values, right: &Values, pairs: &Pairs) -> Result<Values, Problem> {
+    let cells = pairs.left.iter().zip(&pairs.right).map(|pair| match pair {
         (Some(row), _) => left.cell(*row as usize),
         (None, Some(row)) => right.cell(*row as usize),
-        (None, None) => crate::values::Cell::Missing,
+        (None, None) => Cell::Missing,
     });
-    crate::expression::values_of(cells.collect())
+    crate::expression::values_of(cells)
 }

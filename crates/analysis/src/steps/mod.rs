@@ -4,18 +4,21 @@ mod aggregate;
 mod aggregate_functions;
 mod cast;
 mod columns;
+mod comparison;
 mod condition;
 mod correlate;
 mod describe;
 mod distinct;
 mod filter;
 mod groups;
+mod interval;
 mod join;
 mod outliers;
 mod resample;
 mod rolling;
 mod sort;
 mod test;
+mod time_field;
 mod timeseries;
 mod transform;
 mod unnest;
@@ -147,7 +150,6 @@ impl Context {
     }
 }
 
-/// Runs one step.
 pub(crate) fn run(
     name: StepName,
     body: &Value,
@@ -155,12 +157,12 @@ pub(crate) fn run(
     context: &mut Context,
 ) -> Result<Outcome, Problem> {
     let table = match name {
-        StepName::Filter => filter::filter(body, table, context)?,
+        StepName::Filter => filter::filter(body, &table, context)?,
         StepName::Aggregate => aggregate::aggregate(body, &table, context)?,
         StepName::Transform => transform::transform(body, table, context)?,
         StepName::Select => columns::select(body, &table)?,
         StepName::Drop => columns::drop(body, &table)?,
-        StepName::Rename => columns::rename(body, table)?,
+        StepName::Rename => columns::rename(body, &table)?,
         StepName::Compute => columns::compute(body, table, context)?,
         StepName::Cast => cast::cast(body, table, context)?,
         StepName::Sort => sort::sort(body, &table)?,

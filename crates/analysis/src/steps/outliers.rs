@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::Context;
-use super::filter::keep;
 use crate::arguments::Arguments;
+use crate::column::Column;
 use crate::outcome::Problem;
 use crate::statistics::summary;
-use crate::table::{Table, engine_problem};
+use crate::table::Table;
 use crate::values::Values;
 
 /// How far is far.
@@ -61,17 +61,16 @@ pub(super) fn outliers(body: &Value, table: Table, context: &mut Context) -> Res
             table.rows()
         ));
     }
-    acted(arguments.text(&["action"])?.unwrap_or("show"), table, &mask)
+    apply_action(arguments.text(&["action"])?.unwrap_or("show"), table, &mask)
 }
 
-fn acted(action: &str, mut table: Table, mask: &[bool]) -> Result<Table, Problem> {
+fn apply_action(action: &str, mut table: Table, mask: &[bool]) -> Result<Table, Problem> {
     match action.to_ascii_lowercase().as_str() {
-        "show" | "keep" | "select" => keep(&table, mask),
-        "remove" | "drop" => keep(&table, &mask.iter().map(|is_outlier| !is_outlier).collect::<Vec<_>>()),
+        "show" | "keep" | "select" => Ok(table.filter(mask)),
+        "remove" | "drop" => Ok(table.filter(&mask.iter().map(|is_outlier| !is_outlier).collect::<Vec<_>>())),
         "flag" | "mark" => {
-            let column = Values::Booleans(mask.iter().map(|is_outlier| Some(*is_outlier)).collect())
-                .into_column("is_outlier")?;
-            table.frame.with_column(column).map_err(engine_problem)?;
+            let flags = Values::Booleans(mask.iter().map(|is_outlier| Some(*is_outlier)).collect());
+            table.set_column(Column::new("is_outlier", flags));
             Ok(table)
         }
         _ => Err(Problem::unknown("action", action, ["show", "remove", "flag"])),

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::Context;
-use super::aggregate_functions::{column_of, remark_overflow};
-use super::resample::Every;
-use super::timeseries::{ordered, with_column};
-use crate::arguments::{Arguments, kind_word};
+use super::aggregate_functions::{note_overflow, values_of_figures};
+use super::interval::Interval;
+use super::time_field::{ordered, with_column};
+use crate::arguments::{Arguments, json_kind};
 use crate::outcome::Problem;
+use crate::statistics::integers::{self, Figure};
 use crate::statistics::summary;
-use crate::statistics::whole::{self, Figure};
 use crate::table::Table;
 use crate::values::Values;
 
@@ -56,10 +56,10 @@ pub(super) fn rolling(
     let function = function
         .ok_or_else(|| Problem::unknown("function of rolling", &name, FUNCTIONS.map(|(name, _)| name)))?;
     let window = window_of(arguments)?;
-    let (table, moments) = ordered(arguments, table, context)?;
+    let (table, timestamps) = ordered(arguments, table, context)?;
     let numbers = table.numbers(field)?;
-    let values = Values::of(table.column(field)?)?;
-    let starts = starts_of(&window, numbers.len(), moments.as_deref())?;
+    let values = table.column(field)?.values();
+    let starts = starts_of(&window, numbers.len(), timestamps.as_deref())?;
     let work =
         starts.iter().enumerate().map(|(row, start)| row + 1 - start).fold(0_usize, usize::saturating_add);
     if work > WORK_MAX {
@@ -73,31 +73,31 @@ pub(super) fn rolling(
         (None, Window::Rows(rows)) => *rows,
         (None, Window::Micros(_)) => 1,
     };
-    let values = if let Values::Integers(list) = &values {
-        let figures = windows(list, &starts, least, |own| whole_figure(function, own));
+    let values = if let Values::Integers(list) = values {
+        let figures = windows(list, &starts, least, |own| integer_figure(function, own));
         if function == Function::Sum {
-            remark_overflow(&figures, field, &mut context.notes);
+            note_overflow(&figures, field, &mut context.notes);
         }
-        column_of(figures, field, &mut context.notes)
+        values_of_figures(figures, field, &mut context.notes)
     } else {
         let there: Vec<Option<f64>> =
             numbers.iter().map(|value| value.filter(|value| !value.is_nan())).collect();
         if function == Function::Count {
             Values::Integers(windows(&there, &starts, least, |own| i64::try_from(own.len()).ok()))
         } else {
-            Values::Numbers(windows(&there, &starts, least, |own| measured(function, own)))
+            Values::Numbers(windows(&there, &starts, least, |own| float_figure(function, own)))
         }
     };
-    with_column(arguments, table, format!("{field}_rolling_{wanted}"), values)
+    with_column(arguments, &table, format!("{field}_rolling_{wanted}"), values)
 }
 
 fn window_of(arguments: &Arguments<'_>) -> Result<Window, Problem> {
     let example = "for example \"window\": 7 for seven rows, or \"window\": \"7d\" with a time field";
-    match arguments.any(&["window"]) {
+    match arguments.first_of(&["window"]) {
         None => Err(arguments.missing(&["window"]).hint(example)),
-        Some(Value::String(text)) => match Every::parse(text)? {
-            Every::Micros(micros) => Ok(Window::Micros(micros)),
-            Every::Months(_) => {
+        Some(Value::String(text)) => match Interval::parse(text)? {
+            Interval::Micros(micros) => Ok(Window::Micros(micros)),
+            Interval::Months(_) => {
                 Err(Problem::new("a window has a fixed length; months have none").hint("use days: \"30d\""))
             }
         },
@@ -105,7 +105,7 @@ fn window_of(arguments: &Arguments<'_>) -> Result<Window, Problem> {
             Some(rows) if rows > 0 => Ok(Window::Rows(rows)),
             Some(_) | None => Err(Problem::new(format!(
                 "\"window\" has to be a whole number greater than 0 or a stretch of time, not {}",
-                kind_word(value)
+                json_kind(value)
             ))
             .hint(example)),
         },
@@ -113,16 +113,16 @@ fn window_of(arguments: &Arguments<'_>) -> Result<Window, Problem> {
 }
 
 /// The row that each window begins with.
-fn starts_of(window: &Window, rows: usize, moments: Option<&[i64]>) -> Result<Vec<usize>, Problem> {
-    match (window, moments) {
+fn starts_of(window: &Window, rows: usize, timestamps: Option<&[i64]>) -> Result<Vec<usize>, Problem> {
+    match (window, timestamps) {
         (Window::Rows(length), _) => Ok((0..rows).map(|row| (row + 1).saturating_sub(*length)).collect()),
         (Window::Micros(_), None) => {
             Err(Problem::new("a window of time needs \"time\", the field with the dates"))
         }
-        (Window::Micros(length), Some(moments)) => {
+        (Window::Micros(length), Some(timestamps)) => {
             let mut start = 0;
-            let starts = moments.iter().map(|moment| {
-                while moments.get(start).is_some_and(|first| moment - first >= *length) {
+            let starts = timestamps.iter().map(|timestamp| {
+                while timestamps.get(start).is_some_and(|first| timestamp - first >= *length) {
                     start += 1;
                 }
                 start
@@ -146,7 +146,7 @@ fn windows<T: Copy, U>(
     starts.iter().enumerate().map(of_row).collect()
 }
 
-fn measured(function: Function, values: &[f64]) -> Option<f64> {
+fn float_figure(function: Function, values: &[f64]) -> Option<f64> {
     match function {
         Function::Mean => summary::mean(values),
         Function::Sum => Some(summary::sum(values.iter().copied())),
@@ -158,14 +158,14 @@ fn measured(function: Function, values: &[f64]) -> Option<f64> {
     }
 }
 
-fn whole_figure(function: Function, values: &[i64]) -> Option<Figure> {
+fn integer_figure(function: Function, values: &[i64]) -> Option<Figure> {
     match function {
-        Function::Mean => whole::mean(values).map(Figure::Fraction),
-        Function::Sum => Some(Figure::of(whole::sum(values))),
-        Function::Min => values.iter().copied().min().map(Figure::Whole),
-        Function::Max => values.iter().copied().max().map(Figure::Whole),
-        Function::Median => whole::median(values),
-        Function::Deviation => whole::variance(values).map(f64::sqrt).map(Figure::Fraction),
-        Function::Count => i64::try_from(values.len()).ok().map(Figure::Whole),
+        Function::Mean => integers::mean(values).map(Figure::Float),
+        Function::Sum => Some(Figure::of(integers::sum(values))),
+        Function::Min => values.iter().copied().min().map(Figure::Integer),
+        Function::Max => values.iter().copied().max().map(Figure::Integer),
+        Function::Median => integers::median(values),
+        Function::Deviation => integers::variance(values).map(f64::sqrt).map(Figure::Float),
+        Function::Count => i64::try_from(values.len()).ok().map(Figure::Integer),
     }
 }

@@ -1,23 +1,20 @@
 //! `sort` and `limit`.
 
-use polars_core::prelude::*;
 use serde_json::Value;
 
-use super::groups::index;
-use crate::arguments::{Arguments, kind_word};
+use crate::arguments::{Arguments, json_kind};
 use crate::outcome::Problem;
-use crate::table::{Table, engine_problem};
+use crate::row_order::{Direction, row_order};
+use crate::table::Table;
 use crate::text_dates;
 use crate::values::Values;
 
-/// The column of row numbers beside the keys.
-const ROW: &str = "row";
 const EXAMPLE: &str =
     r#"for example {"sort": [{"field": "price", "descending": true}, "name"]}, or {"sort": "-price"}"#;
 
 /// By one field or several; equal rows keep their order, missing values come last.
 pub(super) fn sort(body: &Value, table: &Table) -> Result<Table, Problem> {
-    let mut by: Vec<(String, bool)> = Vec::new();
+    let mut by: Vec<(String, Direction)> = Vec::new();
     match body {
         Value::Array(items) => {
             for item in items {
@@ -26,61 +23,27 @@ pub(super) fn sort(body: &Value, table: &Table) -> Result<Table, Problem> {
         }
         single => by.extend(keys_of(single, table)?),
     }
-    let mut names = Vec::new();
-    let mut descending = Vec::new();
-    for (field, is_descending) in by {
-        let Some(name) = table.find(&field) else { return Err(table.no_field(&field)) };
-        names.push(name.to_owned());
-        descending.push(is_descending);
-    }
-    if names.is_empty() {
+    if by.is_empty() {
         return Err(Problem::new("sort needs a field").hint(EXAMPLE));
     }
-    let options = SortMultipleOptions::new()
-        .with_order_descending_multi(descending)
-        .with_nulls_last(true)
-        .with_maintain_order(true);
-    let frame = match keys_with_dates(table, &names)? {
-        None => table.frame.sort(names, options).map_err(engine_problem)?,
-        Some(keys) => {
-            let by: Vec<String> = (0..names.len()).map(|place| place.to_string()).collect();
-            let sorted = keys.sort(by, options).map_err(engine_problem)?;
-            let order = sorted.column(ROW).map_err(engine_problem)?.idx().map_err(engine_problem)?;
-            table.frame.take(order).map_err(engine_problem)?
-        }
-    };
-    Ok(table.with_frame(frame))
+    let columns = by.iter().map(|(field, _)| table.column(field)).collect::<Result<Vec<_>, _>>()?;
+    // Texts that are dates are sorted by time.
+    let dates: Vec<Option<Values>> =
+        columns.iter().map(|column| text_dates::timestamps(column).map(Values::Datetimes)).collect();
+    let keys: Vec<(&Values, Direction)> = columns
+        .iter()
+        .zip(&dates)
+        .zip(&by)
+        .map(|((column, dates), (_, direction))| (dates.as_ref().unwrap_or(column.values()), *direction))
+        .collect();
+    Ok(table.take(&row_order(&keys, table.rows())))
 }
 
-/// The keys under their numbers, texts that are dates as their moments, and the number of each row.
-/// `None` where no key is such a text.
-fn keys_with_dates(table: &Table, names: &[String]) -> Result<Option<DataFrame>, Problem> {
-    let mut columns = Vec::with_capacity(names.len() + 1);
-    let mut has_dates = false;
-    for (place, name) in names.iter().enumerate() {
-        let column = table.frame.column(name).map_err(engine_problem)?;
-        let place = place.to_string();
-        columns.push(match text_dates::moments(column) {
-            None => column.clone().with_name(place.as_str().into()),
-            Some(moments) => {
-                has_dates = true;
-                Values::Integers(moments).into_column(&place)?
-            }
-        });
-    }
-    if !has_dates {
-        return Ok(None);
-    }
-    let rows = IdxCa::from_iter_values(ROW.into(), 0..index(table.rows()));
-    columns.push(rows.into_series().into());
-    DataFrame::new(table.rows(), columns).map(Some).map_err(engine_problem)
-}
-
-fn keys_of(item: &Value, table: &Table) -> Result<Vec<(String, bool)>, Problem> {
+fn keys_of(item: &Value, table: &Table) -> Result<Vec<(String, Direction)>, Problem> {
     match item {
         Value::String(field) => Ok(vec![match field.strip_prefix('-') {
-            Some(rest) if !table.has(field) => (rest.to_owned(), true),
-            Some(_) | None => (field.clone(), false),
+            Some(rest) if !table.has(field) => (rest.to_owned(), Direction::Descending),
+            Some(_) | None => (field.clone(), Direction::Ascending),
         }]),
         Value::Object(_) => {
             let arguments =
@@ -92,10 +55,11 @@ fn keys_of(item: &Value, table: &Table) -> Result<Vec<(String, bool)>, Problem> 
                 Some("desc" | "descending") => true,
                 Some(other) => return Err(Problem::unknown("order", other, ["asc", "desc"])),
             };
+            let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
             let fields = arguments.required_texts(&["field", "fields", "by"])?;
-            Ok(fields.into_iter().map(|field| (field, is_descending)).collect())
+            Ok(fields.into_iter().map(|field| (field, direction)).collect())
         }
-        other => Err(Problem::new(format!("sort takes fields, not {}", kind_word(other))).hint(EXAMPLE)),
+        other => Err(Problem::new(format!("sort takes fields, not {}", json_kind(other))).hint(EXAMPLE)),
     }
 }
 
@@ -113,6 +77,5 @@ pub(super) fn limit(body: &Value, table: &Table) -> Result<Table, Problem> {
         return Err(Problem::new("limit takes a whole number that is not negative")
             .hint("for example {\"limit\": 10}, or {\"limit\": {\"count\": 10, \"offset\": 20}}"));
     };
-    let offset = i64::try_from(offset.min(table.rows())).unwrap_or(i64::MAX);
-    Ok(table.with_frame(table.frame.slice(offset, count)))
+    Ok(table.slice(offset, count))
 }

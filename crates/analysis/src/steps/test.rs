@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::correlate::both;
+use super::correlate::complete_pairs;
 use crate::arguments::{Arguments, number_of};
 use crate::bounds::CONTINGENCY_CELLS_MAX;
 use crate::outcome::Problem;
 use crate::statistics::comparisons::{self, Tested};
 use crate::statistics::summary;
 use crate::table::Table;
-use crate::values::{Values, json_number};
+use crate::values::json_number;
 
 const TESTS: [&str; 4] = ["t_test", "chi_square", "mann_whitney", "normality"];
 const KNOWN: [&str; 12] = [
@@ -52,7 +52,7 @@ pub(super) fn test(body: &Value, table: &Table) -> Result<Value, Problem> {
 
 fn t_test(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem> {
     let is_one_sample =
-        arguments.any(&["group", "group_by"]).is_none() && arguments.texts(&["fields"])?.len() < 2;
+        arguments.first_of(&["group", "group_by"]).is_none() && arguments.texts(&["fields"])?.len() < 2;
     if is_one_sample {
         let field = arguments.required_texts(&["field", "fields"])?.remove(0);
         let expected = arguments.number(&["mean"])?.unwrap_or(0.0);
@@ -68,7 +68,7 @@ fn t_test(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem> {
         let [left, right] = fields.as_slice() else {
             return Err(Problem::new("a paired t-test needs two fields"));
         };
-        let (x, y) = both(&table.numbers(left)?, &table.numbers(right)?);
+        let (x, y) = complete_pairs(&table.numbers(left)?, &table.numbers(right)?);
         let differences: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
         let tested = comparisons::t_one_sample(&differences, 0.0).ok_or_else(|| too_few(left, 2))?;
         let mut report = reported("paired t-test", tested);
@@ -124,9 +124,9 @@ fn chi_square(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem
 
 fn goodness_of_fit(arguments: &Arguments<'_>, table: &Table, field: &str) -> Result<Value, Problem> {
     let keys = keys_of(table, field)?;
-    let (names, counts) = counted(keys.iter().flatten());
+    let (names, counts) = count_keys(keys.iter().flatten());
     let total = summary::sum(counts.iter().copied());
-    let expected: Vec<f64> = match arguments.any(&["expected"]) {
+    let expected: Vec<f64> = match arguments.first_of(&["expected"]) {
         None => vec![total / summary::count_of(&counts); counts.len()],
         Some(Value::Object(shares)) => {
             let listed =
@@ -167,8 +167,8 @@ fn independence(table: &Table, left: &str, right: &str) -> Result<Value, Problem
         .zip(&right_keys)
         .filter_map(|(left, right)| left.as_ref().zip(right.as_ref()))
         .collect();
-    let (rows, row_sums) = counted(pairs.iter().map(|(left, _)| *left));
-    let (columns, column_sums) = counted(pairs.iter().map(|(_, right)| *right));
+    let (rows, row_sums) = count_keys(pairs.iter().map(|(left, _)| *left));
+    let (columns, column_sums) = count_keys(pairs.iter().map(|(_, right)| *right));
     if rows.len() * columns.len() > CONTINGENCY_CELLS_MAX {
         return Err(Problem::new(format!(
             "{} values of {left:?} and {} of {right:?} are too many for chi_square",
@@ -207,12 +207,12 @@ fn warn_of_few(report: &mut Map<String, Value>, mut expected: impl Iterator<Item
 
 /// Values as text, `None` where missing.
 fn keys_of(table: &Table, field: &str) -> Result<Vec<Option<String>>, Problem> {
-    let values = Values::of(table.column(field)?)?;
+    let values = table.column(field)?.values();
     Ok((0..values.len()).map(|row| values.cell(row).text()).collect())
 }
 
 /// Values in the order in which they first came, with their counts.
-fn counted<'a>(keys: impl Iterator<Item = &'a String>) -> (Vec<String>, Vec<f64>) {
+fn count_keys<'a>(keys: impl Iterator<Item = &'a String>) -> (Vec<String>, Vec<f64>) {
     let mut names = Vec::new();
     let mut counts = Vec::new();
     let mut places: HashMap<&String, usize> = HashMap::new();
@@ -247,7 +247,7 @@ fn two_samples(arguments: &Arguments<'_>, table: &Table) -> Result<Samples, Prob
     let keys = keys_of(table, group)?;
     let mut names = arguments.texts(&["groups"])?;
     if names.is_empty() {
-        names = counted(keys.iter().flatten()).0;
+        names = count_keys(keys.iter().flatten()).0;
     }
     let [left, right] = names.as_slice() else {
         let shown = names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");

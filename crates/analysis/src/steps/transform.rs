@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Context, Outcome, StepName, run};
-use crate::arguments::kind_word;
+use crate::arguments::json_kind;
 use crate::outcome::Problem;
 use crate::table::Table;
 
@@ -28,7 +28,7 @@ pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -
     match inner {
         Value::Object(changes) => {
             for (name, change) in changes {
-                table = changed(name, change, table, context)?;
+                table = apply_change(name, change, table, context)?;
             }
             Ok(table)
         }
@@ -40,7 +40,7 @@ pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -
         }
         other => Err(Problem::new(format!(
             "transform takes an object or a list of changes, not {}",
-            kind_word(other)
+            json_kind(other)
         ))
         .hint(example())),
     }
@@ -49,23 +49,23 @@ pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -
 fn transform_one(item: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
     let Value::Object(object) = item else {
         return Err(
-            Problem::new(format!("a change has to be an object, not {}", kind_word(item))).hint(example())
+            Problem::new(format!("a change has to be an object, not {}", json_kind(item))).hint(example())
         );
     };
     for naming in ["type", "operation"] {
         if let Some(Value::String(name)) = object.get(naming) {
             let mut rest = object.clone();
             rest.shift_remove(naming);
-            return changed(name, &Value::Object(rest), table, context);
+            return apply_change(name, &Value::Object(rest), table, context);
         }
     }
     for (name, change) in object {
-        table = changed(name, change, table, context)?;
+        table = apply_change(name, change, table, context)?;
     }
     Ok(table)
 }
 
-fn changed(name: &str, change: &Value, table: Table, context: &mut Context) -> Result<Table, Problem> {
+fn apply_change(name: &str, change: &Value, table: Table, context: &mut Context) -> Result<Table, Problem> {
     let known = || INSIDE.iter().map(|step| step.as_str());
     let step = StepName::parse(name).ok().filter(|step| INSIDE.contains(step));
     let Some(step) = step else { return Err(Problem::unknown("change of transform", name, known())) };

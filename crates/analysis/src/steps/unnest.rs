@@ -1,15 +1,15 @@
 //! `unnest`: a row for each item of a list.
 
-use polars_core::prelude::*;
 use serde_json::Value;
 
 use super::Context;
-use super::groups::index;
 use crate::arguments::Arguments;
 use crate::bounds::COLUMNS_MAX;
+use crate::column::{Column, Row, row_index};
+use crate::kind::Kind;
 use crate::outcome::Problem;
 use crate::read::read_lists;
-use crate::table::{Kind, NESTED, Table, engine_problem};
+use crate::table::{NESTED, Table};
 
 /// The column that items without members are read into.
 const VALUE: &str = "value";
@@ -25,12 +25,12 @@ pub(super) fn unnest(body: &Value, table: &Table, context: &mut Context) -> Resu
         }
     };
     let column = table.column(field)?;
-    if Kind::of(column) == Kind::Nothing {
-        return Ok(if keeps_empty { table.clone() } else { table.with_frame(table.frame.slice(0, 0)) });
+    if column.kind() == Kind::Null {
+        return Ok(if keeps_empty { table.clone() } else { table.slice(0, 0) });
     }
     if !table.is_list(field) {
-        let message = format!("field {field:?} holds {}, not lists", Kind::of(column).as_str());
-        let lists: Vec<String> = table.lists.iter().map(|list| crate::table::shown(list)).collect();
+        let message = format!("field {field:?} holds {}, not lists", column.kind().as_str());
+        let lists: Vec<String> = table.lists.iter().map(|list| crate::table::display_name(list)).collect();
         let hint = if lists.is_empty() {
             "the table has no lists".to_owned()
         } else {
@@ -38,71 +38,60 @@ pub(super) fn unnest(body: &Value, table: &Table, context: &mut Context) -> Resu
         };
         return Err(Problem::new(message).hint(hint).field(field));
     }
-    let name = column.name().to_string();
-    let texts = column.str().map_err(engine_problem)?;
-    let lists = texts.iter().enumerate().filter_map(|(row, text)| text.map(|text| (index(row), text)));
+    let name = column.name();
+    let texts = column.texts().into_iter().flat_map(|texts| texts.iter().enumerate());
+    let lists = texts.filter_map(|(row, text)| text.map(|text| (row_index(row), text)));
     let (items, parents) = read_lists(lists, &mut context.notes)?;
     if keeps_empty {
-        with_empty(table, &name, &items, &parents)
+        with_empty(table, name, &items, &parents)
     } else {
-        joined(
-            table,
-            &name,
-            &items,
-            &parents
-                .into_iter()
-                .map(Some)
-                .zip(0..)
-                .map(|(parent, item)| (parent, Some(item)))
-                .collect::<Vec<_>>(),
-        )
+        let picks: Vec<Option<Row>> = (0..row_index(items.rows())).map(Some).collect();
+        with_items(table, name, &items, &parents, &picks)
     }
 }
 
 /// Rows without items stay, with missing items.
-fn with_empty(table: &Table, name: &str, items: &Table, parents: &[IdxSize]) -> Result<Table, Problem> {
-    let mut pairs = Vec::with_capacity(parents.len());
+fn with_empty(table: &Table, name: &str, items: &Table, parents: &[Row]) -> Result<Table, Problem> {
+    let (mut rows, mut picks) = (Vec::with_capacity(parents.len()), Vec::with_capacity(parents.len()));
     let mut next = 0;
-    for row in 0..index(table.rows()) {
+    for row in 0..row_index(table.rows()) {
         let before = next;
         while parents.get(next) == Some(&row) {
-            pairs.push((Some(row), Some(index(next))));
+            rows.push(row);
+            picks.push(Some(row_index(next)));
             next += 1;
         }
         if before == next {
-            pairs.push((Some(row), None));
+            rows.push(row);
+            picks.push(None);
         }
     }
-    joined(table, name, items, &pairs)
+    with_items(table, name, items, &rows, &picks)
 }
 
-fn joined(
+/// The rows of `table` without the list, beside the items that were picked for them.
+fn with_items(
     table: &Table,
     name: &str,
     items: &Table,
-    pairs: &[(Option<IdxSize>, Option<IdxSize>)],
+    rows: &[Row],
+    picks: &[Option<Row>],
 ) -> Result<Table, Problem> {
-    let rows = IdxCa::from_iter_options(PlSmallStr::EMPTY, pairs.iter().map(|(parent, _)| *parent));
-    let picks = IdxCa::from_iter_options(PlSmallStr::EMPTY, pairs.iter().map(|(_, item)| *item));
-    let mut columns =
-        table.frame.drop(name).map_err(engine_problem)?.take(&rows).map_err(engine_problem)?.into_columns();
+    let mut columns: Vec<Column> = table.without(&[name.to_owned()]).take(rows).columns().to_vec();
     let mut lists = table.lists.clone();
     lists.remove(name);
-    for column in items.frame.columns() {
-        let own = column.name().to_string();
-        let full = if own == VALUE && items.frame.width() == 1 {
-            name.to_owned()
-        } else {
-            format!("{name}{NESTED}{own}")
-        };
-        if items.lists.contains(&own) {
+    for column in items.columns() {
+        let own = column.name();
+        let full =
+            if own == VALUE && items.width() == 1 { name.to_owned() } else { format!("{name}{NESTED}{own}") };
+        if items.lists.contains(own) {
             lists.insert(full.clone());
         }
-        columns.push(column.take(&picks).map_err(engine_problem)?.with_name(full.into()));
+        columns.push(column.take_or_missing(picks).renamed(full));
     }
     if columns.len() > COLUMNS_MAX {
         return Err(Problem::new(format!("there would be more than {COLUMNS_MAX} columns"))
             .hint("select fewer columns first"));
     }
-    Ok(Table { lists, ..Table::new(pairs.len(), columns)? })
+    Ok(Table::new(rows.len(), columns)?.with_lists(lists))
 }

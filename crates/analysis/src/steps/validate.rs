@@ -10,8 +10,7 @@ use super::validate_rules::{check_limit, rules_of};
 use crate::arguments::{Arguments, texts_of};
 use crate::bounds::EXAMPLES_MAX;
 use crate::outcome::Problem;
-use crate::table::{Kind, Table};
-use crate::values::Values;
+use crate::table::Table;
 
 /// Examples for each rule, unless asked for otherwise.
 const EXAMPLES: usize = 3;
@@ -25,17 +24,17 @@ pub(super) fn validate(body: &Value, table: &Table, context: &mut Context) -> Re
     for (field, rule_body) in field_rules(&arguments)? {
         for rule in rules_of(rule_body, &field)? {
             if let Some(name) = table.find(&field) {
-                check_limit(&rule, Kind::of(table.column(name)?), &field)?;
+                check_limit(&rule, table.column(name)?.kind(), &field)?;
             }
             let broken = rule.broken(table, &field, context)?;
-            checks.push(check(table, &field, &rule.name(), &broken, examples)?);
+            checks.push(check(table, &field, &rule.name(), &broken, examples));
             invalid.extend(broken);
         }
     }
-    if let Some(unique) = arguments.any(&["unique"]) {
+    if let Some(unique) = arguments.first_of(&["unique"]) {
         for fields in unique_keys(unique)? {
             let broken = repeated(table, &fields)?;
-            checks.push(check(table, &fields.join(", "), "unique", &broken, examples)?);
+            checks.push(check(table, &fields.join(", "), "unique", &broken, examples));
             invalid.extend(broken);
         }
     }
@@ -52,7 +51,7 @@ pub(super) fn validate(body: &Value, table: &Table, context: &mut Context) -> Re
 }
 
 fn field_rules<'a>(arguments: &Arguments<'a>) -> Result<Vec<(String, &'a Value)>, Problem> {
-    match arguments.any(&["rules", "fields"]) {
+    match arguments.first_of(&["rules", "fields"]) {
         None => Ok(Vec::new()),
         Some(Value::Array(rules)) => {
             let named = |rule: &'a Value| match rule.get("field") {
@@ -89,21 +88,12 @@ fn repeated(table: &Table, fields: &[String]) -> Result<Vec<usize>, Problem> {
     Ok(rows)
 }
 
-fn check(
-    table: &Table,
-    field: &str,
-    rule: &str,
-    broken: &[usize],
-    examples: usize,
-) -> Result<Value, Problem> {
-    let values = match table.find(field) {
-        Some(name) => Some(Values::of(table.column(name)?)?),
-        None => None,
-    };
+fn check(table: &Table, field: &str, rule: &str, broken: &[usize], examples: usize) -> Value {
+    let values = table.column(field).ok().map(|column| column.values());
     let shown: Vec<Value> = broken
         .iter()
         .take(examples)
-        .map(|row| json!({"row": row + 1, "value": values.as_ref().map_or(Value::Null, |values| values.cell(*row).json())}))
+        .map(|row| json!({"row": row + 1, "value": values.map_or(Value::Null, |values| values.cell(*row).json())}))
         .collect();
-    Ok(json!({"field": field, "rule": rule, "failed": broken.len(), "examples": shown}))
+    json!({"field": field, "rule": rule, "failed": broken.len(), "examples": shown})
 }

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::condition::pattern;
-use crate::arguments::{Arguments, kind_word, number_of};
-use crate::moment;
+use crate::arguments::{Arguments, json_kind, number_of};
+use crate::kind::Kind;
 use crate::outcome::Problem;
-use crate::table::{Kind, Table};
+use crate::table::Table;
 use crate::text_dates;
+use crate::timestamp;
 use crate::values::{Cell, Values};
 
 /// What is asked of one field.
@@ -64,7 +65,7 @@ pub(super) fn rules_of(body: &Value, field: &str) -> Result<Vec<Rule>, Problem> 
         }
         rules.push(Rule::Type(if name == "string" { "text".to_owned() } else { name }));
     }
-    if let Some(range) = arguments.any(&["range"]) {
+    if let Some(range) = arguments.first_of(&["range"]) {
         match range.as_array().map(Vec::as_slice) {
             Some([low, high]) => rules.extend([Rule::Min(low.clone()), Rule::Max(high.clone())]),
             Some(_) | None => {
@@ -75,14 +76,14 @@ pub(super) fn rules_of(body: &Value, field: &str) -> Result<Vec<Rule>, Problem> 
             }
         }
     }
-    rules.extend(arguments.any(&["min"]).map(|value| Rule::Min(value.clone())));
-    rules.extend(arguments.any(&["max"]).map(|value| Rule::Max(value.clone())));
+    rules.extend(arguments.first_of(&["min"]).map(|value| Rule::Min(value.clone())));
+    rules.extend(arguments.first_of(&["max"]).map(|value| Rule::Max(value.clone())));
     rules.extend(arguments.count(&["min_length"])?.map(Rule::MinLength));
     rules.extend(arguments.count(&["max_length"])?.map(Rule::MaxLength));
     if let Some(text) = arguments.text(&["pattern", "matches"])? {
         rules.push(Rule::Pattern(pattern(text, false)?));
     }
-    match arguments.any(&["allowed", "in", "enum"]) {
+    match arguments.first_of(&["allowed", "in", "enum"]) {
         None => {}
         Some(Value::Array(values)) => rules.push(Rule::Allowed(values.clone())),
         Some(other) => {
@@ -92,7 +93,7 @@ pub(super) fn rules_of(body: &Value, field: &str) -> Result<Vec<Rule>, Problem> 
     if arguments.flag(&["unique"])? {
         rules.push(Rule::Unique);
     }
-    if let Some(reference) = arguments.any(&["references", "reference"]) {
+    if let Some(reference) = arguments.first_of(&["references", "reference"]) {
         let inner = Arguments::new("references", reference, &["input", "with", "field"])?;
         let input = inner.required_text(&["input", "with"])?.to_owned();
         rules.push(Rule::Reference { input, field: inner.text(&["field"])?.unwrap_or(field).to_owned() });
@@ -131,13 +132,12 @@ impl Rule {
     ) -> Result<Vec<usize>, Problem> {
         if !table.has(field) {
             if !table.members(field).is_empty() {
-                return Err(table.no_field(field));
+                return Err(table.unknown_field(field));
             }
             let is_required = matches!(self, Rule::Required);
             return Ok(if is_required { (0..table.rows()).collect() } else { Vec::new() });
         }
-        let column = table.column(field)?;
-        let values = Values::of(column)?;
+        let values = table.column(field)?.values();
         let is_list = table.is_list(field);
         let breaks = |holds: &dyn Fn(&Cell) -> bool| -> Vec<usize> {
             (0..values.len()).filter(|row| !values.is_missing(*row) && !holds(&values.cell(*row))).collect()
@@ -155,14 +155,14 @@ impl Rule {
             }
             Rule::Pattern(pattern) => breaks(&|cell| cell.text().is_some_and(|text| pattern.is_match(&text))),
             Rule::Allowed(allowed) => breaks(&|cell| allowed.iter().any(|value| is_value(cell, value))),
-            Rule::Unique => repeated(&values),
+            Rule::Unique => repeated(values),
             Rule::Reference { input, field: other_field } => {
                 let other = context.other(input)?;
-                let others = Values::of(other.column(other_field)?)?;
+                let others = other.column(other_field)?.values();
                 let known: std::collections::HashSet<String> =
-                    (0..others.len()).filter_map(|row| key(&others, row)).collect();
+                    (0..others.len()).filter_map(|row| key(others, row)).collect();
                 (0..values.len())
-                    .filter(|row| key(&values, *row).is_some_and(|key| !known.contains(&key)))
+                    .filter(|row| key(values, *row).is_some_and(|key| !known.contains(&key)))
                     .collect()
             }
         })
@@ -194,8 +194,8 @@ fn is_of_type(cell: &Cell, name: &str, is_list: bool) -> bool {
         ("number", Cell::Integer(_)) | ("integer", Cell::Integer(_)) => true,
         ("number", Cell::Number(value)) => !value.is_nan(),
         ("integer", Cell::Number(value)) => value.fract() == 0.0,
-        ("date", Cell::Text(text)) => moment::parse_date(text).is_some(),
-        ("datetime", Cell::Text(text)) => moment::parse(text).is_some(),
+        ("date", Cell::Text(text)) => timestamp::parse_date(text).is_some(),
+        ("datetime", Cell::Text(text)) => timestamp::parse(text).is_some(),
         ("date" | "datetime", Cell::Date(_)) | ("datetime", Cell::Datetime(_)) => true,
         _ => false,
     }
@@ -210,8 +210,8 @@ fn is_within(cell: &Cell, limit: &Value, wanted: fn(std::cmp::Ordering) -> bool)
         (Cell::Number(own), Value::Number(_)) => number_of(limit).and_then(|limit| own.partial_cmp(&limit)),
         (Cell::Text(own), Value::String(limit)) => Some(text_dates::order(own, limit)),
         (Cell::Date(_) | Cell::Datetime(_), Value::String(limit)) => {
-            let own = cell.text().and_then(|text| moment::parse(&text));
-            own.zip(moment::parse(limit)).map(|((own, _), (limit, _))| own.cmp(&limit))
+            let own = cell.text().and_then(|text| timestamp::parse(&text));
+            own.zip(timestamp::parse(limit)).map(|((own, _), (limit, _))| own.cmp(&limit))
         }
         _ => None,
     };
@@ -237,7 +237,7 @@ pub(super) fn check_limit(rule: &Rule, kind: Kind, field: &str) -> Result<(), Pr
     let fits = match kind {
         Kind::Integer | Kind::Number => limit.is_number(),
         Kind::Text | Kind::Date | Kind::Datetime => limit.is_string(),
-        Kind::Nothing => true,
+        Kind::Null => true,
         Kind::Boolean => false,
     };
     if fits {
@@ -247,7 +247,7 @@ pub(super) fn check_limit(rule: &Rule, kind: Kind, field: &str) -> Result<(), Pr
         "field {field:?} holds {}, and has no {} {}",
         kind.as_str(),
         rule.name().split(' ').next().unwrap_or_default(),
-        kind_word(limit)
+        json_kind(limit)
     );
     Err(Problem::new(message)
         .hint("give a limit of the field's own kind, cast the field first, or check its type")

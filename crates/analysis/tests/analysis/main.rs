@@ -8,7 +8,7 @@ mod odd_data;
 mod reading;
 mod rows_and_columns;
 
-use gristmill_analysis::{Analysed, Format, Input, Problem, Source, analyze};
+use gristmill_analysis::{Analyzed, Format, Input, Problem, Source, analyze};
 use serde_json::{Value, json};
 
 /// A table as JSON text.
@@ -16,26 +16,26 @@ fn input(name: &str, format: Option<Format>, content: &[u8]) -> Input {
     Input { name: name.to_owned(), format, source: Source::Bytes(content.to_vec()) }
 }
 
-fn run_all(request: &Value, inputs: Vec<Input>) -> Result<(Value, Analysed), Problem> {
+fn run_all(request: &Value, inputs: Vec<Input>) -> Result<(Value, Analyzed), Problem> {
     let mut output = Vec::new();
-    let analysed = analyze(&request.to_string(), inputs, &mut output)?;
+    let analyzed = analyze(&request.to_string(), inputs, &mut output)?;
     let value = serde_json::from_slice(&output)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output)));
-    Ok((value, analysed))
+    Ok((value, analyzed))
 }
 
 /// Steps over JSON text.
-fn run(steps: Value, data: &str) -> Result<(Value, Analysed), Problem> {
+fn run(steps: Value, data: &str) -> Result<(Value, Analyzed), Problem> {
     run_all(&json!({ "steps": steps }), vec![input("data", None, data.as_bytes())])
 }
 
 /// The whole output of steps over JSON data.
 #[track_caller]
 fn check(steps: Value, data: Value, expected: Value) {
-    let (found, analysed) = run(steps, &data.to_string()).unwrap();
+    let (found, analyzed) = run(steps, &data.to_string()).unwrap();
     assert_eq!(found, expected);
     let rows = found.as_array().map(|rows| rows.len() as u64);
-    assert_eq!(analysed.rows, rows);
+    assert_eq!(analyzed.rows, rows);
 }
 
 /// The problem of steps over JSON data.

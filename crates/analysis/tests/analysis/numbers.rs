@@ -34,7 +34,7 @@ fn validate_counts_what_breaks_each_rule_and_shows_examples() {
         {"field": "kind", "required": true}
     ], "unique": ["id", "mail"]}}]});
     let inputs = vec![input("data", None, data.as_bytes()), input("people", None, b"id\n1\n2\n")];
-    let (found, analysed) = run_all(&request, inputs).unwrap();
+    let (found, analyzed) = run_all(&request, inputs).unwrap();
     let check = |field: &str, rule: &str, failed: usize, row: usize, value: Value| {
         let examples = if failed == 0 { json!([]) } else { json!([{"row": row, "value": value}]) };
         json!({"field": field, "rule": rule, "failed": failed, "examples": examples})
@@ -54,8 +54,8 @@ fn validate_counts_what_breaks_each_rule_and_shows_examples() {
             check("id, mail", "unique", 0, 0, Value::Null)
         ]})
     );
-    assert_eq!(analysed.rows, None);
-    assert_eq!(analysed.columns, ["valid", "rows", "valid_rows", "invalid_rows", "checks"]);
+    assert_eq!(analyzed.rows, None);
+    assert_eq!(analyzed.columns, ["valid", "rows", "valid_rows", "invalid_rows", "checks"]);
 }
 
 #[test]
@@ -287,9 +287,9 @@ fn outliers_are_shown_removed_or_flagged() {
         data.clone(),
         json!([{"count": 5}]),
     );
-    let (found, analysed) =
+    let (found, analyzed) =
         run(json!([{"outliers": {"field": "v", "action": "flag"}}, {"limit": 1}]), &data.to_string())
             .unwrap();
     assert_eq!(found, json!([{"v": 10, "is_outlier": false}]));
-    assert_eq!(analysed.notes, ["outliers of \"v\" by iqr 1.5: 1 of 6 rows, below 8 or above 16"]);
+    assert_eq!(analyzed.notes, ["outliers of \"v\" by iqr 1.5: 1 of 6 rows, below 8 or above 16"]);
 }

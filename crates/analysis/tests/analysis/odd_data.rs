@@ -7,13 +7,13 @@ use super::{check, input, run, run_all};
 
 #[test]
 fn mixed_columns_become_text_and_a_note_says_so() {
-    let (found, analysed) =
+    let (found, analyzed) =
         run(json!([]), r#"[{"a":1},{"a":"x"},{"a":true},{"a":2.50},{"a":[1]},{"a":null}]"#).unwrap();
     assert_eq!(
         found,
         json!([{"a": "1"}, {"a": "x"}, {"a": "true"}, {"a": "2.5"}, {"a": "[1]"}, {"a": null}])
     );
-    assert_eq!(analysed.notes, ["field \"a\" mixes 1 boolean, 2 number, 1 text, 1 list; it is kept as text"]);
+    assert_eq!(analyzed.notes, ["field \"a\" mixes 1 boolean, 2 number, 1 text, 1 list; it is kept as text"]);
 }
 
 #[test]
@@ -22,18 +22,18 @@ fn integers_beyond_64_bits_stay_exact() {
     let steps = json!([{"filter": {"field": "id", "operator": "==", "value": 0}}]);
     let request = steps.to_string().replace("\"value\":0", "\"value\":12345678901234567890");
     let mut output = Vec::new();
-    let analysed =
+    let analyzed =
         gristmill_analysis::analyze(&request, vec![input("data", None, data.as_bytes())], &mut output)
             .unwrap();
     assert_eq!(String::from_utf8(output).unwrap(), "[{\"id\":\"12345678901234567890\",\"n\":1}]");
     assert!(
-        analysed.notes[0]
+        analyzed.notes[0]
             .starts_with("field \"id\" has 1 integers beyond 64 bits; the whole field is kept exact as text")
     );
-    let (found, analysed) =
+    let (found, analyzed) =
         run_all(&json!({"steps": []}), vec![input("data", None, b"id\n1\n99999999999999999999\n")]).unwrap();
     assert_eq!(found, json!([{"id": "1"}, {"id": "99999999999999999999"}]));
-    assert!(analysed.notes[0].contains("integers beyond 64 bits"));
+    assert!(analyzed.notes[0].contains("integers beyond 64 bits"));
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn sums_are_exact_for_integers_and_compensated_for_fractions() {
     );
     let money: Vec<Value> = (0..10).map(|_| json!({"a": 0.1})).collect();
     check(steps.clone(), json!(money), json!([{"a_sum": 1.0}]));
-    let (found, analysed) = run(steps, &json!([{"a": i64::MAX}, {"a": 1}]).to_string()).unwrap();
+    let (found, analyzed) = run(steps, &json!([{"a": i64::MAX}, {"a": 1}]).to_string()).unwrap();
     assert_eq!(found, json!([{"a_sum": 9.223_372_036_854_776e18}]));
-    assert_eq!(analysed.notes, ["a sum of \"a\" is beyond 64 bits; the sums are numbers of about 16 digits"]);
+    assert_eq!(analyzed.notes, ["a sum of \"a\" is beyond 64 bits; the sums are numbers of about 16 digits"]);
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn large_integers_keep_their_last_digit_in_every_figure() {
 fn what_64_bits_cannot_hold_is_a_number_and_a_note_says_so() {
     let steps =
         json!([{"timeseries": {"operation": "difference", "field": "a", "as": "x"}}, {"select": ["x"]}]);
-    let (found, analysed) = run(steps, &json!([{"a": i64::MIN}, {"a": i64::MAX}]).to_string()).unwrap();
+    let (found, analyzed) = run(steps, &json!([{"a": i64::MIN}, {"a": i64::MAX}]).to_string()).unwrap();
     assert_eq!(found, json!([{"x": null}, {"x": 1.844_674_407_370_955_2e19}]));
-    assert_eq!(analysed.notes, ["figures of \"a\" are beyond 64 bits; they are numbers of about 16 digits"]);
+    assert_eq!(analyzed.notes, ["figures of \"a\" are beyond 64 bits; they are numbers of about 16 digits"]);
 }
 
 #[test]
@@ -103,31 +103,31 @@ fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
     assert_eq!(count(json!({"field": "a", "operator": "is nan"})), json!([{"count": 1}]));
     assert_eq!(count(json!({"field": "a", "operator": ">", "value": 1})), json!([{"count": 2}]));
     assert_eq!(count(json!({"not": {"field": "a", "operator": ">", "value": 1}})), json!([{"count": 2}]));
-    let (found, analysed) = run(json!([]), data).unwrap();
+    let (found, analyzed) = run(json!([]), data).unwrap();
     assert_eq!(found, json!([{"a": null}, {"a": null}, {"a": 2.0}, {"a": null}]));
-    assert_eq!(analysed.notes, ["field \"a\": 2 values are NaN or infinite and are written as null"]);
-    let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "!=", "value": "x"}}]), data)
+    assert_eq!(analyzed.notes, ["field \"a\": 2 values are NaN or infinite and are written as null"]);
+    let (found, analyzed) = run(json!([{"filter": {"field": "a", "operator": "!=", "value": "x"}}]), data)
         .err()
         .map_or_else(|| panic!(), |problem| (problem.message, problem.step));
     assert_eq!(
-        (found.as_str(), analysed),
+        (found.as_str(), analyzed),
         ("field \"a\" holds number, and cannot be compared with the text \"x\"", Some(1))
     );
-    let (found, analysed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
+    let (found, analyzed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
     assert_eq!(found, json!([{"a_count": 0, "a_mean": null}]));
-    assert_eq!(analysed.notes, ["field \"a\": 1 NaN values were left out"]);
+    assert_eq!(analyzed.notes, ["field \"a\": 1 NaN values were left out"]);
 }
 
 #[test]
 fn no_function_takes_nan_for_a_value() {
     let data = r#"[{"a": NaN}, {"a": 1.0}, {"a": 3.0}, {"a": NaN}, {"a": null}]"#;
     let functions = json!(["count", "missing", "distinct", "sum", "min", "max", "first", "last"]);
-    let (found, analysed) = run(json!([{"aggregate": {"aggregations": {"a": functions}}}]), data).unwrap();
+    let (found, analyzed) = run(json!([{"aggregate": {"aggregations": {"a": functions}}}]), data).unwrap();
     assert_eq!(
         found,
         json!([{"a_count": 2, "a_missing": 3, "a_distinct": 2, "a_sum": 4.0, "a_min": 1.0, "a_max": 3.0, "a_first": 1.0, "a_last": 3.0}])
     );
-    assert_eq!(analysed.notes, ["field \"a\": 2 NaN values were left out"]);
+    assert_eq!(analyzed.notes, ["field \"a\": 2 NaN values were left out"]);
     let (found, _) = run(json!(["describe"]), data).unwrap();
     let about = &found["columns"][0];
     assert_eq!(
@@ -139,17 +139,17 @@ fn no_function_takes_nan_for_a_value() {
 #[test]
 fn nothing_in_gives_nothing_out_with_the_columns_that_are_known() {
     let empty = |content: &[u8], steps: Value| {
-        let (found, analysed) =
+        let (found, analyzed) =
             run_all(&json!({ "steps": steps }), vec![input("data", None, content)]).unwrap();
-        (found, analysed.columns)
+        (found, analyzed.columns)
     };
     assert_eq!(empty(b"", json!([])), (json!([]), vec![]));
     assert_eq!(empty(b"[]", json!([])), (json!([]), vec![]));
     for format in [Format::Json, Format::JsonLines, Format::Csv] {
-        let (found, analysed) =
+        let (found, analyzed) =
             run_all(&json!({"steps": []}), vec![input("data", Some(format), b" \n")]).unwrap();
-        assert_eq!((found, analysed.rows), (json!([]), Some(0)), "{format:?}");
-        assert_eq!(analysed.notes, ["the data is empty: no rows and no columns"]);
+        assert_eq!((found, analyzed.rows), (json!([]), Some(0)), "{format:?}");
+        assert_eq!(analyzed.notes, ["the data is empty: no rows and no columns"]);
     }
     assert_eq!(
         empty(b"a,b\n", json!([{"aggregate": {"aggregations": {"b": ["mean", "sum", "max", "count"]}}}])).0,
@@ -179,9 +179,9 @@ fn nothing_in_gives_nothing_out_with_the_columns_that_are_known() {
 
 #[test]
 fn a_key_twice_in_one_object_counts_once() {
-    let (found, analysed) = run(json!([]), r#"[{"a":1,"a":2},{"a":3}]"#).unwrap();
+    let (found, analyzed) = run(json!([]), r#"[{"a":1,"a":2},{"a":3}]"#).unwrap();
     assert_eq!(found, json!([{"a": 1}, {"a": 3}]));
-    assert_eq!(analysed.notes, ["field \"a\" appears twice in one object; the first one counts"]);
+    assert_eq!(analyzed.notes, ["field \"a\" appears twice in one object; the first one counts"]);
 }
 
 #[test]
@@ -193,8 +193,8 @@ fn a_value_and_an_object_under_one_key_are_both_kept() {
 #[test]
 fn names_that_look_like_paths_or_like_our_own_are_taken_as_they_are() {
     let data = r#"[{"a.b": 1, "a": {"b": 2}, "x\u001fy": 3, "$serde_json::private::Number": "4", "": 5}]"#;
-    let (found, analysed) =
+    let (found, analyzed) =
         run(json!([{"filter": {"field": "a.b", "operator": "==", "value": 1}}]), data).unwrap();
     assert_eq!(found.as_array().map(Vec::len), Some(1));
-    assert_eq!(analysed.columns, ["a.b", "a.b", "x y", "$serde_json::private::Number", ""]);
+    assert_eq!(analyzed.columns, ["a.b", "a.b", "x y", "$serde_json::private::Number", ""]);
 }

@@ -7,9 +7,9 @@ use super::{input, run_all};
 
 #[track_caller]
 fn reads(format: Option<Format>, content: &[u8], expected: Value, notes: &[&str]) {
-    let (found, analysed) = run_all(&json!({"steps": []}), vec![input("data", format, content)]).unwrap();
+    let (found, analyzed) = run_all(&json!({"steps": []}), vec![input("data", format, content)]).unwrap();
     assert_eq!(found, expected);
-    assert_eq!(analysed.notes, notes);
+    assert_eq!(analyzed.notes, notes);
 }
 
 #[test]
@@ -73,16 +73,57 @@ fn csv_fields_may_be_quoted_empty_and_named_twice() {
 }
 
 #[test]
+fn a_quoted_empty_field_is_an_empty_text_and_an_unquoted_one_is_missing() {
+    reads(None, b"a,b\n\"\",1\n,2\n", json!([{"a": "", "b": 1}, {"a": null, "b": 2}]), &[]);
+}
+
+#[test]
+fn csv_lines_that_end_early_and_empty_lines_have_missing_values() {
+    let rows = json!([{"a": 1, "b": null}, {"a": null, "b": null}, {"a": 3, "b": 4}]);
+    reads(None, b"\n\r\na,b\r\n1\r\n\r\n3,4,", rows, &[]);
+}
+
+#[test]
+fn csv_columns_are_numbers_only_where_every_field_is_one() {
+    let csv = b"whole,fraction,flag,sign,zeros,big,quoted\n1,2,true,+5,007,1,\"1\"\n-3,.5,False,6,8,99999999999999999999,2.5\n";
+    let note = "field \"big\" has integers beyond 64 bits; it is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)";
+    reads(
+        None,
+        csv,
+        json!([
+            {"whole": 1, "fraction": 2.0, "flag": true, "sign": "+5", "zeros": 7, "big": "1", "quoted": 1.0},
+            {"whole": -3, "fraction": 0.5, "flag": false, "sign": "6", "zeros": 8, "big": "99999999999999999999", "quoted": 2.5}
+        ]),
+        &[note],
+    );
+}
+
+#[test]
+fn csv_that_does_not_hold_together_is_refused_with_its_line() {
+    let said = |csv: &[u8]| {
+        let refused = run_all(&json!({"steps": []}), vec![input("data", Some(Format::Csv), csv)]);
+        refused.expect_err("it cannot be read").message
+    };
+    let more = "the CSV data could not be read: line 3 has more fields than the first one";
+    assert_eq!(said(b"a,b\n\"x\ny\",3,4\n"), more.replace("line 3", "line 2"));
+    assert_eq!(said(b"a,b\n1,2\n1,2,3\n"), more);
+    let open =
+        "the CSV data could not be read: a field in line 2 begins with a quote and does not end with one";
+    assert_eq!(said(b"a,b\n\"1,2\n3,4\n"), open);
+    assert_eq!(said(b"a\n\"1\"2\n"), open);
+}
+
+#[test]
 fn decimal_commas_stay_text_and_a_note_tells_how_to_calculate() {
     let csv = b"name;price\na;1,5\nb;-2\nc;10,25\n";
-    let (found, analysed) = run_all(
+    let (found, analyzed) = run_all(
         &json!({"steps": [{"compute": {"price": "number(replace(`price`, ',', '.'))"}}, {"aggregate": {"aggregations": {"price": "sum"}}}]}),
         vec![input("data", None, csv)],
     )
     .unwrap();
     assert_eq!(found, json!([{"price_sum": 9.75}]));
     assert_eq!(
-        analysed.notes,
+        analyzed.notes,
         [
             "the fields are separated by ';'",
             "field \"price\" has numbers with a decimal comma, such as \"1,5\", and is kept as text; cast does not read them; to calculate: {\"compute\": {\"price\": \"number(replace(`price`, ',', '.'))\"}}"
@@ -106,6 +147,34 @@ fn the_types_of_parquet_become_plain_ones() {
         "field \"money\" holds decimals; they are calculated as binary fractions (about 16 digits)",
     ];
     reads(None, include_bytes!("../fixtures/types.parquet"), expected, &notes);
+}
+
+#[test]
+fn parquet_is_read_with_every_codec() {
+    let row: serde_json::Map<String, Value> = ["none", "snappy", "gzip", "brotli", "lz4", "zstd"]
+        .into_iter()
+        .map(|codec| (codec.to_owned(), "same text".into()))
+        .collect();
+    reads(None, include_bytes!("../fixtures/codecs.parquet"), vec![Value::Object(row); 40].into(), &[]);
+}
+
+#[test]
+fn lists_maps_and_durations_of_parquet_become_json_and_seconds() {
+    let expected = json!([
+        {"items": [{"k": 1, "m": "u"}, {"k": 2, "m": null}], "grid": [[1], [2, 3]],
+         "prices": [{"key": "a", "value": 1.5}, {"key": "b", "value": null}],
+         "order": {"tags": ["x", "y"], "took": 1.5}, "waited": 2.0},
+        {"items": [], "grid": [[]], "prices": null, "order": null, "waited": null},
+        {"items": null, "grid": [null, [4]], "prices": [], "order": {"tags": [], "took": null}, "waited": -1.0}
+    ]);
+    let note = |field: &str| format!("field {field:?} holds durations; they are numbers of seconds here");
+    let notes = [note("order.took"), note("waited")];
+    reads(
+        None,
+        include_bytes!("../fixtures/nested.parquet"),
+        expected,
+        &notes.each_ref().map(String::as_str),
+    );
 }
 
 #[test]

@@ -115,9 +115,9 @@ fn both_styles_of_a_call_give_the_same() {
         json!({"data_field": "result.items", "steps": [{"operation": "filter", "parameters": {"conditions": conditions}}]}),
     ];
     for request in requests {
-        let (found, analysed) = run_all(&request, vec![input("data", None, data.as_bytes())]).unwrap();
+        let (found, analyzed) = run_all(&request, vec![input("data", None, data.as_bytes())]).unwrap();
         assert_eq!(found, json!([{"a": 5}]), "{request}");
-        assert_eq!((analysed.rows, analysed.columns), (Some(1), vec!["a".to_owned()]));
+        assert_eq!((analyzed.rows, analyzed.columns), (Some(1), vec!["a".to_owned()]));
     }
 }
 

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 use super::table_text;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::terminal::{Printable, tell_beside};
-use crate::{engine_progress, exit_codes, upstreams};
+use crate::terminal::{Printable, eprint_lines};
+use crate::{exit_codes, upstreams};
 
 /// Steps are written by hand or by a model; what is larger is data in the wrong place.
 const STEPS_BYTES_MAX: u64 = 1024 * 1024;
@@ -73,24 +73,23 @@ pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
     let (_, limits) = upstreams::read_with_limits(false, &arguments.config, &arguments.limits)?;
     let request = request_of(&arguments.steps, arguments.data_field.as_deref()).map_err(Failure::Usage)?;
     let inputs = inputs_of(&arguments).map_err(Failure::Usage)?;
-    engine_progress::prepare().map_err(Failure::Ours)?;
-    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
+    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     // One analysis is all there will be: no worker is kept waiting behind it.
     let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
     let gateway = Gateway::builder(worker).limits(limits).pool(pool).build().await;
-    let gateway = gateway.map_err(|error| Failure::Ours(error.into()))?;
-    let output = gateway.throw_away_file().map_err(|error| Failure::Ours(error.into()))?;
+    let gateway = gateway.map_err(|error| Failure::Internal(error.into()))?;
+    let output = gateway.throw_away_file().map_err(|error| Failure::Internal(error.into()))?;
     let outcome = gateway.analyze(AnalysisRequest { request, inputs, limits: None, output }).await;
     gateway.shutdown().await;
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(failure) => return Ok(tell_failure(&failure, arguments.json)),
+        Err(failure) => return Ok(print_failure(&failure, arguments.json)),
     };
     match show(&arguments, outcome) {
         Ok(()) => Ok(exit_codes::OK),
         // Whoever read our output has seen enough.
         Err(error) if is_closed(&error) => Ok(exit_codes::OK),
-        Err(error) => Err(Failure::Ours(error)),
+        Err(error) => Err(Failure::Internal(error)),
     }
 }
 
@@ -149,6 +148,9 @@ fn input(name: String, path: &Path, format: Option<String>) -> anyhow::Result<An
     } else {
         let file = File::open(path).with_context(|| format!("{shown} cannot be opened"))?;
         let metadata = file.metadata().with_context(|| format!("{shown} cannot be read"))?;
+        if metadata.is_dir() {
+            bail!("{shown} is a folder; name a file in it");
+        }
         if !metadata.is_file() {
             bail!("{shown} is not a plain file; pipe it in, with `-` in its place");
         }
@@ -176,7 +178,7 @@ fn piped() -> anyhow::Result<File> {
     Ok(file?)
 }
 
-fn tell_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
+fn print_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
     let (code, message) = (failure.code, &failure.message);
     if as_json {
         let (hint, step) = (&failure.hint, failure.step);
@@ -185,9 +187,9 @@ fn tell_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
     } else {
         let step = failure.step.filter(|_| !message.starts_with("step "));
         let step = step.map(|step| format!(" step {step}")).unwrap_or_default();
-        tell_beside(&Printable::all(&format!("error[{code}]{step}: {message}")));
+        eprint_lines(&Printable::all(&format!("error[{code}]{step}: {message}")));
         if let Some(hint) = &failure.hint {
-            tell_beside(&Printable::all(&format!("hint: {hint}")));
+            eprint_lines(&Printable::all(&format!("hint: {hint}")));
         }
     }
     ExitCode::from(exit_codes::number_of(code))
@@ -200,11 +202,11 @@ fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Resul
         let shown = path.display();
         let mut file = File::create(path).with_context(|| format!("{shown} cannot be written"))?;
         let bytes = io::copy(&mut output, &mut file).with_context(|| format!("{shown} cannot be written"))?;
-        tell_beside(&match rows {
+        eprint_lines(&match rows {
             Some(rows) => format!("wrote {rows} rows to {shown}, {bytes} bytes"),
             None => format!("wrote {shown}, {bytes} bytes"),
         });
-        tell_notes(&notes);
+        print_notes(&notes);
         return Ok(());
     }
     if arguments.json {
@@ -216,7 +218,7 @@ fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Resul
     let shown = match (arguments.max_tokens, rows) {
         (Some(tokens_max), _) => {
             let shaped = shape_json(&text, Strategy::Auto, tokens_max, &tokens::count);
-            shaped.left_out.iter().for_each(|left_out| tell_beside(&format!("left out: {left_out}")));
+            shaped.left_out.iter().for_each(|left_out| eprint_lines(&format!("left out: {left_out}")));
             format!("{}\n", shaped.text)
         }
         (None, None) => format!("{:#}\n", serde_json::from_str::<Value>(&text)?),
@@ -234,12 +236,12 @@ fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Resul
     let mut stdout = io::stdout().lock();
     stdout.write_all(shown.as_bytes())?;
     stdout.flush()?;
-    tell_notes(&notes);
+    print_notes(&notes);
     Ok(())
 }
 
-fn tell_notes(notes: &[String]) {
-    notes.iter().for_each(|note| tell_beside(&Printable::all(&format!("note: {note}"))));
+fn print_notes(notes: &[String]) {
+    notes.iter().for_each(|note| eprint_lines(&Printable::all(&format!("note: {note}"))));
 }
 
 /// One document. A whole result goes from the file as it is: it may be large.

@@ -1,18 +1,62 @@
 //! `gristmill config …`: what is configured, where, and whether it is in order.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use gristmill_config::{self as config, Flags, Surroundings};
 
 use super::{Failure, Outcome, config_approve, config_check, config_path, config_show};
-use crate::arguments::{ConfigArguments, ConfigCommand};
-use crate::config::{self, Flags, Surroundings};
+use crate::arguments::ConfigFile;
 use crate::exit_codes;
 use crate::terminal::Printable;
 
+#[derive(Args)]
+pub struct ConfigArguments {
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum ConfigCommand {
+    /// Show the whole configuration, and where each part comes from
+    Show {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show everything that is wrong with it
+    Check {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show which files are looked for, and which are there
+    Path {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Allow a project's file to be used as it is now
+    Approve {
+        /// The file [default: the project's]
+        file: Option<PathBuf>,
+        /// Take the approval back
+        #[arg(long)]
+        revoke: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
 pub fn config(arguments: ConfigArguments) -> Outcome {
-    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let flags = Flags { config: arguments.config.config, ..Flags::default() };
     match arguments.command {
         ConfigCommand::Show { json } => {

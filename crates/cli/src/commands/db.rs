@@ -81,7 +81,7 @@ pub async fn db(arguments: DbArguments) -> Outcome {
                 health.faults.iter().for_each(|fault| println!("  {fault}"));
                 eprintln!("hint: stop every gristmill, keep the file, and put a backup in its place");
             }
-            Ok(if health.faults.is_empty() { ExitCode::SUCCESS } else { exit_codes::ours() })
+            Ok(if health.faults.is_empty() { ExitCode::SUCCESS } else { exit_codes::internal() })
         }
     }
 }

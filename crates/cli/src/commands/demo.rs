@@ -1,49 +1,57 @@
 //! `gristmill demo`: the classic job on real MCP servers, and what it saved.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use gristmill_gateway::domain::catalogue::ToolDefinition;
+use clap::Args;
+use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
+use gristmill_gateway::domain::catalogue::{Lookup, ToolDefinition};
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, grouped};
-use gristmill_gateway::ports::{BoxFuture, ToolCall, ToolFailure, ToolSearch, ToolSource, Tools};
-use gristmill_gateway::skills::SkillOffer;
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{
+    BoxFuture, CallWatcher, DefinitionTokens, Needed, SkillOffer, ToolCall, ToolFailure, ToolSearch,
+    ToolSource, Tools,
+};
 use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{Event, ExecuteRequest, Folders, Gateway, Report, WorkerCommand, tokens};
 use gristmill_mcp::Profile;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
-use crate::arguments::Demo;
-use crate::{engine_progress, exit_codes, upstreams};
+use crate::{exit_codes, upstreams};
+
+#[derive(Args)]
+pub struct Demo {
+    /// Print the tables as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// The question that a person might ask.
 const QUESTION: &str = "Attach the transcript of yesterday's planning meeting to its record in the CRM. \
                         Which urgent tickets are open for the customers that were named in it?";
 
-/// The program that an agent would write for it.
-const PROGRAM: &str = include_str!("../demo/transcript_to_crm.py");
-
 /// Served by this very binary.
 const SERVERS: [&str; 3] = ["crm", "database", "documents"];
 
 pub async fn demo(arguments: Demo) -> Outcome {
-    engine_progress::prepare().map_err(Failure::Ours)?;
     let upstreams = connect()?;
-    run(arguments, upstreams).await.map_err(Failure::Ours)
+    run(arguments, upstreams).await.map_err(Failure::Internal)
 }
 
 /// The example servers, started as any other server is.
 fn connect() -> Result<Upstreams, Failure> {
-    let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
-    let binary = std::env::current_exe().map_err(|error| Failure::Ours(error.into()))?;
+    let folders = Folders::from_environment().map_err(|error| Failure::Internal(error.into()))?;
+    let binary = std::env::current_exe().map_err(|error| Failure::Internal(error.into()))?;
     let settings = SERVERS.map(|name| ServerSettings {
         // They are ours, and change with us.
         accept: Accept::Everything,
         ..ServerSettings::program(name, binary.to_string_lossy(), &["example-server", name])
     });
-    upstreams::connect(settings.to_vec(), HashMap::new(), folders.cache.join("demo"), Refresh::Behind)
+    upstreams::connect(settings.to_vec(), HashMap::new(), folders.cache.join("demo"), Refresh::InBackground)
 }
 
 async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::process::ExitCode> {
@@ -97,7 +105,7 @@ struct Seen {
 
 impl Seen {
     fn tokens(texts: &Mutex<Vec<String>>) -> usize {
-        let texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = texts.lock();
         texts.iter().map(|text| tokens::count(text)).sum()
     }
 }
@@ -109,9 +117,9 @@ struct Watched {
 }
 
 impl ToolSource for Watched {
-    fn freeze(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
-        Box::pin(async {
-            let tools = self.upstreams.freeze().await;
+    fn freeze<'a>(&'a self, needed: Needed<'a>) -> BoxFuture<'a, Arc<dyn Tools>> {
+        Box::pin(async move {
+            let tools = self.upstreams.freeze(needed).await;
             let watched: Arc<dyn Tools> = Arc::new(WatchedTools { tools, seen: Arc::clone(&self.seen) });
             watched
         })
@@ -128,18 +136,39 @@ struct WatchedTools {
 }
 
 impl Tools for WatchedTools {
-    fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async {
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        call: ToolCall,
+    ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async move {
             let arguments = Value::from(call.arguments.clone()).to_string();
-            self.seen.arguments.lock().unwrap_or_else(PoisonError::into_inner).push(arguments);
-            let answer = self.tools.call(call).await?;
-            self.seen.answers.lock().unwrap_or_else(PoisonError::into_inner).push(answer.json.clone());
+            self.seen.arguments.lock().push(arguments);
+            let answer = self.tools.call(caller, call).await?;
+            self.seen.answers.lock().push(answer.json.clone());
             Ok(answer)
         })
     }
 
+    fn read_resource<'a>(
+        &'a self,
+        caller: &'a Caller,
+        uri: &'a str,
+        watcher: CallWatcher,
+    ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        self.tools.read_resource(caller, uri, watcher)
+    }
+
     fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
         self.tools.search(search, skills)
+    }
+
+    fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
+        self.tools.definition_tokens(name)
+    }
+
+    fn lookup(&self) -> Option<&Lookup> {
+        self.tools.lookup()
     }
 
     fn tree(&self) -> Option<&std::path::Path> {

@@ -1,20 +1,44 @@
 //! `gristmill doctor`: which walls stand, where things are, what to do about what is weak.
 
+use clap::Args;
 use gristmill_gateway::domain::Level;
-use gristmill_gateway::{ExecuteRequest, Wall};
 use gristmill_gateway::{
-    Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls,
+    EngineId, Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls,
 };
-use gristmill_worker::{component_id, remedy_for};
+use gristmill_gateway::{ExecuteRequest, Wall};
+use gristmill_worker::remedy_for;
 use serde::Serialize;
 
 use super::doctor_clients::{self, ClientFinding};
 use super::doctor_database::Database;
 use super::doctor_servers::{Address, Servers};
+use super::setup::engine_file;
 use super::{Failure, Outcome};
-use crate::arguments::Doctor;
-use crate::terminal::{tell, tell_after};
-use crate::{engine_progress, exit_codes};
+use crate::arguments::ConfigFile;
+use crate::exit_codes;
+use crate::terminal::{print_after, print_lines};
+
+#[derive(Args)]
+pub struct Doctor {
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// The level to check for
+    #[arg(long, default_value_t = Level::Production)]
+    pub level: Level,
+
+    /// Do not reach the configured servers
+    #[arg(long)]
+    pub no_servers: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+
+    /// The address at which `serve --http` would serve
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::serve::http_address)]
+    pub http: std::net::SocketAddr,
+}
 
 #[derive(Serialize)]
 struct Findings {
@@ -29,7 +53,8 @@ struct Findings {
     walls: Vec<WallFinding>,
     cache_folder: String,
     scratch_folder: String,
-    engine_file: Option<String>,
+    /// Where the engine is unpacked to, which the trial has done.
+    engine_file: String,
     engine_file_good: bool,
     guest: &'static str,
     /// A program that was really run.
@@ -53,11 +78,11 @@ struct WallFinding {
 }
 
 pub async fn doctor(arguments: Doctor) -> Outcome {
-    let findings = look(&arguments).await.map_err(Failure::Ours)?;
+    let findings = look(&arguments).await.map_err(Failure::Internal)?;
     match arguments.json {
         true => {
             let text =
-                serde_json::to_string_pretty(&findings).map_err(|error| Failure::Ours(error.into()))?;
+                serde_json::to_string_pretty(&findings).map_err(|error| Failure::Internal(error.into()))?;
             println!("{text}");
         }
         false => print(&findings),
@@ -66,7 +91,7 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     // Without its database no gateway starts.
     let is_ready = findings.ready && findings.database.trouble().is_none();
     Ok(match (is_ready, is_misconfigured) {
-        (false, _) => exit_codes::ours(),
+        (false, _) => exit_codes::internal(),
         (true, true) => exit_codes::usage(),
         (true, false) => exit_codes::OK,
     })
@@ -75,8 +100,7 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
 async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
     let level = arguments.level;
     let folders = Folders::from_environment()?;
-    engine_progress::prepare()?;
-    let artifact = engine_progress::artifact()?;
+    let engine = engine_file(EngineId::Python)?;
     // Asked of a gateway that requires nothing, so that it can tell of every wall.
     let walls = walls_of(Level::Development).await;
     let (walls, mut problem) = match walls {
@@ -101,9 +125,9 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         walls: walls.iter().map(|status| finding(status, required)).collect(),
         cache_folder: folders.cache.display().to_string(),
         scratch_folder: folders.scratch.display().to_string(),
-        engine_file: artifact.path().map(|path| path.display().to_string()),
-        engine_file_good: artifact.verify()?,
-        guest: component_id(),
+        engine_file: engine.path().display().to_string(),
+        engine_file_good: engine.is_good(),
+        guest: engine.guest(),
         trial_ms,
         servers: match arguments.no_servers {
             true => None,
@@ -136,12 +160,12 @@ async fn walls_of(level: Level) -> Result<Vec<WallStatus>, String> {
     let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
     let walls = gateway.ready().await;
     gateway.shutdown().await;
-    walls
+    walls.map_err(|error| error.to_string())
 }
 
 async fn trial(level: Level) -> Result<f64, String> {
     let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
-    gateway.ready().await?;
+    gateway.ready().await.map_err(|error| error.to_string())?;
     let report = gateway.execute(ExecuteRequest::python("6 * 7")).finish().await;
     gateway.shutdown().await;
     match report.error {
@@ -160,16 +184,17 @@ fn print(findings: &Findings) {
             (false, true) => "MISSING",
             (false, false) => "weak   ",
         };
-        tell_after(&format!("  {mark} {:<18} ", wall.name), &wall.detail);
+        print_after(&format!("  {mark} {:<18} ", wall.name), &wall.detail);
         if let Some(remedy) = wall.remedy {
-            tell(&format!("          remedy: {remedy}"));
+            print_lines(&format!("          remedy: {remedy}"));
         }
     }
     println!("\nplaces:");
     println!("  cache    {}", findings.cache_folder);
     println!("  scratch  {}", findings.scratch_folder);
-    let state = if findings.engine_file_good { "ok" } else { "missing or damaged; run `gristmill setup`" };
-    println!("  engine   {} ({state})", findings.engine_file.as_deref().unwrap_or("-"));
+    let state =
+        if findings.engine_file_good { "ok" } else { "cannot be kept; unpacked into memory at each start" };
+    println!("  engine   {} ({state})", findings.engine_file);
     println!("  guest    {}", &findings.guest[..16]);
     if let Some(servers) = &findings.servers {
         servers.print();
@@ -180,7 +205,7 @@ fn print(findings: &Findings) {
     let but = findings.servers.as_ref().and_then(Servers::trouble);
     let but = but.map(|trouble| format!(", but {trouble}")).unwrap_or_default();
     if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {
-        return tell(&format!(
+        return print_lines(&format!(
             "\nnot ready: {trouble}; programs run, but `gristmill serve` only with --no-state"
         ));
     }

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
+use gristmill_clients::Client;
+use gristmill_clients::client_file::{ClientFile, short};
+use gristmill_clients::our_entry;
+use gristmill_clients::places::{self, Place};
+use gristmill_clients::records::Records;
+use gristmill_clients::translate::{Context, Translated, translate};
+use gristmill_config::problem::shown;
+use gristmill_config::tree::{Node, Value};
+use gristmill_config::{self as config, Config, Flags, Surroundings};
 use rustix::fs::{Access, access};
 use serde::Serialize;
 
-use crate::clients::Client;
-use crate::clients::client_file::{ClientFile, short};
-use crate::clients::our_entry;
-use crate::clients::places::{self, Place};
-use crate::clients::records::Records;
-use crate::clients::translate::{Context, Translated, translate};
-use crate::config::problem::shown;
-use crate::config::tree::{Node, Value};
-use crate::config::{self, Config, Flags, Surroundings};
-use crate::terminal::{Printable, tell, tell_after};
+use crate::terminal::{Printable, print_after, print_lines};
 
 /// What is known of a client's file.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -29,7 +29,6 @@ pub struct ClientFinding {
     pub connected: bool,
     /// What it starts as us.
     pub command: Option<String>,
-    /// What is wrong.
     pub problem: Option<String>,
     /// What to do about it.
     pub remedy: Option<String>,
@@ -169,8 +168,8 @@ pub fn print(findings: &[ClientFinding]) {
             (None, true) => ("ok     ", format!("connected in {}", finding.file)),
             (None, false) => ("-      ", format!("not connected: gristmill connect {}", finding.client)),
         };
-        tell_after(&format!("  {mark} {:<15} ", finding.title), &Printable::all(&words));
-        let more = |text: String| tell(&format!("          {text}"));
+        print_after(&format!("  {mark} {:<15} ", finding.title), &Printable::all(&words));
+        let more = |text: String| print_lines(&format!("          {text}"));
         if let Some(remedy) = finding.remedy.as_ref().filter(|_| finding.problem.is_some()) {
             more(format!("remedy: {remedy}"));
         }
@@ -187,20 +186,16 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::config::surroundings::Platform;
+    use gristmill_config::Platform;
 
-    #[test]
-    fn each_client_that_is_here_is_told_of_with_what_to_do() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let home = folder.path();
+    /// Four clients, each with something of its own to be told; `gone` is a program that is not there.
+    fn write_files(home: &Path, gone: &str) {
         let write = |path: &str, text: &str| {
             let path = home.join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
             fs::write(path, text).expect("a file");
         };
         write(".config/gristmill/gristmill.toml", "[servers.files]\ncommand = \"files\"\n");
-        let gone = home.join("gone/gristmill");
-        let gone = gone.display();
         let entry = format!("{{\"command\": \"{gone}\", \"args\": [\"serve\"]}}");
         write(
             ".cursor/mcp.json",
@@ -212,6 +207,14 @@ mod tests {
             ".codeium/windsurf/mcp_config.json",
             "{\"mcpServers\": {\"mill\": {\"command\": \"/bin/sh/gristmill\", \"disabled\": true}}}",
         );
+    }
+
+    #[test]
+    fn each_client_that_is_here_is_told_of_with_what_to_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path();
+        let gone = home.join("gone/gristmill").display().to_string();
+        write_files(home, &gone);
         let surroundings = Surroundings {
             environment: BTreeMap::from([("HOME".into(), home.into())]),
             current_folder: home.join("work"),
@@ -230,7 +233,7 @@ mod tests {
         let expected = vec![
             ClientFinding {
                 connected: true,
-                command: Some(gone.to_string()),
+                command: Some(gone.clone()),
                 problem: Some(format!("starts {gone}, which is not there")),
                 also_behind_us: vec!["docs".to_owned()],
                 ..finding(Client::Cursor, "~/.cursor/mcp.json")

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::arguments::ConfigFile;
 use crate::data_store::DataPlace;
-use crate::terminal::tell;
+use crate::terminal::print_lines;
 
 use super::doctor_servers::words;
 
@@ -22,7 +22,6 @@ pub struct Database {
     bytes: Option<u64>,
     /// Results that are kept, whose files lie beside it.
     results: Option<u64>,
-    /// Their bytes together.
     results_bytes: Option<u64>,
     /// What is wrong, and what to do.
     problems: Vec<String>,
@@ -97,7 +96,7 @@ impl Database {
             let s = if count == 1 { "" } else { "s" };
             println!("          {count} result{s} kept beside it ({})", format_bytes(bytes));
         }
-        self.problems.iter().for_each(|problem| tell(&format!("          {problem}")));
+        self.problems.iter().for_each(|problem| print_lines(&format!("          {problem}")));
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use gristmill_config::Flags;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,7 +12,6 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::Failure;
 use super::list::Listing;
-use crate::config::Flags;
 use crate::upstreams;
 
 /// Whoever listens on this machine answers at once.
@@ -86,7 +86,9 @@ impl Servers {
 /// What a failure says.
 pub fn words(failure: &Failure) -> String {
     match failure {
-        Failure::Usage(error) | Failure::Configuration(error) | Failure::Ours(error) => format!("{error:#}"),
+        Failure::Usage(error) | Failure::Configuration(error) | Failure::Internal(error) => {
+            format!("{error:#}")
+        }
     }
 }
 
@@ -100,7 +102,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// Tries it.
     pub async fn look(address: SocketAddr) -> Self {
         let (state, detail) = match TcpListener::bind(address).await {
             Ok(_) => ("free", format!("`gristmill serve --http {address}` can serve here")),

@@ -1,23 +1,42 @@
 //! `gristmill example-server NAME`: an MCP server over standard input and output, to try things on.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::anyhow;
+use clap::Args;
+use gristmill_example_servers::{self as example_servers, Answer, ExampleServer, Options};
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_mcp::{ServedAnswer, ServedInfo, ServedTools, serve_stdio};
 use serde_json::{Map, Value};
 
 use super::{Failure, Outcome};
-use crate::arguments::ExampleServerArguments;
-use crate::example_servers::{self, Answer, ExampleServer, Options};
+
+#[derive(Args)]
+pub struct ExampleServerArguments {
+    /// calculator, weather, filesystem, database, documents or crm
+    pub name: String,
+
+    /// replay: the definitions to serve, for measuring
+    #[arg(hide = true)]
+    pub file: Option<PathBuf>,
+
+    /// filesystem: the folder to serve [default: a small tree in memory]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+
+    /// database: the folder for its file [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
 
 pub async fn example_server(arguments: ExampleServerArguments) -> Outcome {
     let options = Options { root: arguments.root, data: arguments.data, file: arguments.file };
     let server = example_servers::by_name(&arguments.name, &options)
         .map_err(|error| Failure::Usage(anyhow!(error)))?;
     let served = Arc::new(Served(Arc::from(server)));
-    serve_stdio(served).await.map_err(|error| Failure::Ours(anyhow!(error)))?;
+    serve_stdio(served).await.map_err(|error| Failure::Internal(anyhow!(error)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,14 +5,14 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use gristmill_gateway::domain::{parse_ms, unix_of_date, utc_text};
+use gristmill_gateway::domain::{cut_to_width, parse_ms, unix_of_date, utc_text};
 use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome, Verdict};
 use serde_json::Value;
 
 use super::Outcome;
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
-use crate::terminal::{columns, cut, one_line};
+use crate::terminal::{columns, one_line};
 
 #[derive(Args)]
 pub struct HistoryArguments {
@@ -40,10 +40,8 @@ pub struct HistoryArguments {
     pub config: ConfigFile,
 }
 
-/// From when on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// So long ago.
     Ago(Duration),
     /// The beginning of this day, in UTC.
     Day(SystemTime),
@@ -128,7 +126,7 @@ fn table(listed: &[ExecutionSummary], columns: Option<usize>) -> Vec<String> {
             });
         }
         line.push_str(&row[6]);
-        columns.map_or(line.clone(), |columns| cut(&line, columns)).trim_end().to_owned()
+        columns.map_or(line.clone(), |columns| cut_to_width(&line, columns)).trim_end().to_owned()
     };
     rows.iter().map(line).collect()
 }
@@ -143,7 +141,7 @@ fn cells(summary: &ExecutionSummary) -> [String; 7] {
         short(&summary.id).to_owned(),
         outcome,
         if summary.outcome.is_known() { time(summary.duration_ms) } else { String::new() },
-        summary.calls.to_string(),
+        if summary.outcome.is_known() { summary.calls.to_string() } else { String::new() },
         tokens_saved(summary),
         first_line(summary.code.as_deref()),
     ]
@@ -170,7 +168,7 @@ fn first_line(code: Option<&str>) -> String {
     let Some(code) = code else { return "(not kept)".to_owned() };
     let is_telling = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let line = one_line(code.lines().find(is_telling).or(code.lines().next()).unwrap_or_default());
-    cut(&line, PROGRAM_CHARS)
+    cut_to_width(&line, PROGRAM_CHARS)
 }
 
 /// `2026-07-28 09:30:00`.
@@ -192,8 +190,9 @@ pub fn as_value(summary: &ExecutionSummary) -> Value {
 /// Without the figures that nobody knows.
 pub fn as_far_as_known(mut value: Value, summary: &ExecutionSummary) -> Value {
     if !summary.outcome.is_known() {
-        value["duration_ms"] = Value::Null;
-        value["tokens"] = Value::Null;
+        for figure in ["duration_ms", "calls", "calls_failed", "tokens", "cpu_time_ms", "memory_peak_bytes"] {
+            value[figure] = Value::Null;
+        }
     }
     value
 }
@@ -251,6 +250,7 @@ mod tests {
         );
         let lost = ExecutionSummary { outcome: RecordedOutcome::Lost, duration_ms: 0.0, ..summary() };
         assert_eq!((cells(&lost)[3].as_str(), &as_value(&lost)["duration_ms"]), ("", &Value::Null));
+        assert_eq!((cells(&lost)[4].as_str(), &as_value(&lost)["calls"]), ("", &Value::Null));
         assert_eq!((cells(&lost)[5].as_str(), &as_value(&lost)["tokens"]), ("", &Value::Null));
         // From before definitions were counted.
         let saved = |inside: u64| {

@@ -5,40 +5,47 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::anyhow;
+use gristmill_clients::Client;
+use gristmill_clients::client_file::short;
+use gristmill_clients::import::{Imported, import as import_servers};
+use gristmill_clients::places::FileScope;
+use gristmill_clients::still_missing::{Missing, missing};
+use gristmill_clients::survey::{FoundServer, PlainValues, Survey, Target, Verdict, survey};
+use gristmill_clients::variables::VariableNames;
+use gristmill_config::edit::{self, is_left_to_owner};
+use gristmill_config::load::env_path;
+use gristmill_config::locations::SHARED_NAME;
+use gristmill_config::problem::{closest, shown};
+use gristmill_config::{Approval, Surroundings};
+use gristmill_gateway::domain::{counted, cut_to_width};
 use serde_json::{Value as Json, json};
 
 use super::add::{Scope, file_of};
+use super::client_arguments::ImportArguments;
 use super::import_answer::Answer;
-use super::list::counted;
-use super::servers::scope;
+use super::servers::{print_by_hand, scope};
 use super::{Failure, Outcome};
-use crate::client_arguments::ImportArguments;
-use crate::clients::Client;
-use crate::clients::client_file::short;
-use crate::clients::places::Reach;
-use crate::clients::still_missing::{Missing, missing};
-use crate::clients::survey::{Found, PlainValues, Survey, Target, Verdict, survey};
-use crate::clients::take_servers::{Taken, take};
-use crate::clients::variables::Naming;
-use crate::config::edit;
-use crate::config::load::env_path;
-use crate::config::locations::SHARED_NAME;
-use crate::config::problem::{closest, shown};
-use crate::config::{Approval, Surroundings};
 use crate::exit_codes;
-use crate::terminal::{Printable, ask, cut, tell, tell_beside, width, wrapped};
+use crate::terminal::{Printable, ask, eprint_lines, print_lines, width, wrapped};
 
 pub fn import(arguments: ImportArguments) -> Outcome {
-    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let scope = scope(arguments.scope.clone());
     let path = file_of(&surroundings, &scope).map_err(|error| Failure::Usage(error.into()))?;
     refuse_shared_file(&path, &scope)?;
     edit::check(&path).map_err(|error| Failure::Usage(error.into()))?;
+    if arguments.keep_values && is_left_to_owner(&path) {
+        return Err(Failure::Usage(anyhow!(
+            "{} is YAML, which Gristmill reads, but does not edit, and what to add to it would be printed with \
+             the secrets in it; leave --keep-values out",
+            shown(&path.display().to_string())
+        )));
+    }
     let target = Target::read(&path, scope == Scope::Project, &surroundings);
     let target = target.map_err(|error| Failure::Usage(error.into()))?;
     let clients = if arguments.from.is_empty() { Client::ALL.to_vec() } else { arguments.from.clone() };
     let plain = if arguments.keep_values { PlainValues::Keep } else { PlainValues::Move };
-    let mut naming = Naming::new(&surroundings, target.variables());
+    let mut naming = VariableNames::new(&surroundings, target.variables());
     let survey = survey(&clients, &surroundings, &target, plain, &mut naming);
     let home = surroundings.home();
     let listing = Listing { survey: &survey, home: home.as_deref(), replace: arguments.replace };
@@ -54,22 +61,23 @@ pub fn import(arguments: ImportArguments) -> Outcome {
         Some(named) => Some(named),
         None => listing.pick(&arguments),
     };
-    let taken = match &picked {
-        Some(picked) if !arguments.dry_run => {
-            take(picked, &target, &naming, &surroundings).map_err(|error| Failure::Usage(error.into()))?
-        }
-        Some(_) | None => Taken::default(),
+    let imported = match &picked {
+        Some(picked) if !arguments.dry_run => import_servers(picked, &target, &naming, &surroundings)
+            .map_err(|error| Failure::Usage(error.into()))?,
+        Some(_) | None => Imported::default(),
     };
     let missing = missing_of(picked.as_deref().unwrap_or_default(), &target, &surroundings);
     match arguments.json {
-        true => println!("{:#}", listing.json(picked.as_deref(), &taken, &missing, &target.path)),
+        true => println!("{:#}", listing.json(picked.as_deref(), &imported, &missing, &target.path)),
         false => {
-            listing.tell(picked.as_deref(), &taken, &target.path, arguments.dry_run);
-            tell_missing(&missing, &target.path, home.as_deref());
-            listing.tell_next(picked.as_deref().unwrap_or_default(), &arguments);
+            listing.print_outcome(picked.as_deref(), &imported, &target.path, arguments.dry_run);
+            imported.by_hand.iter().for_each(print_by_hand);
+            print_missing(&missing, &target.path, home.as_deref());
+            listing.print_next(picked.as_deref().unwrap_or_default(), &arguments);
         }
     }
-    Ok(if survey.broken.is_empty() { ExitCode::SUCCESS } else { exit_codes::usage() })
+    let is_done = survey.broken.is_empty() && imported.by_hand.is_none();
+    Ok(if is_done { ExitCode::SUCCESS } else { exit_codes::usage() })
 }
 
 /// A project's `.mcp.json` belongs to its other clients as well: they would start what is put there.
@@ -85,7 +93,7 @@ fn refuse_shared_file(path: &Path, scope: &Scope) -> Result<(), Failure> {
 }
 
 /// What these servers lack, apart from what is taken with them.
-pub fn missing_of(picked: &[&Found], target: &Target, surroundings: &Surroundings) -> Missing {
+pub fn missing_of(picked: &[&FoundServer], target: &Target, surroundings: &Surroundings) -> Missing {
     let is_set = |name: &str| {
         let is_taken = picked.iter().any(|found| found.variables.iter().any(|variable| variable == name));
         is_taken || target.has_variable(name) || surroundings.variable(name).is_some()
@@ -97,13 +105,12 @@ pub fn missing_of(picked: &[&Found], target: &Target, surroundings: &Surrounding
     missing(servers, is_set, surroundings)
 }
 
-/// Says it.
-pub fn tell_missing(missing: &Missing, target: &Path, home: Option<&Path>) {
+pub fn print_missing(missing: &Missing, target: &Path, home: Option<&Path>) {
     let lines = missing.lines(&short(&env_path(target), home));
     if !lines.is_empty() {
-        tell_beside("before they all work:");
+        eprint_lines("before they all work:");
     }
-    lines.iter().for_each(|line| tell_beside(&format!("  {line}")));
+    lines.iter().for_each(|line| eprint_lines(&format!("  {line}")));
 }
 
 struct Listing<'a> {
@@ -114,14 +121,14 @@ struct Listing<'a> {
 
 impl<'a> Listing<'a> {
     /// Those that can be taken, in the order of their numbers.
-    fn numbered(&self) -> Vec<&'a Found> {
-        self.survey.found.iter().filter(|found| found.can_be_taken(self.replace)).collect()
+    fn numbered(&self) -> Vec<&'a FoundServer> {
+        self.survey.found.iter().filter(|found| found.can_be_imported(self.replace)).collect()
     }
 
     /// All of them, or only these.
-    fn print(&self, only: Option<&[&Found]>) {
+    fn print(&self, only: Option<&[&FoundServer]>) {
         for (client, error) in &self.survey.broken {
-            tell_beside(&format!("error: {client}: {}", Printable::all(&error.to_string())));
+            eprint_lines(&format!("error: {client}: {}", Printable::all(&error.to_string())));
         }
         if self.survey.found.is_empty() {
             let files = self.survey.files.len();
@@ -135,7 +142,7 @@ impl<'a> Listing<'a> {
         let room = width().saturating_sub(indent).max(20);
         let mut heading = None;
         let is_shown =
-            |found: &&Found| only.is_none_or(|only| only.iter().any(|one| std::ptr::eq(*one, *found)));
+            |found: &&FoundServer| only.is_none_or(|only| only.iter().any(|one| std::ptr::eq(*one, *found)));
         for found in self.survey.found.iter().filter(is_shown) {
             if heading != Some((found.client, &found.file)) {
                 heading = Some((found.client, &found.file));
@@ -143,8 +150,11 @@ impl<'a> Listing<'a> {
             }
             let number = numbered.iter().position(|other| std::ptr::eq(*other, found));
             let number = number.map_or_else(|| "-".to_owned(), |index| (index + 1).to_string());
-            let name = cut(&shown(&found.name), name_width);
-            println!("{number:>4} {name:<name_width$}  {}", cut(&Printable::all(&found.shown), room));
+            let name = cut_to_width(&shown(&found.name), name_width);
+            println!(
+                "{number:>4} {name:<name_width$}  {}",
+                cut_to_width(&Printable::all(&found.shown), room)
+            );
             for line in wrapped(&Printable::all(&self.remarks(found).join("; ")), room) {
                 println!("{:indent$}{line}", "");
             }
@@ -152,7 +162,7 @@ impl<'a> Listing<'a> {
     }
 
     /// The verdict, and everything worth knowing.
-    fn remarks(&self, found: &Found) -> Vec<String> {
+    fn remarks(&self, found: &FoundServer) -> Vec<String> {
         let mut remarks = vec![match &found.verdict {
             Verdict::New if found.becomes == found.name => "new".to_owned(),
             Verdict::New => format!("new, as {}", shown(&found.becomes)),
@@ -176,10 +186,10 @@ impl<'a> Listing<'a> {
         if let Some(project) = &found.project {
             remarks[0].push_str(&format!("; for {}", short(Path::new(project), self.home)));
         }
-        if found.can_be_taken(self.replace) && found.reach == Reach::Project {
+        if found.can_be_imported(self.replace) && found.file_scope == FileScope::Project {
             remarks.push("in a project's file: look at it, then take it by its name or number".to_owned());
         }
-        if found.can_be_taken(self.replace) && !found.variables.is_empty() {
+        if found.can_be_imported(self.replace) && !found.variables.is_empty() {
             let (verb, what) =
                 if found.variables.len() == 1 { ("moves", "a secret") } else { ("move", "secrets") };
             remarks.push(format!("{what} {verb} to .env: {}", found.variables.join(", ")));
@@ -191,7 +201,7 @@ impl<'a> Listing<'a> {
     }
 
     /// What the user wants; none if nobody said.
-    fn pick(&self, arguments: &ImportArguments) -> Option<Vec<&'a Found>> {
+    fn pick(&self, arguments: &ImportArguments) -> Option<Vec<&'a FoundServer>> {
         let numbered = self.numbered();
         let all = || numbered.iter().copied().filter(|found| found.is_among_all(self.replace)).collect();
         if arguments.all {
@@ -218,13 +228,14 @@ impl<'a> Listing<'a> {
         }
     }
 
-    fn by_name(&self, names: &[String]) -> Result<Vec<&'a Found>, Failure> {
+    fn by_name(&self, names: &[String]) -> Result<Vec<&'a FoundServer>, Failure> {
         let mut picked = Vec::new();
         for name in names {
-            let is_named = |found: &&Found| found.becomes == *name || found.name == *name;
-            let named: Vec<&Found> = self.survey.found.iter().filter(is_named).collect();
-            let exact = named.iter().find(|found| found.can_be_taken(self.replace) && found.becomes == *name);
-            let any = named.iter().find(|found| found.can_be_taken(self.replace));
+            let is_named = |found: &&FoundServer| found.becomes == *name || found.name == *name;
+            let named: Vec<&FoundServer> = self.survey.found.iter().filter(is_named).collect();
+            let exact =
+                named.iter().find(|found| found.can_be_imported(self.replace) && found.becomes == *name);
+            let any = named.iter().find(|found| found.can_be_imported(self.replace));
             match (exact.or(any), named.first()) {
                 (Some(found), _) => picked.push(*found),
                 // What is there already needs no taking.
@@ -253,7 +264,7 @@ impl<'a> Listing<'a> {
         Ok(once_each(picked))
     }
 
-    fn tell(&self, picked: Option<&[&Found]>, taken: &Taken, target: &Path, is_dry: bool) {
+    fn print_outcome(&self, picked: Option<&[&FoundServer]>, imported: &Imported, path: &Path, is_dry: bool) {
         match picked {
             None if self.numbered().is_empty() => {
                 if !self.survey.found.is_empty() {
@@ -267,48 +278,58 @@ impl<'a> Listing<'a> {
             Some([]) => eprintln!("nothing was taken"),
             Some(picked) if is_dry => {
                 let names: Vec<String> = picked.iter().map(|found| shown(&found.becomes)).collect();
-                let target = short(target, self.home);
+                let target = short(path, self.home);
                 let count = counted(names.len(), "server");
-                tell(&format!("would take {count} into {target}: {}", names.join(", ")));
+                let names = names.join(", ");
+                match is_left_to_owner(path) {
+                    true => print_lines(&format!("would print what to add to {target} for {count}: {names}")),
+                    false => print_lines(&format!("would take {count} into {target}: {names}")),
+                }
             }
-            Some(_) => taken.lines(target, self.home).iter().for_each(|line| tell(line)),
+            Some(_) => imported.lines(path, self.home).iter().for_each(|line| print_lines(line)),
         }
     }
 
     /// What `all` left out, and what comes after this.
-    fn tell_next(&self, picked: &[&Found], arguments: &ImportArguments) {
-        let is_picked = |found: &Found| picked.iter().any(|one| std::ptr::eq(*one, found));
-        let (own, of_projects): (Vec<&Found>, Vec<&Found>) =
-            self.numbered().into_iter().partition(|found| found.reach == Reach::User);
+    fn print_next(&self, picked: &[&FoundServer], arguments: &ImportArguments) {
+        let is_picked = |found: &FoundServer| picked.iter().any(|one| std::ptr::eq(*one, found));
+        let (own, of_projects): (Vec<&FoundServer>, Vec<&FoundServer>) =
+            self.numbered().into_iter().partition(|found| found.file_scope == FileScope::User);
         let left: Vec<String> =
             of_projects.into_iter().filter(|found| !is_picked(found)).map(named).collect();
         let is_all = arguments.all || (!picked.is_empty() && own.iter().all(|found| is_picked(found)));
         if is_all && arguments.names.is_empty() && !left.is_empty() {
-            tell_beside(&format!(
+            eprint_lines(&format!(
                 "left out, being in a project's file: {}; if you trust that: gristmill import {}",
                 left.join(", "),
                 left.join(" ")
             ));
         }
         let Some(first) = picked.first().filter(|_| !arguments.dry_run) else { return };
-        tell_beside("hint: gristmill list shows whether they answer");
-        tell_beside(&format!(
+        eprint_lines("hint: gristmill list shows whether they answer");
+        eprint_lines(&format!(
             "hint: gristmill connect {} --move-servers puts Gristmill in their place in {}",
             first.client.name(),
             first.client
         ));
     }
 
-    fn json(&self, picked: Option<&[&Found]>, taken: &Taken, missing: &Missing, target: &Path) -> Json {
+    fn json(
+        &self,
+        picked: Option<&[&FoundServer]>,
+        imported: &Imported,
+        missing: &Missing,
+        target: &Path,
+    ) -> Json {
         let is_picked =
-            |found: &Found| picked.is_some_and(|all| all.iter().any(|one| std::ptr::eq(*one, found)));
-        let row = |found: &Found| {
+            |found: &FoundServer| picked.is_some_and(|all| all.iter().any(|one| std::ptr::eq(*one, found)));
+        let row = |found: &FoundServer| {
             json!({
                 "name": found.name,
                 "client": found.client.name(),
                 "file": found.file.display().to_string(),
                 "project": found.project,
-                "of_project_file": found.reach == Reach::Project,
+                "of_project_file": found.file_scope == FileScope::Project,
                 "transport": found.shown,
                 "becomes": found.becomes,
                 "verdict": match &found.verdict {
@@ -333,8 +354,11 @@ impl<'a> Listing<'a> {
             "broken": self.survey.broken.iter().map(|(client, error)| {
                 json!({ "client": client.name(), "problem": error.to_string() })
             }).collect::<Vec<_>>(),
-            "taken": taken.servers,
-            "moved_variables": taken.variables,
+            "taken": imported.servers,
+            "moved_variables": imported.variables,
+            "by_hand": imported.by_hand.iter().flat_map(|by_hand| &by_hand.steps).map(|step| {
+                json!({ "instruction": step.instruction(), "text": step.text() })
+            }).collect::<Vec<_>>(),
             "missing": {
                 "variables": missing.variables,
                 "programs": missing.programs,
@@ -344,12 +368,12 @@ impl<'a> Listing<'a> {
     }
 }
 
-fn named(found: &Found) -> String {
+fn named(found: &FoundServer) -> String {
     shown(&found.becomes)
 }
 
-fn once_each(picked: Vec<&Found>) -> Vec<&Found> {
-    let mut once: Vec<&Found> = Vec::new();
+fn once_each(picked: Vec<&FoundServer>) -> Vec<&FoundServer> {
+    let mut once: Vec<&FoundServer> = Vec::new();
     for found in picked {
         if once.iter().all(|other| !std::ptr::eq(*other, found)) {
             once.push(found);

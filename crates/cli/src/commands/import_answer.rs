@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-/// What someone answered.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nothing.
     None,
-    /// Everything.
     All,
     /// Each once, from 1.
     Numbers(Vec<usize>),

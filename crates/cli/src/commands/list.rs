@@ -4,15 +4,31 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use gristmill_gateway::domain::{ServerSettings, Transport};
+use clap::Args;
+use gristmill_config::written::transport;
+use gristmill_config::{Approval, ConfiguredServer, Flags};
+use gristmill_gateway::domain::{counted, cut_to_width};
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
-use crate::arguments::List;
-use crate::config::{Approval, ConfiguredServer, Flags};
-use crate::terminal::{columns, cut, one_line, wrapped};
+use crate::arguments::ConfigFile;
+use crate::terminal::{columns, one_line, wrapped};
 use crate::upstreams::{self, Configured};
+
+#[derive(Args)]
+pub struct List {
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Do not reach the servers: show what is known
+    #[arg(long)]
+    pub no_check: bool,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
 
 pub async fn list(arguments: List) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
@@ -50,7 +66,7 @@ impl<'a> Listing<'a> {
             let refresh = if check { Refresh::WhenUsed } else { Refresh::Never };
             let upstreams = configured.connect(&usable, refresh)?;
             statuses = match check {
-                true => waited_for(upstreams.check(), usable.len()).await,
+                true => with_progress(upstreams.check(), usable.len()).await,
                 false => upstreams.statuses(),
             };
             gristmill_gateway::ports::ToolSource::close(&upstreams).await;
@@ -87,7 +103,7 @@ impl<'a> Listing<'a> {
 }
 
 /// Waits, and says on a terminal for what: a server may have to be downloaded first.
-async fn waited_for<T>(work: impl Future<Output = T>, servers: usize) -> T {
+async fn with_progress<T>(work: impl Future<Output = T>, servers: usize) -> T {
     if !std::io::stderr().is_terminal() {
         return work.await;
     }
@@ -201,13 +217,13 @@ fn lines(rows: &[Row<'_>], room: Option<usize>) -> Vec<String> {
         [width(0).min(name_max), width(1), width(2), width(3)];
     let mut lines = Vec::new();
     for (row, [name, state, tools, took]) in rows.iter().zip(&cells) {
-        let name = cut(name, name_width);
+        let name = cut_to_width(name, name_width);
         let first = format!(
             "{name:<name_width$}  {state:<state_width$}  {tools:>tools_width$}  {took:>took_width$}  "
         );
         let left = room
             .map_or(usize::MAX, |room| room.saturating_sub(first.chars().count()).max(TRANSPORT_WIDTH_MIN));
-        lines.push(format!("{first}{}", cut(&transport(&row.server.settings), left)));
+        lines.push(format!("{first}{}", cut_to_width(&transport(&row.server.settings), left)));
         let left = room.map_or(usize::MAX, |room| room.saturating_sub(name_width + 2));
         let mut more = |begin: &str, text: &str| {
             let left = left.saturating_sub(begin.len());
@@ -234,31 +250,14 @@ fn cells(row: &Row<'_>) -> [String; 4] {
     ]
 }
 
-/// How it is reached, with nothing in it that might be a secret.
-pub fn transport(settings: &ServerSettings) -> String {
-    match &settings.transport {
-        Transport::Stdio { command, args, .. } => {
-            let words: Vec<String> =
-                std::iter::once(command).chain(args).map(|word| word.written()).collect();
-            one_line(&words.join(" "))
-        }
-        Transport::Http { url, .. } => {
-            let url = url.written();
-            one_line(url.split(['?', '#']).next().unwrap_or_default())
-        }
-    }
-}
-
-pub fn counted(count: usize, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use gristmill_gateway::domain::ServerSettings;
+
     use super::*;
-    use crate::config::Origin;
+    use gristmill_config::Origin;
 
     #[test]
     fn rows_fit_the_terminal_and_words_stay_whole() {

@@ -5,14 +5,41 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
+use clap::Args;
+use gristmill_config::Flags;
 use gristmill_mcp::McpConnector;
 use gristmill_mcp::oauth::Revocation;
 
 use super::{Failure, Outcome, get};
-use crate::arguments::{Login, Logout};
-use crate::config::Flags;
+use crate::arguments::ConfigFile;
 use crate::terminal::one_line;
 use crate::upstreams::{self, Configured};
+
+#[derive(Args)]
+pub struct Login {
+    /// The server's name
+    pub name: String,
+
+    /// Only print where to go
+    #[arg(long)]
+    pub no_browser: bool,
+
+    /// How long to wait, in seconds
+    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
+    pub timeout_s: u64,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Args)]
+pub struct Logout {
+    /// The server's name
+    pub name: String,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
 
 pub async fn login(arguments: Login) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
@@ -76,8 +103,8 @@ fn connector(
         return Err(Failure::Usage(anyhow!("the server `{name}` is not used: {remedy}")));
     }
     let contexts = HashMap::from([(name.to_owned(), upstreams::secret_context(server))]);
-    let connector = McpConnector::new(upstreams::keeper()?, contexts, configured.data_folder()?)
-        .map_err(|error| Failure::Ours(anyhow!(error)))?;
+    let connector = McpConnector::new(upstreams::supervisor()?, contexts, configured.data_folder()?)
+        .map_err(|error| Failure::Internal(anyhow!(error)))?;
     Ok((connector, server.settings.clone()))
 }
 

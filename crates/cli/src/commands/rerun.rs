@@ -9,7 +9,7 @@ use gristmill_gateway::history::ExecutionRecord;
 use serde_json::{Map, Value};
 
 use super::{Failure, Outcome, run, show};
-use crate::answer_arguments::AnswerArguments;
+use crate::arguments::answer::AnswerArguments;
 use crate::arguments::{ConfigFile, LimitArguments, Run};
 use crate::data_store::DataPlace;
 use crate::own_sessions;

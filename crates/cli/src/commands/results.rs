@@ -13,7 +13,7 @@ use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::domain::result_path::Slice;
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{format_bytes, utc_text, visible};
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::results::{LISTED_MAX, ReadError, ResultKind, Results, ResultsError, StoredResult};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
-use crate::terminal::{Printable, tell_beside};
+use crate::terminal::{Printable, eprint_lines};
 
 #[derive(Args)]
 pub struct ResultsArguments {
@@ -94,8 +94,8 @@ async fn list(results: &Results, as_json: bool) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        tell_beside("there are no results");
-        tell_beside("hint: a value that is too large for an answer is kept whole, under a handle");
+        eprint_lines("there are no results");
+        eprint_lines("hint: a value that is too large for an answer is kept whole, under a handle");
     }
     for stored in &all {
         println!("{}", line(stored));
@@ -177,7 +177,7 @@ async fn show(results: &Results, handle: &str, path: &str, slice: Slice, max_tok
     part.range_text()
         .iter()
         .chain(&part.shaped.left_out)
-        .for_each(|note| tell_beside(&format!("note: {note}")));
+        .for_each(|note| eprint_lines(&format!("note: {note}")));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -194,8 +194,9 @@ async fn get(results: &Results, handle: &str, output: Option<&Path>) -> Outcome 
         _ => Failure::Usage(anyhow!("{} cannot be written: {error}", output.display())),
     };
     let mut target = made.map_err(unwritten)?;
-    let copied = io::copy(&mut file, &mut target)
-        .map_err(|error| Failure::Ours(anyhow!("{} cannot be written whole: {error}", output.display())))?;
+    let copied = io::copy(&mut file, &mut target).map_err(|error| {
+        Failure::Internal(anyhow!("{} cannot be written whole: {error}", output.display()))
+    })?;
     println!("{} ({})", visible(&output.display().to_string()), format_bytes(copied));
     Ok(ExitCode::SUCCESS)
 }
@@ -242,6 +243,6 @@ fn failure(error: ResultsError) -> Failure {
         ResultsError::TooLarge { .. } | ResultsError::Full { .. } | ResultsError::Folder { .. } => {
             Failure::Usage(error.into())
         }
-        ResultsError::Busy | ResultsError::Damaged { .. } => Failure::Ours(error.into()),
+        ResultsError::Busy | ResultsError::Damaged { .. } => Failure::Internal(error.into()),
     }
 }

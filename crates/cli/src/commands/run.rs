@@ -6,15 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow, bail};
-use gristmill_gateway::answer::{self, Answer, AnswerBudget, Keeping};
-use gristmill_gateway::domain::{Code, format_bytes};
-use gristmill_gateway::executions::Owner;
-use gristmill_gateway::history::Beginning;
-use gristmill_gateway::results::{Origin, Results};
+use gristmill_config::Surroundings;
+use gristmill_example_servers::example_tools::ExampleTools;
+use gristmill_gateway::answer::{self, Answer, AnswerBudget};
+use gristmill_gateway::domain::{Code, format_bytes, visible};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::FixedTools;
+use gristmill_gateway::service::{Follower, LiveEvents, PlaceChoice, StartRequest};
 use gristmill_gateway::session::Patience;
-use gristmill_gateway::upstream::Refresh;
+use gristmill_gateway::upstream::{Refresh, Upstreams};
 use gristmill_gateway::{
-    Event, ExecuteRequest, Execution, Folders, Gateway, PoolSettings, Report, Stream, WorkerCommand,
+    DataSettings, Event, ExecuteRequest, Folders, Gateway, Report, Settings, Stream, Upkeep, WorkerCommand,
     WorkspaceChoice,
 };
 use serde::Serialize;
@@ -23,11 +25,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Failure, Outcome};
 use crate::arguments::Run;
-use crate::config::Surroundings;
-use crate::data_store::{self, DataPlace, Recorder};
-use crate::example_tools::ExampleTools;
+use crate::data_store::{self, DataPlace};
 use crate::terminal::Printable;
-use crate::{engine_progress, exit_codes, own_sessions, skill_folders, upstreams};
+use crate::{exit_codes, own_sessions, skill_folders, upstreams};
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -42,109 +42,15 @@ pub async fn run(arguments: Run) -> Outcome {
 
 /// Runs a program, whatever the arguments say about which one.
 pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome {
-    let (configured, limits) =
-        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    let (settings, connected) = settings_for(&arguments)?;
     if let Some(path) = &arguments.workspace {
         request.workspace = WorkspaceChoice::Kept(kept_workspace(path).map_err(Failure::Usage)?);
     }
-    // Without the database a program runs all the same, but not in a session.
-    let (store, held) = match (&arguments.session, place.open_store()) {
-        (Some(session), opened) => {
-            let store = opened?;
-            let sessions = own_sessions::open_with(configured.as_ref(), store.clone(), &limits)?;
-            let asked = Instant::now();
-            let held = match own_sessions::enter(&sessions, session, Patience::default()).await {
-                Ok(held) => held,
-                // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
-                Err(error) if error.code() == Code::Busy => {
-                    let report = error.report(asked);
-                    let said = answer_for_a_model(&report, arguments.answer.budget(), None, None).await;
-                    return print_report(&report, said.as_ref(), arguments.json);
-                }
-                Err(error) => return Err(own_sessions::failure(error)),
-            };
-            request.workspace = WorkspaceChoice::Kept(held.workspace());
-            request.state = held.state();
-            request.limits = Some(held.limits(&limits));
-            (Some(store), Some(held))
-        }
-        (None, Ok(store)) => (Some(store), None),
-        (None, Err(failure)) => {
-            data_store::not_recorded(failure);
-            (None, None)
-        }
-    };
-    engine_progress::prepare().map_err(Failure::Ours)?;
-    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
-    // One program is all there will be: no others are kept waiting behind it.
-    let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
-    let mut builder = Gateway::builder(worker).limits(limits).pool(pool);
-    if arguments.example_tools {
-        let folders = Folders::from_environment().map_err(|error| Failure::Ours(error.into()))?;
-        let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Ours(error.into()))?;
-        builder = builder.tools(Arc::new(tools));
-    }
-    // A program that imports none runs without them as well.
-    let mut skills = None;
-    if let Some(store) = &store {
-        let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-        let opened = skill_folders::with_store(store.clone(), &surroundings)?;
-        builder = builder.skills(opened.clone());
-        skills = Some(opened);
-    }
-    let mut connected = None;
-    if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
-        let usable = configured.usable();
-        if !usable.is_empty() {
-            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
-            connected = Some(upstreams.clone());
-            builder = builder.tool_source(Arc::new(upstreams));
-        }
-    }
-    let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
-    // While the workers come up.
-    let results = match &store {
-        Some(store) => data_store::open_results(store.clone(), &place).await,
-        None => None,
-    };
-    if let Some(results) = &results {
-        request.offer_results(results.clone(), &Owner::local());
-    }
-    let recorder = match store {
-        Some(store) => Recorder::open(store, &place).await,
-        None => None,
-    };
-    if let (Some(skills), Some(recorder)) = (&skills, &recorder) {
-        skills.record_tests_in(recorder.history().clone());
-    }
-    let level = gateway.limits().level();
-    let session = held.as_ref().map(|held| held.id().as_str());
-    let beginning = recorder.as_ref().and_then(|recorder| recorder.about_to_run(&mut request, level));
-    let beginning = beginning.map(|beginning| beginning.in_session(session));
-    let id = beginning.as_ref().map(|beginning| beginning.id().as_str().to_owned());
-    let execution = gateway.execute(request);
-    let recording = beginning.map(Beginning::begin);
-    let budget = arguments.answer.budget();
-    let (mut report, unshown) = follow(execution, !arguments.json && budget.is_none()).await;
+    let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
+    data_store::print_problems(&gateway);
+    let ran = run_in(&gateway, &arguments, request).await;
     gateway.shutdown().await;
-    if let Some(held) = held {
-        report.session = Some(held.report());
-        report.notes.extend(held.note().map(str::to_owned));
-        held.leave_after_program().await;
-    }
-    let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
-    let mut said = answer_for_a_model(&report, budget, results.as_ref(), id).await;
-    if let Some(recording) = recording {
-        recording.end(&mut report, &session, said.as_ref().map(|said| said.tokens)).await;
-        if !report.is_recorded {
-            // The report has one more note now.
-            said = answer_for_a_model(&report, budget, results.as_ref(), None).await;
-        }
-    }
-    if let Some(recorder) = recorder {
-        recorder.close().await;
-    }
+    let Ran { report, answer, unshown } = ran?;
     if let Some(problem) = connected.and_then(|upstreams| upstreams.tree_problem()) {
         eprintln!("warning: the tree of tools could not be written, so imports from it fail: {problem}");
     }
@@ -152,22 +58,102 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         None => {}
         // Whoever read our output has seen enough.
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit_codes::of(&report)),
-        Some(error) => return Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+        Some(error) => return Err(Failure::Internal(anyhow!("standard output cannot be written: {error}"))),
     }
-    print_report(&report, said.as_ref(), arguments.json)
+    print_report(&report, answer.as_deref(), arguments.json)
 }
 
-/// What a model would get, if that is wanted. What it has no room for is kept as a result of `execution`.
-async fn answer_for_a_model(
-    report: &Report,
-    budget: Option<AnswerBudget>,
-    results: Option<&Results>,
-    execution: Option<String>,
-) -> Option<Answer> {
-    let session = report.session.as_ref().map(|session| session.id.clone());
-    let origin = Origin { session, execution };
-    let keep = results.map(|results| Keeping { results: results.clone(), owner: Owner::local(), origin });
-    Some(answer::of_report(report, &budget?, keep.as_ref(), None).await)
+/// A gateway for one program, and the servers that are connected to it.
+fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failure> {
+    let (configured, limits) =
+        upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
+    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
+    // Without the database a program runs all the same, but not in a session.
+    let store = match (&arguments.session, place.open_store()) {
+        (_, Ok(store)) => Some(store),
+        (Some(_), Err(failure)) => return Err(failure),
+        (None, Err(failure)) => {
+            data_store::not_recorded(failure);
+            None
+        }
+    };
+    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
+    let mut settings = Settings::new(worker);
+    settings.limits = limits;
+    // One program is all there will be: no others are kept waiting behind it.
+    settings.pool.waiting = 0;
+    if let Some(store) = store {
+        let surroundings =
+            Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+        let in_session = arguments.session.is_some();
+        settings.data = Some(DataSettings {
+            history: Some(place.history),
+            history_is_optional: true,
+            results: Some(place.results),
+            sessions: in_session.then(|| own_sessions::settings(configured.as_ref())),
+            skills: Some(skill_folders::folders(&store, &surroundings)),
+            upkeep: Upkeep::AtShutdown,
+            ..DataSettings::new(store)
+        });
+    }
+    if arguments.example_tools {
+        let folders = Folders::from_environment().map_err(|error| Failure::Internal(error.into()))?;
+        let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Internal(error.into()))?;
+        settings.tools = Arc::new(FixedTools(Arc::new(tools)));
+    }
+    let mut connected = None;
+    if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
+        let usable = configured.usable();
+        if !usable.is_empty() {
+            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            settings.tools = Arc::new(upstreams.clone());
+            connected = Some(upstreams);
+        }
+    }
+    Ok((settings, connected))
+}
+
+/// What came of a program.
+struct Ran {
+    report: Arc<Report>,
+    /// What a model would get, if that is wanted.
+    answer: Option<Arc<Answer>>,
+    /// Why not all of its output was shown.
+    unshown: Option<io::Error>,
+}
+
+async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> Result<Ran, Failure> {
+    let budget = arguments.answer.budget();
+    let mut start = StartRequest {
+        answer: budget,
+        budget_is_explicit: true,
+        ..StartRequest::new(Caller::local(), request)
+    };
+    if let (Some(session), Some(sessions)) = (&arguments.session, gateway.sessions()) {
+        let asked = Instant::now();
+        match own_sessions::enter(sessions, session, Patience::default()).await {
+            Ok(held) => start.place = PlaceChoice::Held(held),
+            // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
+            Err(error) if error.code() == Code::Busy => return Ok(refused(error.report(asked), budget).await),
+            Err(error) => return Err(own_sessions::failure(error)),
+        }
+    }
+    match gateway.service().start_live(start) {
+        Ok((follower, events)) => {
+            let is_shown = !arguments.json && budget.is_none();
+            Ok(follow(follower, is_shown.then_some(events)).await)
+        }
+        Err(report) => Ok(refused(*report, budget).await),
+    }
+}
+
+/// A program that did not run.
+async fn refused(report: Report, budget: Option<AnswerBudget>) -> Ran {
+    let answer = match budget {
+        Some(budget) => Some(Arc::new(answer::of_report(&report, &budget, None, None).await)),
+        None => None,
+    };
+    Ran { report: Arc::new(report), answer, unshown: None }
 }
 
 /// The end of it, and the exit code.
@@ -182,44 +168,62 @@ fn print_report(report: &Report, said: Option<&Answer>, as_json: bool) -> Outcom
         Ok(()) => Ok(exit_codes::of(report)),
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit_codes::of(report)),
-        Err(error) => Err(Failure::Ours(anyhow!("standard output cannot be written: {error}"))),
+        Err(error) => Err(Failure::Internal(anyhow!("standard output cannot be written: {error}"))),
     }
 }
 
-/// Shows what happens until nothing more does. Ctrl-C cancels the program, and its report follows;
-/// a second one ends us at once.
-async fn follow(mut execution: Execution, live: bool) -> (Report, Option<io::Error>) {
-    let mut screen = live.then(ScreenThread::start);
-    let mut unshown: Option<(Stream, Vec<u8>)> = None;
+/// Shows what happens until nothing more does, if it is to be shown. Ctrl-C cancels the program, and its
+/// report follows; a second one ends us at once.
+async fn follow(mut follower: Follower, events: Option<LiveEvents>) -> Ran {
     let mut interrupts = Interrupts::default();
-    loop {
+    let screen = match events {
+        Some(events) => Some(show_live(&follower, events, &mut interrupts).await),
+        None => None,
+    };
+    let report = loop {
         tokio::select! {
-            event = execution.next_event(), if unshown.is_none() => match event {
-                Some(Event::Output { stream, bytes }) if live => unshown = Some((stream, bytes)),
-                Some(Event::Output { .. } | Event::ToolStarted { .. } | Event::ToolProgress { .. } | Event::ToolFinished(_)) => {}
-                None => break,
-            },
-            room = room_on(&screen), if unshown.is_some() => match (room, unshown.take()) {
-                (Some(room), Some(output)) => room.send(output),
-                // Nobody can see it any more.
-                (None, _) | (_, None) => execution.cancel(),
-            },
-            () = interrupts.next() => execution.cancel(),
+            report = follower.ended() => break report,
+            () = interrupts.next() => follower.cancel(),
         }
-    }
-    let report = execution.finish().await;
-    let failed = match screen.take() {
+    };
+    let unshown = match screen {
         Some(screen) => tokio::select! {
             failed = screen.finish() => failed,
             () = interrupts.next() => None,
         },
         None => None,
     };
-    (report, failed)
+    Ran { report, answer: follower.progress().answer, unshown }
 }
 
-async fn room_on(screen: &Option<ScreenThread>) -> Option<mpsc::Permit<'_, (Stream, Vec<u8>)>> {
-    screen.as_ref()?.outputs.reserve().await.ok()
+/// Shows what a program prints as it prints it. The screen may still be at it when this returns.
+async fn show_live(follower: &Follower, mut events: LiveEvents, interrupts: &mut Interrupts) -> ScreenThread {
+    let screen = ScreenThread::start();
+    let mut unshown: Option<(Stream, Vec<u8>)> = None;
+    loop {
+        tokio::select! {
+            event = events.next(), if unshown.is_none() => match event {
+                Some(Event::Output { stream, bytes }) => unshown = Some((stream, bytes)),
+                Some(Event::ServerStarting { server }) => say_starting(&server),
+                Some(Event::ToolStarted { .. } | Event::ToolProgress { .. } | Event::ToolFinished(_)) => {}
+                None => break,
+            },
+            room = screen.outputs.reserve(), if unshown.is_some() => match (room, unshown.take()) {
+                (Ok(room), Some(output)) => room.send(output),
+                // Nobody can see it any more.
+                (Err(_), _) | (_, None) => follower.cancel(),
+            },
+            () = interrupts.next() => follower.cancel(),
+        }
+    }
+    screen
+}
+
+/// Tells a person why nothing happens.
+fn say_starting(server: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("starting {} …", visible(server));
+    }
 }
 
 #[derive(Default)]

@@ -10,27 +10,26 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::answer::TOKENS_DEFAULT;
-use gristmill_gateway::executions::{Executions, KeepLimits};
-use gristmill_gateway::history::History;
-use gristmill_gateway::session::Sessions;
+use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
-use gristmill_gateway::upstream::{Refresh, Startup};
-use gristmill_gateway::{Gateway, WorkerCommand};
-use gristmill_mcp::front::{self, FrontError, HttpSettings, StdioSettings};
+use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
+use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
+use gristmill_http::HttpSettings;
+use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::{Failure, Outcome};
-use crate::answer_arguments::ANSWER_TOKENS;
+use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
-use crate::config::Surroundings;
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
 use crate::skill_folders;
-use crate::upstreams;
+use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Serve {
@@ -97,87 +96,111 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let place = DataPlace::of(configured.as_ref(), &arguments.config)?;
-    let store = open_store(&place, arguments.no_state)?;
-    let history = History::open(store.clone(), place.history).await.map_err(data_store::failure)?;
-    history.keep_tidy();
-    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
-    let keep = own_sessions::keep_settings(configured.as_ref());
-    let mut builder = Gateway::builder(worker).limits(limits.clone()).kept_interpreters(keep);
+    let mut settings = settings_for(&arguments, configured.as_ref())?;
+    settings.limits = limits;
     if arguments.http.is_none() && io::stdin().is_terminal() {
         eprintln!("speaking MCP on standard input and output, which is for a client to start:");
         eprintln!(
             "`gristmill connect CLIENT` puts this command into a client's configuration; Ctrl-C ends it"
         );
     }
-    let (mut connected, mut lines) = (None, Vec::new());
-    if let Some(configured) = &configured {
-        let usable = configured.usable();
-        lines.extend(usable.iter().map(|server| ServerLine {
-            name: server.settings.name.clone(),
-            description: server.settings.description.clone(),
-        }));
-        if usable.is_empty() {
-            eprintln!("note: no servers are connected; `gristmill import` takes those of your clients");
-        } else {
-            let upstreams =
-                configured.connect(&usable, Startup { refresh: Refresh::Behind, can_ask: true })?;
-            builder = builder.tool_source(Arc::new(upstreams.clone()));
-            connected = Some(upstreams);
-        }
+    let connected = configured.as_ref().map(connect).transpose()?.flatten();
+    if let Some(upstreams) = &connected {
+        settings.tools = Arc::new(upstreams.clone());
     }
-    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Ours(error.into()))?;
-    let skills = skill_folders::with_store(store.clone(), &surroundings)?;
-    skills.record_tests_in(history.clone());
-    builder = builder.skills(skills.clone());
-    let gateway = builder.build().await.map_err(|error| Failure::Ours(error.into()))?;
-    let settings = own_sessions::settings(configured.as_ref());
-    // One in memory has no place for them.
-    let results = data_store::open_results(store.clone(), &place).await;
-    if let Some(results) = &results {
-        results.keep_tidy();
+    let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
+    data_store::print_problems(&gateway);
+    let data = upstreams::data_folder(configured.as_ref());
+    let served =
+        serve_callers(&arguments, &gateway, parts(&arguments, &gateway, configured, connected)?, data).await;
+    gateway.shutdown().await;
+    served
+}
+
+/// What outlasts programs, and how many interpreters stay.
+fn settings_for(arguments: &Serve, configured: Option<&Configured>) -> Result<Settings, Failure> {
+    let place = DataPlace::of(configured, &arguments.config)?;
+    let store = open_store(&place, arguments.no_state)?;
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
+    let mut settings = Settings::new(worker);
+    settings.kept_interpreters = own_sessions::keep_settings(configured);
+    settings.data = Some(DataSettings {
+        history: Some(place.history),
+        results: Some(place.results),
+        sessions: Some(own_sessions::settings(configured)),
+        skills: Some(skill_folders::folders(&store, &surroundings)),
+        ..DataSettings::new(store)
+    });
+    Ok(settings)
+}
+
+/// The servers behind it, if any can be used.
+fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
+    let usable = configured.usable();
+    if usable.is_empty() {
+        eprintln!("note: no servers are connected; `gristmill import` takes those of your clients");
+        return Ok(None);
     }
-    let sessions = Sessions::open(store, Some(&gateway), limits, settings).map_err(own_sessions::failure)?;
-    sessions.tidy_behind();
-    let recorded_in = Some(history.clone());
-    let executions = Executions::new(gateway.clone(), sessions, recorded_in, results, KeepLimits::default());
-    let parts = ServerParts {
-        executions: executions.clone(),
-        upstreams: connected,
-        servers: lines,
-        skills: Some(skills),
+    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, ..Startup::default() };
+    configured.connect(&usable, startup).map(Some)
+}
+
+fn parts(
+    arguments: &Serve,
+    gateway: &Gateway,
+    configured: Option<Configured>,
+    upstreams: Option<Upstreams>,
+) -> Result<ServerParts, Failure> {
+    let line = |server: &ConfiguredServer| ServerLine {
+        name: server.settings.name.clone(),
+        description: server.settings.description.clone(),
+    };
+    let servers = configured.map(|configured| configured.usable().into_iter().map(line).collect());
+    let sessions = gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("there are no sessions")))?;
+    Ok(ServerParts {
+        gateway: gateway.clone(),
+        sessions: sessions.clone(),
+        upstreams,
+        servers: servers.unwrap_or_default(),
+        skills: gateway.skills().cloned(),
         profile: arguments.profile,
         answer_within: Duration::from_secs(arguments.answer_within),
         answer_tokens: usize::try_from(arguments.max_output_tokens).unwrap_or(TOKENS_DEFAULT),
-    };
+    })
+}
+
+/// Serves until the caller hangs up or a signal comes, and lets what runs end.
+async fn serve_callers(
+    arguments: &Serve,
+    gateway: &Gateway,
+    parts: ServerParts,
+    data: Result<PathBuf, Failure>,
+) -> Outcome {
     let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
-    let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Ours(anyhow!(error)))?;
+    let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Internal(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
     let stopped = Arc::new(OnceLock::new());
-    tokio::spawn(stop_on_signal(shutdown.clone(), executions.clone(), arguments.grace, Arc::clone(&stopped)));
+    let service = gateway.service().clone();
+    tokio::spawn(stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped)));
     let grace = Duration::from_secs(arguments.grace);
     let served = match arguments.http {
         None => {
             let settings = StdioSettings { grace, ..StdioSettings::default() };
-            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-            front::serve_stdio(server, input, output, settings, shutdown.clone()).await
+            let served = server.serve_stdio(settings, shutdown.clone()).await;
+            served.map_err(|error| Failure::Internal(error.into()))
         }
         Some(address) => {
-            let (listener, settings) =
-                listen(address, &arguments, upstreams::data_folder(configured.as_ref())?).await?;
-            front::serve_http(listener, move || server.for_connection(), settings, shutdown.clone()).await
+            let (listener, settings) = listen(address, arguments, data?).await?;
+            let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
+            let served = gristmill_http::serve(listener, endpoint, Vec::new(), settings, shutdown.clone());
+            served.await.map_err(|error| Failure::Usage(error.into()))
         }
     };
     // Nobody can ask for what runs any more if the caller has hung up; otherwise one grace is for all.
     let left = stopped.get().map(|since| grace.saturating_sub(since.elapsed()));
-    executions.finish(left.unwrap_or_default()).await;
-    gateway.shutdown().await;
-    history.close().await;
-    match served {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(FrontError::Output(error)) => Err(Failure::Ours(anyhow!(FrontError::Output(error)))),
-        Err(error) => Err(Failure::Usage(error.into())),
-    }
+    service.finish(left.unwrap_or_default()).await;
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 /// Where what lasts is kept, or what is kept as long as this runs.
@@ -209,10 +232,10 @@ async fn listen(
             "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` looks at it"
         ))
     })?;
-    let address = listener.local_addr().map_err(|error| Failure::Ours(error.into()))?;
+    let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
     // The port may have been left to the system.
-    settings.hosts_allowed = front::default_hosts(address);
-    settings.origins_allowed = front::default_origins(address);
+    settings.hosts_allowed = gristmill_http::default_hosts(address);
+    settings.origins_allowed = gristmill_http::default_origins(address);
     settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
     settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
     settings.check().map_err(|error| Failure::Usage(error.into()))?;
@@ -227,7 +250,7 @@ async fn listen(
 /// The first signal asks nicely; the second one does not wait.
 async fn stop_on_signal(
     shutdown: CancellationToken,
-    executions: Executions,
+    service: Service,
     grace: u64,
     stopped: Arc<OnceLock<Instant>>,
 ) {
@@ -246,7 +269,7 @@ async fn stop_on_signal(
             std::process::exit(130);
         }
         let _ = stopped.set(Instant::now());
-        match executions.running() {
+        match service.running() {
             0 => {}
             count => eprintln!("stopping: {count} running, {grace} s to end; once more to end at once"),
         }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::domain::counted;
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{Patience, Sessions};
 
-use super::sessions::{content, counted};
 use super::{Failure, Outcome};
-use crate::own_sessions::{self, WHOSE};
-use crate::terminal::tell_beside;
+use crate::own_sessions::{self, WHOSE, content};
+use crate::terminal::eprint_lines;
 
 pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> Outcome {
     let info = sessions.info(&WHOSE, session).await.map_err(own_sessions::failure)?;
@@ -47,7 +47,7 @@ pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> 
         left_out
     };
     if left_out > 0 {
-        tell_beside(&format!("note: {left_out} entries are not plain files, and were left out"));
+        eprint_lines(&format!("note: {left_out} entries are not plain files, and were left out"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,7 +59,7 @@ async fn export_to(
 ) -> Result<usize, Failure> {
     let exported = sessions.export(&WHOSE, session, Patience::Refuse, BufWriter::new(out)).await;
     let (mut out, left_out) = exported.map_err(own_sessions::archive_failure)?;
-    out.flush().map_err(|error| Failure::Ours(anyhow!("the archive cannot be written: {error}")))?;
+    out.flush().map_err(|error| Failure::Internal(anyhow!("the archive cannot be written: {error}")))?;
     Ok(left_out)
 }
 
@@ -77,11 +77,11 @@ pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> O
     let imported = sessions.import(&Owner::local(), name, BufReader::new(input)).await;
     let session = imported.map_err(own_sessions::archive_failure)?.session;
     println!("{}", session.id);
-    tell_beside(&format!(
+    eprint_lines(&format!(
         "imported{}: {}, {}",
         session.name.as_ref().map(|name| format!(" as `{name}`")).unwrap_or_default(),
         content(&session),
-        counted(session.keys.len() as u64, "key")
+        counted(session.keys.len(), "key")
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -5,16 +5,16 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
-use gristmill_gateway::domain::{format_bytes, parse_bytes, utc_text, visible};
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::domain::{counted, format_bytes, parse_bytes, utc_text, visible};
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{NewSession, Patience, SessionInfo, Sessions};
 use serde_json::{Value, json};
 
 use super::{Outcome, session_archive};
-use crate::answer_arguments::ANSWER_TOKENS;
 use crate::arguments::ConfigFile;
-use crate::own_sessions::{self, WHOSE};
-use crate::terminal::tell_beside;
+use crate::arguments::answer::ANSWER_TOKENS;
+use crate::own_sessions::{self, WHOSE, content};
+use crate::terminal::eprint_lines;
 
 /// A BLAKE3 hash, in hexadecimal.
 const IDENTITY_DIGITS: usize = 64;
@@ -114,7 +114,7 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
 async fn create(sessions: &Sessions, new: NewSession) -> Outcome {
     let held = sessions.create(&Owner::local(), new).await.map_err(own_sessions::failure)?;
     println!("{}", held.id());
-    tell_beside(&format!(
+    eprint_lines(&format!(
         "hint: `gristmill run --session {} FILE` works in it",
         held.name().unwrap_or(held.id().as_str())
     ));
@@ -129,8 +129,8 @@ async fn list(sessions: &Sessions, as_json: bool) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        tell_beside("there are no sessions");
-        tell_beside(
+        eprint_lines("there are no sessions");
+        eprint_lines(
             "hint: a program that leaves files behind makes one, and so does `gristmill run --session NAME`",
         );
         return Ok(ExitCode::SUCCESS);
@@ -167,22 +167,12 @@ fn summary(info: &SessionInfo) -> String {
     let mut parts =
         vec![format!("used {} UTC", minute(info.used)), counted(info.executions, "program"), content(info)];
     if !info.keys.is_empty() {
-        parts.push(counted(info.keys.len() as u64, "key"));
+        parts.push(counted(info.keys.len(), "key"));
     }
     if info.is_busy {
         parts.push("in use".to_owned());
     }
     parts.join("  ")
-}
-
-/// Folders count, too: they are what a limit counts.
-pub fn content(info: &SessionInfo) -> String {
-    let entries = if info.files == 1 { "entry" } else { "entries" };
-    format!("{} in {} {entries}", format_bytes(info.bytes), info.files)
-}
-
-pub fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn minute(time: SystemTime) -> String {
@@ -214,7 +204,7 @@ async fn show(sessions: &Sessions, session: &str, as_json: bool) -> Outcome {
     if info.is_busy {
         println!("in use   a program is running in it");
     }
-    tell_beside(&format!("hint: `gristmill workspace ls {}` lists its files", shortest(&info)));
+    eprint_lines(&format!("hint: `gristmill workspace ls {}` lists its files", shortest(&info)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -259,7 +249,7 @@ async fn tidy(sessions: &Sessions, dry_run: bool) -> Outcome {
     if dry_run {
         let idle = sessions.idle().await.map_err(own_sessions::failure)?;
         idle.iter().for_each(|id| println!("{id}"));
-        tell_beside(&format!("{} would be ended", counted(idle.len() as u64, "idle session")));
+        eprint_lines(&format!("{} would be ended", counted(idle.len(), "idle session")));
         return Ok(ExitCode::SUCCESS);
     }
     let tidied = sessions.tidy().await.map_err(own_sessions::failure)?;
@@ -267,7 +257,7 @@ async fn tidy(sessions: &Sessions, dry_run: bool) -> Outcome {
         println!("{id}");
     }
     let (ended, folders) = (tidied.ended.len() as u64, tidied.folders_removed as u64);
-    tell_beside(&format!(
+    eprint_lines(&format!(
         "ended {}; removed {} of sessions that are gone",
         counted(ended, "idle session"),
         counted(folders, "folder")

@@ -1,24 +1,34 @@
-//! `gristmill setup`: the engine, compiled ahead of time.
+//! `gristmill setup`: the engine, unpacked ahead of the first run.
+
+use anyhow::anyhow;
+use gristmill_gateway::{EngineId, Folders};
+use gristmill_worker::EngineFile;
 
 use super::{Failure, Outcome};
 use crate::arguments::Setup;
-use crate::{engine_progress, exit_codes};
+use crate::exit_codes;
 
 pub fn setup(arguments: Setup) -> Outcome {
     let work = || -> anyhow::Result<()> {
-        let artifact = engine_progress::artifact()?;
-        if arguments.force
-            && let Some(path) = artifact.path()
-        {
-            std::fs::remove_file(path)?;
-        }
+        let file = engine_file(EngineId::Python)?;
         // Not only whether a file is there: one that does not have its hash is made again.
-        if !artifact.verify()? {
-            engine_progress::compile(&artifact)?;
+        if arguments.force || !file.is_good() {
+            file.unpack().map_err(|error| {
+                anyhow!(
+                    "the Python engine cannot be unpacked to {}: {error}\n\
+                     hint: set GRISTMILL_CACHE_DIR to a folder that you can write to; programs run without \
+                     one, from memory, but each start takes longer",
+                    file.path().display()
+                )
+            })?;
         }
-        let path = artifact.path().map(|path| path.display().to_string()).unwrap_or_default();
-        println!("the Python engine is ready: {path}");
+        println!("the Python engine is ready: {}", file.path().display());
         Ok(())
     };
-    work().map(|()| exit_codes::OK).map_err(Failure::Ours)
+    work().map(|()| exit_codes::OK).map_err(Failure::Internal)
+}
+
+/// Where the engine is unpacked to.
+pub fn engine_file(engine: EngineId) -> anyhow::Result<EngineFile> {
+    Ok(EngineFile::of(engine, &Folders::from_environment()?.cache.join("engines")))
 }

@@ -13,7 +13,7 @@ use gristmill_gateway::tokens;
 use serde_json::json;
 
 use super::{Failure, Outcome};
-use crate::terminal::{Printable, one_line, tell_beside};
+use crate::terminal::{Printable, eprint_lines, one_line};
 
 /// The whole file is in memory while it is shaped.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -41,7 +41,7 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(wrong) => {
-            tell_beside("note: it is not all UTF-8; what is not is shown as U+FFFD");
+            eprint_lines("note: it is not all UTF-8; what is not is shown as U+FFFD");
             String::from_utf8_lossy(wrong.as_bytes()).into_owned()
         }
     };
@@ -57,14 +57,14 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
         false => println!("{}", shaped.text),
     }
     if text.is_empty() {
-        tell_beside("it is empty: there is nothing to shape");
+        eprint_lines("it is empty: there is nothing to shape");
         return Ok(ExitCode::SUCCESS);
     }
     let about = if is_estimated { "about " } else { "" };
     let size = format_bytes(text.len() as u64);
-    tell_beside(&format!("{} tokens of {about}{whole_tokens} ({size})", shaped.tokens));
+    eprint_lines(&format!("{} tokens of {about}{whole_tokens} ({size})", shaped.tokens));
     for line in &shaped.left_out {
-        tell_beside(&format!("left out: {}", one_line(line)));
+        eprint_lines(&format!("left out: {}", one_line(line)));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
     let history = DataPlace::of(None, &arguments.config)?.open_history().await?;
     let record = find(&history, &arguments.execution).await?;
     if arguments.json {
-        let value = serde_json::to_value(&record).map_err(|error| Failure::Ours(error.into()))?;
+        let value = serde_json::to_value(&record).map_err(|error| Failure::Internal(error.into()))?;
         println!("{:#}", as_far_as_known(value, &record.summary));
         return Ok(ExitCode::SUCCESS);
     }

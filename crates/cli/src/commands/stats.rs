@@ -38,7 +38,7 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
     };
     let stats = history.stats(&filter).await.map_err(data_store::failure)?;
     if arguments.json {
-        let mut value = serde_json::to_value(&stats).map_err(|error| Failure::Ours(error.into()))?;
+        let mut value = serde_json::to_value(&stats).map_err(|error| Failure::Internal(error.into()))?;
         value["success_rate"] = json!(stats.success_rate());
         value["hint"] = json!(stats.hint());
         value["tokens"]["verdict"] = json!(stats.verdict());

@@ -1,5 +1,6 @@
 //! Rows of JSON as an aligned table, for people at a terminal.
 
+use gristmill_gateway::domain::cut_chars;
 use serde_json::Value;
 
 use crate::terminal::one_line;
@@ -64,12 +65,7 @@ impl Cell {
 }
 
 fn short(text: &str) -> String {
-    let mut line = one_line(text);
-    if let Some((cut, _)) = line.char_indices().nth(CELL_CHARS_MAX) {
-        line.truncate(cut);
-        line.push('…');
-    }
-    line
+    cut_chars(&one_line(text), CELL_CHARS_MAX)
 }
 
 #[cfg(test)]

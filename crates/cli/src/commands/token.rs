@@ -6,19 +6,58 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::domain::utc_text;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
-use crate::arguments::{TokenArguments, TokenCommand};
-use crate::config::Flags;
+use crate::arguments::ConfigFile;
 use crate::upstreams;
+
+#[derive(Args)]
+pub struct TokenArguments {
+    #[command(subcommand)]
+    pub command: TokenCommand,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum TokenCommand {
+    /// Make a token, and show it once
+    New {
+        /// What it is for, such as `laptop`
+        name: String,
+        /// What it permits: execute (which includes search), search, or admin (everyone's statistics)
+        /// [default: execute and search]
+        #[arg(long)]
+        scope: Vec<Scope>,
+        /// When it expires: such as 30d, 12h or 8w, or `never`
+        #[arg(long, default_value = "90d")]
+        expires: Lifetime,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show all tokens, but not the tokens themselves
+    List {
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take one back: it is refused at once, also by servers that are running
+    Revoke {
+        /// Its name
+        name: String,
+    },
+}
 
 /// How long a token is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// So long.
     For(Duration),
     /// Until it is revoked.
     Never,
@@ -68,7 +107,7 @@ pub fn token(arguments: TokenArguments) -> Outcome {
 
 fn failure(error: TokenError) -> Failure {
     match error {
-        TokenError::Randomness { .. } => Failure::Ours(error.into()),
+        TokenError::Randomness { .. } => Failure::Internal(error.into()),
         TokenError::Name { .. }
         | TokenError::Taken { .. }
         | TokenError::NoScope

@@ -4,18 +4,20 @@ use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
-use gristmill_gateway::domain::ToolAnswer;
+use gristmill_config::Flags;
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::stubs;
-use gristmill_gateway::ports::{Asker, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::domain::{ToolAnswer, counted};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{
+    Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
+};
 use gristmill_gateway::skills::Skills;
-use gristmill_gateway::upstream::{Refresh, Upstreams};
+use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
-use super::list::counted;
 use super::{Failure, Outcome};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
-use crate::config::Flags;
 use crate::exit_codes;
 use crate::skill_folders;
 use crate::terminal::{Printable, one_line};
@@ -102,7 +104,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
     if servers.is_empty() {
         eprintln!("no servers are connected\nhint: gristmill add NAME -- COMMAND…, then gristmill list");
     }
-    tell_of_trouble(upstreams);
+    print_trouble(upstreams);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -121,7 +123,7 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
         }
         false => println!("{}", Printable::all(&snapshot.rendered(&answer))),
     }
-    tell_of_trouble(upstreams);
+    print_trouble(upstreams);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,19 +166,20 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json:
         let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
         eprintln!("{}{total}{message}", progress.progress);
     });
-    match upstreams.call(ToolCall { name, arguments, progress, asker: Asker::none() }).await {
+    let request = DoorRequest::CallTool(ToolCall {
+        name,
+        arguments,
+        progress,
+        asker: Asker::none(),
+        watcher: CallWatcher::none(),
+    });
+    match upstreams.pass(&Caller::local(), request).await {
         Ok(answer) => {
-            print_answer(&answer, json).map_err(|error| Failure::Ours(error.into()))?;
+            print_answer(&answer, json).map_err(|error| Failure::Internal(error.into()))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
-            let code = match &failure {
-                ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => "GM-1401",
-                ToolFailure::BadArguments(_) => "GM-1402",
-                ToolFailure::Said(_) => "GM-1104",
-                ToolFailure::Upstream { code, .. } => code.as_str(),
-            };
-            eprintln!("error[{code}]: {}", Printable::all(&failure.to_string()));
+            eprintln!("error[{}]: {}", failure.code(), Printable::all(&failure.to_string()));
             Ok(exit_codes::of_a_tool(&failure))
         }
     }
@@ -270,7 +273,7 @@ async fn review(
             eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
         }
     }
-    tell_of_trouble(upstreams);
+    print_trouble(upstreams);
     let Some(tools) = approve else {
         // Something waits: a script that asks must hear of it.
         return Ok(ExitCode::from(u8::from(!waiting.is_empty())));
@@ -338,7 +341,7 @@ fn confirmed(question: &str) -> bool {
 }
 
 /// Names what is down: a server is never silently missing.
-fn tell_of_trouble(upstreams: &Upstreams) {
+fn print_trouble(upstreams: &Upstreams) {
     use gristmill_gateway::upstream::ServerState;
     for status in upstreams.statuses() {
         match &status.state {

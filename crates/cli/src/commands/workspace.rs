@@ -16,7 +16,7 @@ use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::own_sessions::{self, WHOSE};
-use crate::terminal::tell_beside;
+use crate::terminal::eprint_lines;
 
 /// More lines than anyone reads; a pattern shows the others.
 const LISTED_MAX: usize = 10_000;
@@ -112,10 +112,10 @@ fn list(files: &WorkspaceFiles, pattern: Option<&str>, as_json: bool) -> Outcome
         }
     }
     if listing.files.is_empty() {
-        tell_beside(if pattern.is_some() { "no file fits this pattern" } else { "there are no files" });
+        eprint_lines(if pattern.is_some() { "no file fits this pattern" } else { "there are no files" });
     }
     if listing.is_cut || listing.total > listing.files.len() {
-        tell_beside("note: not all of it is shown; a pattern shows the others");
+        eprint_lines("note: not all of it is shown; a pattern shows the others");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -147,7 +147,7 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
             let mut bytes = Vec::new();
             let most = gristmill_gateway::session::READ_BYTES_MAX;
             let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
-            read.map_err(|error| Failure::Ours(anyhow!("standard input cannot be read: {error}")))?;
+            read.map_err(|error| Failure::Internal(anyhow!("standard input cannot be read: {error}")))?;
             if bytes.len() as u64 > most {
                 let most = format_bytes(most);
                 return Err(Failure::Usage(anyhow!("standard input is larger than {most}; name a file")));
@@ -172,7 +172,7 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
             let entered = own_sessions::enter(sessions, session, Patience::default()).await;
             let held = entered.map_err(own_sessions::failure)?;
             if let (true, Some(name)) = (held.is_new(), held.name()) {
-                tell_beside(&format!("note: {}", own_sessions::new_session_words(name)));
+                eprint_lines(&format!("note: {}", own_sessions::new_session_words(name)));
             }
             held.leave().await;
             sessions.files(&whose, session).await
@@ -204,7 +204,7 @@ fn get(files: &WorkspaceFiles, path: &str, file: Option<PathBuf>, force: bool) -
         _ => Failure::Usage(anyhow!("{} cannot be written: {error}", place.display())),
     })?;
     let copied = io::copy(&mut source, &mut target)
-        .map_err(|error| Failure::Ours(anyhow!("{} cannot be written: {error}", place.display())))?;
+        .map_err(|error| Failure::Internal(anyhow!("{} cannot be written: {error}", place.display())))?;
     println!("{} ({})", visible(&place.display().to_string()), format_bytes(copied));
     Ok(ExitCode::SUCCESS)
 }

@@ -91,8 +91,9 @@ impl Served {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).contains(word)
         };
-        let keepers = children_of(self.pid()).into_iter().filter(|pid| !named(pid, "upstream-keeper"));
-        keepers.flat_map(children_of).flat_map(children_of).collect()
+        let supervisors =
+            children_of(self.pid()).into_iter().filter(|pid| !named(pid, "upstream-supervisor"));
+        supervisors.flat_map(children_of).flat_map(children_of).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `read_result`: parts of whole values, as an agent asks for them.
 
-use gristmill_gateway::executions::Owner;
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::results::{Origin, ResultKind, ResultSettings, Results};
 use gristmill_gateway::store::Store;
 use serde_json::{Value, json};

@@ -55,7 +55,6 @@ pub struct ToolDefinition {
     pub input_schema: Value,
     /// The JSON Schema of its structured result.
     pub output_schema: Option<Value>,
-    /// Hints; untrusted.
     pub read_only: Option<bool>,
     /// Whether calling it again does no more; untrusted.
     pub idempotent: Option<bool>,
@@ -69,7 +68,7 @@ pub struct ToolDefinition {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct RawDefinition {
     name: String,
     #[serde(default)]
     title: Option<String>,
@@ -89,7 +88,6 @@ impl ToolDefinition {
         Self::from_text(raw.get())
     }
 
-    /// From its text.
     pub fn from_text(text: &str) -> Result<Self, DefinitionError> {
         let unreadable = |error: serde_json::Error| DefinitionError::Unreadable(error.to_string());
         let whole: Value = serde_json::from_str(text).map_err(unreadable)?;
@@ -98,7 +96,7 @@ impl ToolDefinition {
             return Err(DefinitionError::Unreadable("it is not an object".to_owned()));
         }
         let hash = ToolHash::of(&whole);
-        let written: Written = serde_json::from_value(whole).map_err(unreadable)?;
+        let written: RawDefinition = serde_json::from_value(whole).map_err(unreadable)?;
         if written.name.len() > NAME_BYTES_MAX {
             return Err(DefinitionError::LongName(written.name.len()));
         }

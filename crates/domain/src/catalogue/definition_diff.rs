@@ -6,7 +6,9 @@
 use std::fmt;
 
 use serde_json::Value;
+use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use crate::short_text::cut_chars_with;
 use crate::visible_text::visible;
 
 const CHANGES_MAX: usize = 200;
@@ -15,12 +17,11 @@ const DEPTH_MAX: usize = 64;
 const SHORT_CHARS: usize = 100;
 /// Words around a change.
 const CONTEXT_WORDS: usize = 6;
-/// Words of one text that are compared; the table is this, squared.
+/// Words of one text that are compared; a comparison may take this, squared.
 const WORDS_MAX: usize = 1_500;
 /// One side of one change.
 const SHOWN_CHARS_MAX: usize = 4_000;
 
-/// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Where: `inputSchema.properties.to.type`. Empty for the whole definition.
@@ -121,10 +122,7 @@ fn written(value: &Value) -> String {
 }
 
 fn cut(line: &str) -> String {
-    match line.char_indices().nth(SHOWN_CHARS_MAX) {
-        Some((end, _)) => format!("{}… ({} characters in all)", &line[..end], line.chars().count()),
-        None => line.to_owned(),
-    }
+    cut_chars_with(line, SHOWN_CHARS_MAX, &format!("… ({} characters in all)", line.chars().count()))
 }
 
 /// The changed parts of two long texts, with a few words around each.
@@ -148,27 +146,11 @@ fn pieces(text: &str) -> Vec<&str> {
 
 /// Which words of each are in the longest sequence that both share.
 fn common(old: &[&str], new: &[&str]) -> (Vec<bool>, Vec<bool>) {
-    let width = new.len() + 1;
-    let mut longest = vec![0u16; (old.len() + 1) * width];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            longest[i * width + j] = if old[i] == new[j] {
-                longest[(i + 1) * width + j + 1] + 1
-            } else {
-                longest[(i + 1) * width + j].max(longest[i * width + j + 1])
-            };
-        }
-    }
     let (mut old_kept, mut new_kept) = (vec![false; old.len()], vec![false; new.len()]);
-    let (mut i, mut j) = (0, 0);
-    while i < old.len() && j < new.len() {
-        if old[i] == new[j] {
-            (old_kept[i], new_kept[j]) = (true, true);
-            (i, j) = (i + 1, j + 1);
-        } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
+    for part in capture_diff_slices(Algorithm::Myers, old, new) {
+        if part.tag() == DiffTag::Equal {
+            old_kept[part.old_range()].fill(true);
+            new_kept[part.new_range()].fill(true);
         }
     }
     (old_kept, new_kept)

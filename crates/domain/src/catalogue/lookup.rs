@@ -33,7 +33,6 @@ struct Names {
 /// What a name means.
 #[derive(Debug)]
 pub enum Resolved<'a> {
-    /// One tool.
     One(&'a Server, &'a Tool),
     /// Several tools may be meant; here they are as `server.tool`.
     Several(Vec<String>),

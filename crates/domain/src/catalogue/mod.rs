@@ -50,7 +50,6 @@ pub struct ServerOffer {
 /// makes a new catalogue.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
-    /// By name.
     pub servers: Vec<Server>,
 }
 

@@ -26,7 +26,6 @@ const DEFINITION_BYTES_MAX: usize = 64 * 1024;
 pub struct Resource {
     /// The server's own URI.
     pub uri: String,
-    /// What it is.
     pub about: About,
     /// In bytes.
     pub size: Option<u64>,
@@ -37,14 +36,12 @@ pub struct Resource {
 pub struct ResourceTemplate {
     /// The server's own template.
     pub uri_template: String,
-    /// What they are.
     pub about: About,
 }
 
 /// What a server says about a resource, safe to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its name.
     pub name: String,
     /// A name for people.
     pub title: Option<String>,
@@ -82,7 +79,7 @@ pub struct PromptArgument {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct RawItem {
     #[serde(default)]
     uri: Option<String>,
     #[serde(default)]
@@ -98,11 +95,11 @@ struct Written {
     #[serde(default)]
     size: Option<Value>,
     #[serde(default)]
-    arguments: Option<Vec<WrittenArgument>>,
+    arguments: Option<Vec<RawArgument>>,
 }
 
 #[derive(Deserialize)]
-struct WrittenArgument {
+struct RawArgument {
     name: String,
     #[serde(default)]
     title: Option<String>,
@@ -112,7 +109,7 @@ struct WrittenArgument {
     required: Option<bool>,
 }
 
-impl Written {
+impl RawItem {
     fn read(text: &str) -> Option<Self> {
         if text.len() > DEFINITION_BYTES_MAX {
             return None;
@@ -139,7 +136,7 @@ fn shown(text: Option<&str>, chars_max: usize) -> Option<String> {
 impl Resource {
     /// From an element of a `resources/list` result. `None` if it cannot be used.
     pub fn from_text(text: &str) -> Option<Self> {
-        let written = Written::read(text)?;
+        let written = RawItem::read(text)?;
         let uri = written.uri.clone().filter(|uri| is_usable(uri))?;
         Some(Self { about: written.about(&uri), size: written.size.and_then(|size| size.as_u64()), uri })
     }
@@ -158,7 +155,7 @@ impl Resource {
 impl ResourceTemplate {
     /// From an element of a `resources/templates/list` result. `None` if it cannot be used.
     pub fn from_text(text: &str) -> Option<Self> {
-        let written = Written::read(text)?;
+        let written = RawItem::read(text)?;
         let uri_template = written.uri_template.clone().filter(|uri| is_usable(uri))?;
         Some(Self { about: written.about(&uri_template), uri_template })
     }
@@ -186,7 +183,7 @@ impl Prompt {
     /// From an element of a `prompts/list` result. `None` if it cannot be used: a name must be sent as
     /// it is, so that one that is too long or has something hidden in it is not offered.
     pub fn from_text(text: &str) -> Option<Self> {
-        let written = Written::read(text)?;
+        let written = RawItem::read(text)?;
         let name = written.name.filter(|name| is_plain_name(name))?;
         let arguments = written.arguments.unwrap_or_default().into_iter();
         let arguments = arguments.filter(|argument| is_plain_name(&argument.name)).take(ARGUMENTS_MAX);

@@ -38,7 +38,6 @@ pub struct ServerPins {
     pub tools: BTreeMap<String, Pin>,
 }
 
-/// One approved definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pin {
     /// Of the definition, in hex.
@@ -57,7 +56,6 @@ pub enum Approval {
     FirstUse,
     /// The setting accepted it.
     Setting,
-    /// A person did.
     Person,
 }
 
@@ -79,7 +77,6 @@ pub struct Review {
 pub struct Waiting {
     /// As it is offered now.
     pub offered: Arc<ToolDefinition>,
-    /// Why it waits.
     pub kind: WaitingKind,
 }
 
@@ -89,10 +86,7 @@ pub enum WaitingKind {
     /// It was not there before.
     Added,
     /// It is not what was approved.
-    Changed {
-        /// What was approved.
-        pinned_raw: String,
-    },
+    Changed { pinned_raw: String },
 }
 
 /// Compares an offer with what was approved. `None` for a server that was never seen: all of it is
@@ -162,9 +156,7 @@ pub enum Approve<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tool}` is not a tool that {server} offers{}", hint(near))]
 pub struct NotOffered {
-    /// The server.
     pub server: String,
-    /// The name.
     pub tool: String,
     /// The closest name there is.
     pub near: Option<String>,

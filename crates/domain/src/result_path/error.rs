@@ -5,7 +5,6 @@ use std::io;
 /// Nothing was taken. The result itself is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// Not a path.
     #[error("`{path}` is not a path: {why}; write it as `rows[3].name`, and odd keys as `[\"a.b\"]`")]
     NotAPath {
         /// As it was written, shortened.
@@ -65,11 +64,7 @@ pub enum PathError {
     },
     /// It ends too early, or is something else.
     #[error("the result cannot be read as JSON at byte {at}; open it as a file in a program")]
-    Damaged {
-        /// Where.
-        at: u64,
-    },
-    /// The reader failed.
+    Damaged { at: u64 },
     #[error("the result cannot be read: {0}")]
     Read(#[from] io::Error),
 }

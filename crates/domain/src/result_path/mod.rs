@@ -3,11 +3,11 @@
 //! The text is read once, from front to back, in pieces of a fixed size; what is kept of it is
 //! bounded by the caller. So a result of any size can be asked about in little memory.
 //!
-//! Walls: no file is opened here. The text comes from whatever reader the caller has.
+//! No file is opened here. The text comes from whatever reader the caller has.
 
 mod error;
 mod path;
-mod scanner;
+mod read_source;
 mod select;
 
 pub use error::PathError;

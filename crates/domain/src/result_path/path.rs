@@ -15,7 +15,6 @@ pub struct ResultPath {
     steps: Vec<Step>,
 }
 
-/// One step down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     /// The key, or the digits of an index.

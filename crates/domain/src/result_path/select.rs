@@ -2,10 +2,14 @@
 
 use std::io::Read;
 
+use gristmill_json_text::{Bounded, Discard};
+
 use super::PathError;
 use super::path::{ResultPath, Step};
-use super::scanner::{Bounded, Discard, Letter, Scanner};
+use super::read_source::ReadSource;
 use crate::{nearest, one_line};
+
+type Scanner<R> = gristmill_json_text::Scanner<ReadSource<R>>;
 
 /// A key as it is written; a longer one cannot be asked for.
 const KEY_BYTES_MAX: usize = 64 << 10;
@@ -37,11 +41,8 @@ impl Slice {
 /// What a path led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
-    /// Sliced by items.
     Array,
-    /// Sliced by members.
     Object,
-    /// Sliced by characters.
     Text,
     /// A number, `true`, `false` or `null`: always whole.
     Scalar,
@@ -59,7 +60,6 @@ impl PartKind {
     }
 }
 
-/// What was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenPart {
     /// What it was taken from.
@@ -82,16 +82,16 @@ pub fn take_part(
     slice: Slice,
     bytes_max: usize,
 ) -> Result<TakenPart, PathError> {
-    let mut scanner = Scanner::new(reader);
+    let mut scanner = Scanner::new(ReadSource::new(reader));
     for (depth, step) in path.steps().iter().enumerate() {
         step_into(&mut scanner, path, depth, step)?;
     }
-    let part = match scanner.peek_solid()? {
+    let part = match scanner.peek_past_space()? {
         b'[' => items(&mut scanner, path, slice, bytes_max)?,
         b'{' => members(&mut scanner, path, slice, bytes_max)?,
         b'"' => characters(&mut scanner, slice, bytes_max)?,
         _ => {
-            let mut value = Bounded::of(bytes_max);
+            let mut value = Bounded::new(bytes_max);
             scanner.value(&mut value)?;
             let content = text_of(value.bytes, &scanner)?;
             TakenPart { kind: PartKind::Scalar, content, total: 1, offset: 0, taken: 1 }
@@ -147,7 +147,7 @@ fn step_into<R: Read>(
     depth: usize,
     step: &Step,
 ) -> Result<(), PathError> {
-    let kind = match scanner.peek_solid()? {
+    let kind = match scanner.peek_past_space()? {
         b'{' => return find_key(scanner, path, depth, step),
         b'[' => return find_item(scanner, path, depth, step),
         b'"' => "a text",
@@ -219,17 +219,17 @@ fn find_item<R: Read>(
 
 /// A key as it is written, and what it means; neither of one that is too long.
 fn read_key<R: Read>(scanner: &mut Scanner<R>) -> Result<(String, Option<String>), PathError> {
-    if scanner.peek_solid()? != b'"' {
-        return Err(scanner.damaged());
+    if scanner.peek_past_space()? != b'"' {
+        return Err(scanner.not_json().into());
     }
-    let mut written = Bounded::of(KEY_BYTES_MAX);
+    let mut written = Bounded::new(KEY_BYTES_MAX);
     scanner.string(&mut written)?;
     let meant = serde_json::from_slice(&written.bytes).ok();
     Ok((text_of(written.bytes, scanner)?, meant))
 }
 
 fn text_of<R: Read>(bytes: Vec<u8>, scanner: &Scanner<R>) -> Result<String, PathError> {
-    String::from_utf8(bytes).map_err(|_| scanner.damaged())
+    String::from_utf8(bytes).map_err(|_| scanner.not_json().into())
 }
 
 /// Elements on their way into a smaller JSON text.
@@ -285,7 +285,7 @@ fn items<R: Read>(
     let (mut taking, mut total) = (Taking::new(slice, bytes_max, '['), 0_u64);
     while scanner.has_next(b']', total == 0)? {
         if taking.wants(total) {
-            let mut item = Bounded::of(taking.room());
+            let mut item = Bounded::new(taking.room());
             scanner.value(&mut item)?;
             match (item.is_whole(), taking.taken) {
                 (true, _) => taking.push(&text_of(item.bytes, scanner)?),
@@ -315,7 +315,7 @@ fn members<R: Read>(
         scanner.expect(b':')?;
         match key {
             Some(key) if taking.wants(total) => {
-                let mut value = Bounded::of(taking.room().saturating_sub(written.len() + REMARK_BYTES));
+                let mut value = Bounded::new(taking.room().saturating_sub(written.len() + REMARK_BYTES));
                 scanner.value(&mut value)?;
                 let shown = match value.is_whole() {
                     true => text_of(value.bytes, scanner)?,
@@ -335,37 +335,13 @@ fn characters<R: Read>(
     slice: Slice,
     bytes_max: usize,
 ) -> Result<TakenPart, PathError> {
-    scanner.expect(b'"')?;
     let (mut content, mut total, mut taken) = (String::new(), 0_u64, 0_u64);
-    let mut push = |letter: char| {
+    scanner.characters(|c| {
         if slice.has(total) && content.len() < bytes_max {
-            content.push(letter);
+            content.push(c);
             taken += 1;
         }
         total += 1;
-    };
-    let mut high = None;
-    loop {
-        let letter = scanner.letter()?;
-        if let Some(first) = high.take() {
-            if let Letter::Low(second) = letter {
-                push(joined(first, second));
-                continue;
-            }
-            push(char::REPLACEMENT_CHARACTER);
-        }
-        match letter {
-            Letter::End => break,
-            Letter::Char(letter) => push(letter),
-            Letter::High(first) => high = Some(first),
-            Letter::Low(_) => push(char::REPLACEMENT_CHARACTER),
-        }
-    }
+    })?;
     Ok(TakenPart { kind: PartKind::Text, content, total, offset: slice.offset, taken })
-}
-
-/// One character that is written as two escapes.
-fn joined(high: u32, low: u32) -> char {
-    let number = 0x1_0000 + ((high & 0x3ff) << 10) + (low & 0x3ff);
-    char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

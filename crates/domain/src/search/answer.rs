@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::fields::cut;
 use super::index::Index;
 use super::postings::ToolId;
 use super::query::{Detail, LIMIT_MAX, Query, SearchError};
 use super::rank::Ranked;
 use crate::catalogue::{Server, Tool, fold};
 use crate::nearest::nearest;
+use crate::short_text::first_bytes;
 
 /// What was found, best first.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -120,7 +120,7 @@ impl Index {
         let known_as: Vec<[String; 3]> =
             if query.servers.is_empty() { Vec::new() } else { servers.iter().map(spellings).collect() };
         for name in &query.servers {
-            let folded = fold(cut(name, NAME_BYTES_MAX));
+            let folded = fold(first_bytes(name, NAME_BYTES_MAX));
             let mut known = false;
             for (wanted, names) in wanted.iter_mut().zip(&known_as) {
                 if names.contains(&folded) {
@@ -132,7 +132,7 @@ impl Index {
             }
         }
         if let Some(category) = &query.category {
-            let folded = fold(cut(category, NAME_BYTES_MAX));
+            let folded = fold(first_bytes(category, NAME_BYTES_MAX));
             let has =
                 |server: &Server| server.offer.category.as_deref().is_some_and(|own| fold(own) == folded);
             if !servers.iter().any(has) {
@@ -146,7 +146,7 @@ impl Index {
     }
 
     fn unknown_server(&self, name: &str) -> SearchError {
-        let name = cut(name, NAME_BYTES_MAX);
+        let name = first_bytes(name, NAME_BYTES_MAX);
         let folders = || self.catalogue.servers.iter().map(|server| server.folder.as_str());
         let mut near = nearest(name, folders().map(|folder| (folder, folder)), NEAREST_MAX);
         let folded = fold(name);
@@ -161,7 +161,7 @@ impl Index {
         let categories = self.catalogue.servers.iter().filter_map(|server| server.offer.category.clone());
         let known: BTreeSet<String> = categories.collect();
         SearchError::UnknownCategory {
-            name: cut(name, NAME_BYTES_MAX).to_owned(),
+            name: first_bytes(name, NAME_BYTES_MAX).to_owned(),
             known: known.into_iter().collect(),
         }
     }
@@ -262,7 +262,7 @@ fn parameter_text(schema: &Value) -> String {
 
 fn bounded(text: &str, bytes_max: usize) -> String {
     let text = text.trim();
-    let kept = cut(text, bytes_max);
+    let kept = first_bytes(text, bytes_max);
     let end = if kept.len() < text.len() { "…" } else { "" };
     harmless(kept) + end
 }

@@ -31,12 +31,12 @@ impl Index {
         if !named.is_empty() {
             return named;
         }
-        let telling: Vec<&str> = text
+        let content_words: Vec<&str> = text
             .split_whitespace()
             .map(|word| word.trim_end_matches(['?', '!', '.', ',']))
             .filter(|word| !is_filler(&word.to_ascii_lowercase()))
             .collect();
-        self.named_by(&telling.join(" "))
+        self.named_by(&content_words.join(" "))
     }
 
     /// The tools that one word of the text names, if it is written as only a name is.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::catalogue::{Server, Tool};
+use crate::short_text::first_bytes;
 
 /// Where a word was found; its weight depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +37,13 @@ pub(super) fn visit<'a>(server: &'a Server, tool: &'a Tool, visit: &mut impl FnM
     visit(Field::Name, &definition.name);
     visit(Field::Server, &server.offer.name);
     for text in [&server.offer.title, &server.offer.category].into_iter().flatten() {
-        visit(Field::Server, cut(text, TITLE_BYTES_MAX));
+        visit(Field::Server, first_bytes(text, TITLE_BYTES_MAX));
     }
     if let Some(title) = &definition.title {
-        visit(Field::Title, cut(title, TITLE_BYTES_MAX));
+        visit(Field::Title, first_bytes(title, TITLE_BYTES_MAX));
     }
     if let Some(description) = &definition.description {
-        let (summary, rest) = first_sentence(cut(description, DESCRIPTION_BYTES_MAX));
+        let (summary, rest) = first_sentence(first_bytes(description, DESCRIPTION_BYTES_MAX));
         visit(Field::Summary, summary);
         visit(Field::Description, rest);
     }
@@ -59,13 +60,13 @@ fn parameters<'a>(schema: &'a Value, depth: usize, left: &mut usize, visit: &mut
         if *left == 0 {
             return;
         }
-        visit(Field::ParameterName, cut(name, TITLE_BYTES_MAX));
+        visit(Field::ParameterName, first_bytes(name, TITLE_BYTES_MAX));
         if let Some(text) = inner.get("description").and_then(Value::as_str) {
-            visit(Field::ParameterText, cut(text, PARAMETER_TEXT_BYTES_MAX));
+            visit(Field::ParameterText, first_bytes(text, PARAMETER_TEXT_BYTES_MAX));
         }
         let choices = inner.get("enum").and_then(Value::as_array);
         for choice in choices.into_iter().flatten().take(CHOICES_MAX).filter_map(Value::as_str) {
-            visit(Field::Choice, cut(choice, TITLE_BYTES_MAX));
+            visit(Field::Choice, first_bytes(choice, TITLE_BYTES_MAX));
         }
         parameters(inner, depth - 1, left, visit);
     }
@@ -82,20 +83,11 @@ fn parameters<'a>(schema: &'a Value, depth: usize, left: &mut usize, visit: &mut
     }
 }
 
-/// The beginning of a text, at most so many bytes.
-pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
-    if text.len() <= bytes_max {
-        return text;
-    }
-    let end = (0..=bytes_max).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
-}
-
 /// The first sentence or line that says something, and what follows it.
 fn first_sentence(text: &str) -> (&str, &str) {
     const BYTES_MAX: usize = 240;
     let text = text.trim_start();
-    let head = cut(text, BYTES_MAX);
+    let head = first_bytes(text, BYTES_MAX);
     let end = [". ", ".\n", "\n\n"].iter().filter_map(|mark| head.find(mark)).min();
     text.split_at(end.unwrap_or(head.len()))
 }
@@ -103,13 +95,6 @@ fn first_sentence(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_cut_between_characters() {
-        assert_eq!(cut("größer", 3), "gr");
-        assert_eq!(cut("größer", 4), "grö");
-        assert_eq!(cut("ab", 4), "ab");
-    }
 
     #[test]
     fn the_first_sentence_stands_apart() {

@@ -8,18 +8,9 @@ use std::sync::Arc;
 
 use super::postings::{Posting, Read, ToolId};
 use super::terms::{TermId, Terms, synonym_table};
-use super::tuning::Tuning;
+use super::tuning::{Method, Tuning};
 use super::words::{Stems, runs, words_of_run};
 use crate::catalogue::{Catalogue, Server, Tool, fold};
-
-/// How a search weighs what it finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Weighted fields, synonyms, phrases, partial and misspelt words: what users get.
-    Full,
-    /// Plain BM25 over stems with every field alike, to compare with.
-    Plain,
-}
 
 /// Everything that a search needs to know about a catalogue.
 #[derive(Debug)]
@@ -35,7 +26,7 @@ pub struct Index {
     postings: Vec<Posting>,
     /// How rare each term is.
     rarity: Vec<f32>,
-    /// Close and loose synonyms of a term, with their weights.
+    /// Close and related synonyms of a term, with their weights.
     pub(super) synonyms: HashMap<TermId, Vec<(TermId, f32)>>,
     /// Servers by the words of their names that few have.
     pub(super) server_words: HashMap<TermId, Vec<u32>>,

@@ -19,6 +19,7 @@ mod tuning;
 mod words;
 
 pub use answer::{Answer, Hit, Parameter, ServerLine};
-pub use index::{Index, Method};
+pub use index::Index;
 pub use query::{Detail, LIMIT_DEFAULT, LIMIT_MAX, Query, SearchError};
 pub use render::render;
+pub use tuning::Method;

@@ -58,7 +58,6 @@ impl Query {
 /// A filter that fits nothing. Nothing was searched; the same query without it works.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SearchError {
-    /// No such server.
     #[error("there is no server `{name}`; {}", did_you_mean(nearest))]
     UnknownServer {
         /// As it was asked for.

@@ -1,17 +1,18 @@
 //! From the words of a query to tools with a score.
 
-use super::fields::cut;
-use super::index::{Index, Method};
+use super::index::Index;
 use super::postings::ToolId;
 use super::synonyms::QUESTIONS;
 use super::terms::TermId;
+use super::tuning::Method;
 use super::words::{Stems, is_stop_word, runs, words_of_run};
+use crate::short_text::first_bytes;
 
 /// A query is a phrase, not a text.
 pub(super) const QUERY_BYTES_MAX: usize = 1_000;
 const QUERY_WORDS_MAX: usize = 32;
 
-/// Words of the catalogue that a partial or misspelt word may stand for.
+/// Words of the catalogue that a partial or misspelled word may stand for.
 const GUESSES_MAX: usize = 8;
 const PREFIX_CHARS_MIN: usize = 3;
 const TYPO_CHARS_MIN: usize = 5;
@@ -44,7 +45,7 @@ type Alternatives = Vec<(TermId, f32)>;
 impl Index {
     /// All tools worth showing that `wanted` lets through, best first.
     pub(super) fn rank(&self, text: &str, wanted: impl Fn(ToolId) -> bool) -> Vec<Ranked> {
-        let text = cut(text, QUERY_BYTES_MAX);
+        let text = first_bytes(text, QUERY_BYTES_MAX);
         let mut scores = self.scores(&self.query_terms(text));
         let best = scores.iter().copied().fold(0.0, f32::max);
         let mut exact = vec![false; scores.len()];
@@ -207,7 +208,7 @@ impl Index {
             found = self.beginning_with(stem);
         }
         if found.is_empty() {
-            found = self.misspelt(stem, word);
+            found = self.misspelled(stem, word);
         }
         found
     }
@@ -225,7 +226,7 @@ impl Index {
         self.best_guesses(self.tuning.prefix, |text| text.starts_with(stem))
     }
 
-    fn misspelt(&self, stem: &str, word: &str) -> Alternatives {
+    fn misspelled(&self, stem: &str, word: &str) -> Alternatives {
         if word.chars().count() < TYPO_CHARS_MIN {
             return Vec::new();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::words::telling_stems;
+use super::words::content_stems;
 use super::{Detail, Index, Query};
 
 /// A list of queries, each with its answers.
@@ -15,7 +15,6 @@ use super::{Detail, Index, Query};
 #[serde(transparent)]
 pub struct Queries(Vec<Case>);
 
-/// One query.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -58,7 +57,6 @@ impl Queries {
         if wrong.is_empty() { Ok(queries) } else { Err(QueriesError::Wrong(wrong)) }
     }
 
-    /// All of them.
     pub fn cases(&self) -> &[Case] {
         &self.0
     }
@@ -91,8 +89,8 @@ impl Case {
     pub fn shared_words(&self) -> Vec<String> {
         let names =
             self.expect.iter().map(|tool| tool.split_once('.').map_or(tool.as_str(), |(_, name)| name));
-        let names: BTreeSet<String> = names.flat_map(telling_stems).collect();
-        let asked: BTreeSet<String> = telling_stems(&self.query).into_iter().collect();
+        let names: BTreeSet<String> = names.flat_map(content_stems).collect();
+        let asked: BTreeSet<String> = content_stems(&self.query).into_iter().collect();
         names.intersection(&asked).cloned().collect()
     }
 
@@ -111,7 +109,6 @@ impl Case {
 /// How many queries had a right answer among the first so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recall {
-    /// Queries asked.
     pub queries: usize,
     /// Right at the first place.
     pub at_1: usize,
@@ -136,18 +133,14 @@ impl Recall {
     }
 }
 
-/// What was measured.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// All queries.
     pub all: Recall,
     /// Those with a word of the tool's name.
     pub with_name_words: Recall,
-    /// Those without.
     pub without_name_words: Recall,
     /// Those looked at while the search is changed.
     pub dev: Recall,
-    /// Those only counted.
     pub held_out: Recall,
     /// Held out, and without a word of the tool's name.
     pub held_out_without: Recall,

@@ -158,7 +158,7 @@ pub(super) const CLOSE: &[&[&str]] = &[
 ];
 
 /// Words that often go together without meaning the same.
-pub(super) const LOOSE: &[&[&str]] = &[
+pub(super) const RELATED: &[&[&str]] = &[
     &["create", "write", "generate", "register", "open", "build", "put", "file", "raise", "declare"],
     &["delete", "clear", "discard", "purge", "forget", "uninstall", "unset", "teardown"],
     &["update", "set", "patch", "adjust", "replace", "mark"],

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::synonyms::{CLOSE, LOOSE, PHRASES};
+use super::synonyms::{CLOSE, PHRASES, RELATED};
 use super::tuning::Tuning;
 use super::words::{Stems, is_stop_word};
 
@@ -11,9 +11,7 @@ pub(super) type TermId = u32;
 /// All words that were seen, and what they became.
 #[derive(Debug, Default)]
 pub(super) struct Terms {
-    /// By stem.
     pub ids: HashMap<String, TermId>,
-    /// By number.
     pub texts: Vec<String>,
     /// Whether it says nothing about what a tool does.
     pub stop: Vec<bool>,
@@ -69,7 +67,7 @@ pub(super) fn synonym_table(
     tuning: &Tuning,
 ) -> HashMap<TermId, Vec<(TermId, f32)>> {
     let mut table: HashMap<TermId, Vec<(TermId, f32)>> = HashMap::new();
-    for (groups, weight) in [(CLOSE, tuning.close), (LOOSE, tuning.loose)] {
+    for (groups, weight) in [(CLOSE, tuning.close), (RELATED, tuning.related)] {
         for group in groups {
             let ids: Vec<TermId> = group.iter().map(|word| terms.id_of_word(word, stems)).collect();
             for one in &ids {

@@ -2,7 +2,15 @@
 //! of them which is not held out.
 
 use super::fields::FIELDS;
-use super::index::Method;
+
+/// How a search weighs what it finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Weighted fields, synonyms, phrases, partial and misspelled words: what users get.
+    Full,
+    /// Plain BM25 over stems with every field alike, to compare with.
+    Plain,
+}
 
 /// What a field counts, and how much less in a tool where it is long.
 #[derive(Clone, Copy, Debug)]
@@ -23,8 +31,8 @@ pub(super) struct Tuning {
     pub times_max: u32,
     /// What a synonym counts beside the word itself.
     pub close: f32,
-    pub loose: f32,
-    /// What a partial or a misspelt word counts.
+    pub related: f32,
+    /// What a partial or a misspelled word counts.
     pub prefix: f32,
     pub typo: f32,
     /// How much it matters that all words of a query are found rather than one of them often.
@@ -57,7 +65,7 @@ impl Method {
                 saturation: 1.5,
                 times_max: 5,
                 close: 0.8,
-                loose: 0.6,
+                related: 0.6,
                 prefix: 0.7,
                 typo: 0.7,
                 coverage: 0.5,
@@ -71,7 +79,7 @@ impl Method {
                 saturation: 1.2,
                 times_max: u32::MAX,
                 close: 0.0,
-                loose: 0.0,
+                related: 0.0,
                 prefix: 0.0,
                 typo: 0.0,
                 coverage: 0.0,

@@ -286,7 +286,7 @@ fn is_abbreviation(word: &str) -> bool {
 }
 
 /// The stems of all words in a text that say something, in order.
-pub(super) fn telling_stems(text: &str) -> Vec<String> {
+pub(super) fn content_stems(text: &str) -> Vec<String> {
     let stems = Stems::new();
     let mut found = Vec::new();
     for run in runs(text) {
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(telling_stems(text), expected, "{text}");
+        assert_eq!(content_stems(text), expected, "{text}");
     }
 
     #[test]

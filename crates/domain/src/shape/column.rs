@@ -7,7 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::{Map, Number, Value, json};
 
 use super::found::{Found, Room};
-use super::words::{cut, thousands};
+use crate::quantity::grouped;
+use crate::short_text::cut_bytes;
 
 /// Different values of one column that are told apart and counted.
 const DISTINCT_MAX: usize = 10_000;
@@ -15,7 +16,6 @@ const DISTINCT_MAX: usize = 10_000;
 /// What a value may take where it is named.
 const NAMED_BYTES_MAX: usize = 40;
 
-/// See the module.
 pub(super) struct Column {
     pub name: String,
     /// Rows that have it.
@@ -147,8 +147,8 @@ impl Column {
             return;
         }
         let named = match (value, json) {
-            (Value::String(text), _) => cut(text, NAMED_BYTES_MAX),
-            (_, json) => cut(&json.unwrap_or_default(), NAMED_BYTES_MAX),
+            (Value::String(text), _) => cut_bytes(text, NAMED_BYTES_MAX),
+            (_, json) => cut_bytes(&json.unwrap_or_default(), NAMED_BYTES_MAX),
         };
         self.distinct.insert(key, (1, Value::String(named)));
     }
@@ -179,7 +179,7 @@ impl Column {
         made.insert(
             "distinct".to_owned(),
             match self.has_more_distinct {
-                true => json!(format!("more than {}", thousands(DISTINCT_MAX as u64))),
+                true => json!(format!("more than {}", grouped(DISTINCT_MAX as u64))),
                 false => json!(self.distinct.len()),
             },
         );
@@ -214,8 +214,8 @@ impl Column {
             }
             made.insert("max".to_owned(), shown_number(most));
         } else if let Some((least, most)) = self.text_range.as_ref().filter(|_| has_texts) {
-            made.insert("min".to_owned(), json!(cut(least, NAMED_BYTES_MAX)));
-            made.insert("max".to_owned(), json!(cut(most, NAMED_BYTES_MAX)));
+            made.insert("min".to_owned(), json!(cut_bytes(least, NAMED_BYTES_MAX)));
+            made.insert("max".to_owned(), json!(cut_bytes(most, NAMED_BYTES_MAX)));
         }
     }
 
@@ -239,7 +239,7 @@ fn shown_number(number: &Number) -> Value {
     let digits = number.to_string();
     match digits.len() <= NAMED_BYTES_MAX {
         true => Value::Number(number.clone()),
-        false => Value::String(cut(&digits, NAMED_BYTES_MAX)),
+        false => Value::String(cut_bytes(&digits, NAMED_BYTES_MAX)),
     }
 }
 

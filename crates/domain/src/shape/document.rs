@@ -1,19 +1,17 @@
 //! A JSON text whose parts are found when they are asked for, and remembered.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use super::fields::Records;
 use super::parse::{end_of_string, parse_at, parse_string};
 use super::parts::{NotJson, Parts, Span, end_of_member};
 use super::sample::spread;
-use super::table::Table;
 use super::text_facts::TextFacts;
 use super::words::{Notes, Path};
+use crate::quantity::counted_grouped;
 
 /// What a value is, told by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,15 +36,12 @@ pub(super) struct Member {
 /// Spans that are this long are not searched for their end twice.
 const REMEMBERED_BYTES: usize = 4096;
 
-/// See the module.
 pub(super) struct Document<'a> {
     pub text: &'a str,
     begins_max: usize,
     parts: RefCell<HashMap<usize, Rc<Parts>>>,
     ends: RefCell<HashMap<usize, usize>>,
     texts: RefCell<HashMap<usize, Rc<TextFacts<'a>>>>,
-    tables: RefCell<HashMap<usize, Rc<Table>>>,
-    records: RefCell<HashMap<usize, Option<Rc<Records>>>>,
 }
 
 impl<'a> Document<'a> {
@@ -61,8 +56,6 @@ impl<'a> Document<'a> {
             parts: RefCell::default(),
             ends: RefCell::default(),
             texts: RefCell::default(),
-            tables: RefCell::default(),
-            records: RefCell::default(),
         }
     }
 
@@ -145,9 +138,8 @@ impl<'a> Document<'a> {
         Ok(Member { number, name: Some(Span { start: span.start, end: name_end }), value })
     }
 
-    /// A member's name.
     pub fn name(&self, member: &Member) -> Result<String, NotJson> {
-        member.name.map_or(Ok(String::new()), |span| parse_string(span.of(self.text)?))
+        member.name.map_or(Ok(String::new()), |span| Ok(parse_string(span.of(self.text)?)?.into_owned()))
     }
 
     /// A part as a value, whole, at a depth; what cannot be kept of it is noted.
@@ -162,37 +154,24 @@ impl<'a> Document<'a> {
         if let Some(known) = self.texts.borrow().get(&span.start) {
             return Ok(Rc::clone(known));
         }
-        let quoted = span.of(self.text)?;
-        // Without an escape it says what is written, and a long text need not be in memory twice.
-        let text = match quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-            Some(plain) if !plain.contains(['\\', '"']) => Cow::Borrowed(plain),
-            Some(_) | None => Cow::Owned(parse_string(quoted)?),
-        };
-        let facts = Rc::new(TextFacts::of(text));
+        let facts = Rc::new(TextFacts::of(parse_string(span.of(self.text)?)?));
         if span.bytes() >= REMEMBERED_BYTES {
             self.texts.borrow_mut().insert(span.start, Rc::clone(&facts));
         }
         Ok(facts)
     }
 
-    /// The columns of an array of records.
-    pub fn table(&self, parts: &Parts) -> Result<Rc<Table>, NotJson> {
-        if let Some(known) = self.tables.borrow().get(&parts.end) {
-            return Ok(Rc::clone(known));
-        }
-        let table = Rc::new(Table::of(self, parts)?);
-        self.tables.borrow_mut().insert(parts.end, Rc::clone(&table));
-        Ok(table)
-    }
-
-    /// What some items of an array have in common; none if most of them are no objects.
-    pub fn records(&self, parts: &Parts) -> Result<Option<Rc<Records>>, NotJson> {
-        if let Some(known) = self.records.borrow().get(&parts.end) {
-            return Ok(known.clone());
-        }
-        let records = Records::of(self, parts)?.map(Rc::new);
-        self.records.borrow_mut().insert(parts.end, records.clone());
-        Ok(records)
+    /// What a part is, such as `array of 10,000 items`.
+    pub fn what(&self, span: Span) -> Result<String, NotJson> {
+        Ok(match self.kind(span)? {
+            Kind::Array => format!("array of {}", counted_grouped(self.parts(span)?.count, "item")),
+            Kind::Object => format!("object of {}", counted_grouped(self.parts(span)?.count, "member")),
+            Kind::Text => {
+                format!("text of {}", counted_grouped(self.text_facts(span)?.characters, "character"))
+            }
+            Kind::Number => format!("number of {}", counted_grouped(span.bytes(), "digit")),
+            Kind::Word => span.of(self.text)?.to_owned(),
+        })
     }
 
     /// Hands the first members to `take`, at most `count`, in pieces of bounded size.
@@ -244,13 +223,14 @@ impl<'a> Document<'a> {
 
 /// Says what of a parsed value is not in it.
 pub(super) fn note_lost(parsed: &super::parse::Parsed, path: &Path, notes: &mut Notes) {
-    use super::words::counted;
     if parsed.too_deep > 0 {
-        let what = format!("{} nested deeper than 100 levels not shown", counted(parsed.too_deep, "part"));
+        let what =
+            format!("{} nested deeper than 100 levels not shown", counted_grouped(parsed.too_deep, "part"));
         notes.add(path, &what);
     }
     if parsed.repeated > 0 {
-        let what = format!("{} not shown: the same name comes again", counted(parsed.repeated, "member"));
+        let what =
+            format!("{} not shown: the same name comes again", counted_grouped(parsed.repeated, "member"));
         notes.add(path, &what);
     }
 }

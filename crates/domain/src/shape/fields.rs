@@ -4,7 +4,7 @@ use super::document::Document;
 use super::found::{Found, Room};
 use super::parse::parse;
 use super::parts::{NotJson, Parts};
-use super::words::thousands;
+use crate::quantity::grouped;
 
 /// Items that are looked at, spread over all of them.
 const LOOKED_AT_MAX: usize = 64;
@@ -30,29 +30,28 @@ impl Records {
         }
         Ok((records.found.objects * 2 > records.items).then_some(records))
     }
-}
 
-/// `fields in 64 of them: id integer, email? text or null`, if most items are objects. Says of how
-/// many it speaks when that is not all.
-pub(super) fn line(document: &Document, parts: &Parts, room: usize) -> Result<Option<String>, NotJson> {
-    let Some(records) = document.records(parts)? else { return Ok(None) };
-    let found = &records.found;
-    let mut made = match records.items == parts.count {
-        true => "fields: ".to_owned(),
-        false => format!("fields in {} of them: ", thousands(records.items as u64)),
-    };
-    for (at, field) in found.fields.iter().enumerate() {
-        let optional = if field.count < found.objects { "?" } else { "" };
-        let name = crate::one_line(&field.name, 60);
-        let words = format!("{name}{optional} {}", field.found.kinds_text());
-        let separator = if at == 0 { "" } else { ", " };
-        if made.len() + separator.len() + words.len() > room {
-            let left = found.fields.len() - at;
-            // Half a list of fields is still of use, a line without any is not.
-            return Ok((at > 0).then(|| format!("{made} and {} more", thousands(left as u64))));
+    /// `fields in 64 of them: id integer, email? text or null`. Says of how many it speaks when that is
+    /// not all `count` of them.
+    pub fn line(&self, count: usize, room: usize) -> Option<String> {
+        let found = &self.found;
+        let mut made = match self.items == count {
+            true => "fields: ".to_owned(),
+            false => format!("fields in {} of them: ", grouped(self.items as u64)),
+        };
+        for (at, field) in found.fields.iter().enumerate() {
+            let optional = if field.count < found.objects { "?" } else { "" };
+            let name = crate::one_line(&field.name, 60);
+            let words = format!("{name}{optional} {}", field.found.kinds_text());
+            let separator = if at == 0 { "" } else { ", " };
+            if made.len() + separator.len() + words.len() > room {
+                let left = found.fields.len() - at;
+                // Half a list of fields is still of use, a line without any is not.
+                return (at > 0).then(|| format!("{made} and {} more", grouped(left as u64)));
+            }
+            made.push_str(separator);
+            made.push_str(&words);
         }
-        made.push_str(separator);
-        made.push_str(&words);
+        Some(made)
     }
-    Ok(Some(made))
 }

@@ -58,7 +58,7 @@ impl Budget<'_> {
             let mut notes = Notes::default();
             let value = make(search.room, &mut notes)?;
             let shaped = self.counted(value, notes);
-            if !search.go_on(shaped, self.tokens_max) {
+            if !search.should_continue(shaped, self.tokens_max) {
                 break;
             }
         }
@@ -107,7 +107,7 @@ struct Search {
 
 impl Search {
     /// Takes what was made and sets the room of the next round; `false`: it will not get better.
-    fn go_on(&mut self, shaped: Shaped, tokens_max: usize) -> bool {
+    fn should_continue(&mut self, shaped: Shaped, tokens_max: usize) -> bool {
         let tokens = shaped.tokens.max(1);
         let in_proportion = (self.room as u128 * tokens_max as u128 / tokens as u128) as usize;
         let next = if shaped.tokens > tokens_max {
@@ -128,4 +128,9 @@ impl Search {
         self.room = if is_between { next } else { usize::midpoint(self.fitting, self.too_large) };
         self.room > self.fitting
     }
+}
+
+/// What a value takes as JSON without space.
+pub(super) fn compact_bytes(value: &Value) -> usize {
+    value.to_string().len()
 }

@@ -6,7 +6,9 @@ use serde_json::{Number, Value};
 
 use super::document::{Document, Kind};
 use super::parts::{NotJson, Span};
-use super::words::{Notes, Path, cut, thousands};
+use super::words::{Notes, Path};
+use crate::quantity::grouped;
+use crate::short_text::cut_bytes;
 
 /// Items of one array that are looked at; a shape says so if there are more.
 pub(super) const ITEMS_MAX: usize = 100_000;
@@ -157,7 +159,7 @@ impl Found {
             None => {
                 room.fields -= 1;
                 self.known.insert(name.to_owned(), self.fields.len());
-                let name = cut(name, 100);
+                let name = cut_bytes(name, 100);
                 self.fields.push(Field { name, found: Found::default(), count: 0 });
                 self.fields.len() - 1
             }
@@ -201,7 +203,7 @@ impl Found {
             return self.kinds_text();
         }
         let words: Vec<String> =
-            kinds.iter().map(|(name, count)| format!("{name} ({})", thousands(*count as u64))).collect();
+            kinds.iter().map(|(name, count)| format!("{name} ({})", grouped(*count as u64))).collect();
         words.join(" or ")
     }
 }
@@ -213,9 +215,9 @@ pub(super) fn is_integer(number: &Number) -> bool {
 
 fn short(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(cut(text, EXAMPLE_BYTES_MAX)),
+        Value::String(text) => Value::String(cut_bytes(text, EXAMPLE_BYTES_MAX)),
         Value::Number(number) if number.to_string().len() > EXAMPLE_BYTES_MAX => {
-            Value::String(cut(&number.to_string(), EXAMPLE_BYTES_MAX))
+            Value::String(cut_bytes(&number.to_string(), EXAMPLE_BYTES_MAX))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.clone(),
     }

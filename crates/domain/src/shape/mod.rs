@@ -1,18 +1,18 @@
 //! Makes any value small enough to be read: within a budget of tokens, true, and with words about
 //! what is missing.
 //!
-//! Walls: pure and deterministic. The text may be anything, of any size: what is not JSON is text,
+//! Pure and deterministic. The text may be anything, of any size: what is not JSON is text,
 //! nothing recurses further than a bound, and time grows with the length of the text alone. Large
-//! JSON is never parsed as a whole; its members are found by their brackets (`blocks`, `parts`,
+//! JSON is never parsed as a whole; its members are found by their brackets (`json_text::Blocks`, `parts`,
 //! `document`), and only what is shown or measured is parsed. Who counts tokens is a port.
 
-mod blocks;
 mod column;
 mod document;
 mod fields;
 mod fit;
 mod found;
 mod log_level;
+mod measured;
 mod parse;
 mod parts;
 mod rows;
@@ -33,14 +33,16 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::quantity::counted_grouped;
 use document::{Document, Kind, note_lost};
 use fit::Budget;
 use found::Found;
+use measured::Measured;
 use parts::{NotJson, Span};
 use shaper::{Place, Shaper};
 pub use strategy::{Strategy, UnknownStrategy};
 use text_facts::TextFacts;
-use words::{Notes, Path, counted};
+use words::{Notes, Path};
 
 /// Counts the tokens of a text, as some model does.
 pub trait CountTokens {
@@ -104,8 +106,8 @@ fn shaped_json(json: &str, strategy: Strategy, budget: &Budget) -> Result<Shaped
     }
     let document = Document::new(json, budget.tokens_max);
     let root = document.root()?;
-    let mark = summary::what(&document, root)?;
-    let shaper = Shaper { document: &document, strategy };
+    let mark = document.what(root)?;
+    let shaper = Shaper { document: &document, strategy, measured: Measured::default() };
     let place = Place { path: &Path::Root, depth: 0 };
     match strategy {
         Strategy::Auto | Strategy::Sample | Strategy::HeadTail | Strategy::Table => {
@@ -193,7 +195,7 @@ fn part_of_text(text: &str, strategy: Strategy, budget: &Budget) -> Shaped {
 }
 
 fn best_text(facts: &TextFacts, strategy: Strategy, budget: &Budget) -> Shaped {
-    let mark = format!("text of {}", counted(facts.characters, "character"));
+    let mark = format!("text of {}", counted_grouped(facts.characters, "character"));
     let made = budget.best(&mark, &mut |room, notes| {
         Ok(Value::String(text_shape::shaped(facts, strategy, room, &Path::Root, notes)))
     });

@@ -3,10 +3,14 @@
 //! Of our own, because the text is foreign: nesting ends at a bound instead of the stack, half of a
 //! surrogate pair is no reason to give up, and no key means anything to the parser.
 
+use std::borrow::Cow;
+
+use gristmill_json_text::string_at;
 use serde_json::{Map, Number, Value};
 
 use super::parts::{NotJson, Parts};
-use super::words::{counted, mark};
+use super::words::mark;
+use crate::quantity::counted_grouped;
 
 /// Arrays and objects inside each other that are kept: parsers commonly stop at 128, and whoever
 /// wraps a value needs some room.
@@ -39,26 +43,14 @@ pub(super) fn parse_at(text: &str, depth: usize) -> Result<Parsed, NotJson> {
 }
 
 /// The text of a string, from its opening to its closing quote.
-pub(super) fn parse_string(text: &str) -> Result<String, NotJson> {
-    let mut parser = Parser { text, at: 0, repeated: 0, too_deep: 0 };
-    let made = parser.string()?;
-    (parser.at == text.len()).then_some(made).ok_or(NotJson)
+pub(super) fn parse_string(text: &str) -> Result<Cow<'_, str>, NotJson> {
+    let (string, end) = string_at(text, 0).map_err(|_| NotJson)?;
+    if end == text.len() { Ok(string) } else { Err(NotJson) }
 }
 
 /// Where the string ends that begins at `start`: after its closing quote.
 pub(super) fn end_of_string(text: &str, start: usize) -> Result<usize, NotJson> {
-    let bytes = text.as_bytes();
-    if bytes.get(start) != Some(&b'"') {
-        return Err(NotJson);
-    }
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at).ok_or(NotJson)? {
-            b'"' => return Ok(at + 1),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
+    gristmill_json_text::end_of_string(text.as_bytes(), start).ok_or(NotJson)
 }
 
 struct Parser<'a> {
@@ -129,68 +121,16 @@ impl Parser<'_> {
         self.at = parts.end + 1;
         self.too_deep += 1;
         let what = match parts.is_object {
-            true => format!("object of {}", counted(parts.count, "member")),
-            false => format!("array of {}", counted(parts.count, "item")),
+            true => format!("object of {}", counted_grouped(parts.count, "member")),
+            false => format!("array of {}", counted_grouped(parts.count, "item")),
         };
         Ok(Value::String(mark(&format!("{what} not shown: nested too deep"))))
     }
 
     fn string(&mut self) -> Result<String, NotJson> {
-        self.expect(b'"')?;
-        let mut made = String::new();
-        loop {
-            let rest = self.text.get(self.at..).ok_or(NotJson)?;
-            let run = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\')).ok_or(NotJson)?;
-            made.push_str(rest.get(..run).ok_or(NotJson)?);
-            self.at += run + 1;
-            if rest.as_bytes().get(run) == Some(&b'"') {
-                return Ok(made);
-            }
-            made.push(self.escape()?);
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, NotJson> {
-        let letter = self.peek().ok_or(NotJson)?;
-        self.at += 1;
-        Ok(match letter {
-            b'"' => '"',
-            b'\\' => '\\',
-            b'/' => '/',
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => self.code_point()?,
-            _ => return Err(NotJson),
-        })
-    }
-
-    fn code_point(&mut self) -> Result<char, NotJson> {
-        let first = self.code_unit()?;
-        if let Some(c) = char::from_u32(first) {
-            return Ok(c);
-        }
-        let before_second = self.at;
-        if first < 0xdc00 && self.take(b'\\') && self.take(b'u') {
-            let second = self.code_unit()?;
-            if (0xdc00..0xe000).contains(&second) {
-                let point = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-                return Ok(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-        }
-        self.at = before_second;
-        Ok(char::REPLACEMENT_CHARACTER)
-    }
-
-    fn code_unit(&mut self) -> Result<u32, NotJson> {
-        let digits = self.text.get(self.at..self.at + 4).ok_or(NotJson)?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(NotJson);
-        }
-        self.at += 4;
-        u32::from_str_radix(digits, 16).map_err(|_| NotJson)
+        let (string, end) = string_at(self.text, self.at).map_err(|_| NotJson)?;
+        self.at = end;
+        Ok(string.into_owned())
     }
 
     fn number(&mut self) -> Result<Value, NotJson> {

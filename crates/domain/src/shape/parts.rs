@@ -5,7 +5,8 @@
 //! like chance, for whoever wants a sample. What is between them is not checked: whoever shows a
 //! part parses it.
 
-use super::blocks::{Block, Blocks};
+use gristmill_json_text::{Block, Blocks};
+
 use super::sample::{is_second, one_of};
 
 /// Not JSON after all.
@@ -40,7 +41,6 @@ pub(super) struct Parts {
     begins: Vec<usize>,
     /// Where the member begins that stands for each stretch of `stride` members: see [`one_of`].
     samples: Vec<usize>,
-    /// The closing bracket.
     pub end: usize,
 }
 
@@ -199,32 +199,9 @@ impl Pass {
     }
 }
 
-/// Where the value ends that begins at or after `from`, inside of an array or object: at the next
-/// comma or closing bracket that is not its own.
+/// Where the value ends that begins at or after `from`, inside of an array or object.
 pub(super) fn end_of_member(text: &str, from: usize) -> Result<usize, NotJson> {
-    let mut blocks = Blocks::new(text.as_bytes(), from);
-    let mut depth = 0usize;
-    while let Some(block) = blocks.next_block() {
-        let (opened, closed) = (block.open.count_ones() as usize, block.close.count_ones() as usize);
-        if depth > closed {
-            depth = depth + opened - closed;
-            continue;
-        }
-        let mut rest = block.open | block.close | block.comma;
-        while rest != 0 {
-            let at = rest.trailing_zeros();
-            let bit = 1u64 << at;
-            rest &= !bit;
-            if block.open & bit != 0 {
-                depth += 1;
-            } else if depth == 0 {
-                return Ok(block.base + at as usize);
-            } else if block.close & bit != 0 {
-                depth -= 1;
-            }
-        }
-    }
-    Err(NotJson)
+    gristmill_json_text::end_of_member(text.as_bytes(), from).ok_or(NotJson)
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::fit::compact_bytes;
 use super::found::Found;
-use super::shaper::compact_bytes;
-use super::words::{counted, thousands};
+use crate::quantity::{counted_grouped, grouped};
 
 /// How much of a shape is shown.
 #[derive(Clone, Copy)]
@@ -72,11 +72,11 @@ fn scalar(found: &Found, look: Look) -> String {
 
 fn array(found: &Found, look: Look, level: usize) -> Value {
     let mut words = match found.arrays {
-        1 => counted(found.items, "item"),
-        arrays => format!("{} in {}", counted(found.items, "item"), counted(arrays, "array")),
+        1 => counted_grouped(found.items, "item"),
+        arrays => format!("{} in {}", counted_grouped(found.items, "item"), counted_grouped(arrays, "array")),
     };
     if found.items_seen < found.items {
-        words.push_str(&format!(", the first {} looked at", thousands(found.items_seen as u64)));
+        words.push_str(&format!(", the first {} looked at", grouped(found.items_seen as u64)));
     }
     let mut made = Map::new();
     made.insert("array of".to_owned(), Value::String(words));
@@ -94,8 +94,8 @@ fn fields(found: &Found, look: Look, level: usize) -> Map<String, Value> {
             true => format!(
                 "{}? (in {} of {})",
                 field.name,
-                thousands(field.count as u64),
-                thousands(found.objects as u64)
+                grouped(field.count as u64),
+                grouped(found.objects as u64)
             ),
             false => field.name.clone(),
         };
@@ -106,14 +106,14 @@ fn fields(found: &Found, look: Look, level: usize) -> Map<String, Value> {
     }
     let missing = found.fields.len().saturating_sub(look.fields_max);
     if missing > 0 {
-        let of = thousands(found.fields.len() as u64);
+        let of = grouped(found.fields.len() as u64);
         made.insert(
             "…".to_owned(),
-            Value::String(format!("{} of {of} fields not shown", thousands(missing as u64))),
+            Value::String(format!("{} of {of} fields not shown", grouped(missing as u64))),
         );
     }
     if found.further > 0 {
-        let words = format!("{} under names beyond those", counted(found.further, "further member"));
+        let words = format!("{} under names beyond those", counted_grouped(found.further, "further member"));
         made.insert("… …".to_owned(), Value::String(words));
     }
     made

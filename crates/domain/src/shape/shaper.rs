@@ -3,13 +3,15 @@
 use serde_json::{Map, Value};
 
 use super::document::{Document, Kind, Member};
-use super::fields;
+use super::fit::compact_bytes;
+use super::measured::Measured;
 use super::parts::{NotJson, Parts, Span};
 use super::sample::spread;
 use super::strategy::Strategy;
 use super::text_shape;
-use super::words::{Notes, Path, beginning, counted, cut, mark, not_shown};
-use super::{summary, table};
+use super::words::{Notes, Path, mark, not_shown};
+use crate::quantity::counted_grouped;
+use crate::short_text::{cut_bytes, first_bytes};
 
 /// Levels that are looked into one by one. Each costs a pass over what is in it, so hostile nesting
 /// must come to an end; what is small is parsed whole, however deep.
@@ -62,10 +64,10 @@ impl ItemRoom {
     }
 }
 
-/// See the module.
 pub(super) struct Shaper<'a> {
     pub document: &'a Document<'a>,
     pub strategy: Strategy,
+    pub measured: Measured,
 }
 
 impl Shaper<'_> {
@@ -74,7 +76,7 @@ impl Shaper<'_> {
         if let Some(value) = self.something(span, room, place, notes)? {
             return Ok(value);
         }
-        let what = format!("{} not shown", summary::what(self.document, span)?);
+        let what = format!("{} not shown", self.document.what(span)?);
         notes.add(place.path, &what);
         Ok(Value::String(mark(&what)))
     }
@@ -100,6 +102,11 @@ impl Shaper<'_> {
             Kind::Array => self.array(span, room, place, notes),
             Kind::Object => self.object(span, room, place, notes),
         }
+    }
+
+    /// Which fields the items of an array have, in one line; none if most of them are no objects.
+    pub fn fields_line(&self, parts: &Parts, room: usize) -> Result<Option<String>, NotJson> {
+        self.measured.fields_line(self.document, parts, room)
     }
 
     /// All of a part, if it takes at most `room` bytes.
@@ -131,7 +138,7 @@ impl Shaper<'_> {
         notes: &mut Notes,
     ) -> Result<Option<Value>, NotJson> {
         let digits = span.of(self.document.text)?;
-        let shown = beginning(digits, room.saturating_sub(MARK_BYTES));
+        let shown = first_bytes(digits, room.saturating_sub(MARK_BYTES));
         if shown.is_empty() {
             return Ok(None);
         }
@@ -156,7 +163,7 @@ impl Shaper<'_> {
             let text = text_shape::shaped(&facts, self.strategy, room, place.path, notes);
             return Ok(Some(Value::String(text)));
         }
-        let shown = cut(&facts.text, room.saturating_sub('…'.len_utf8()));
+        let shown = cut_bytes(&facts.text, room.saturating_sub('…'.len_utf8()));
         let missing = facts.characters.saturating_sub(shown.chars().count() - 1);
         notes.add(place.path, &not_shown(missing, facts.characters, "character"));
         Ok(Some(Value::String(shown)))
@@ -172,8 +179,8 @@ impl Shaper<'_> {
         let parts = self.document.parts(span)?;
         match self.strategy {
             Strategy::Table => {
-                if let Some((table, missing)) = table::of_records(self.document, &parts, room)? {
-                    let measured = format!("{} shown as a table", counted(parts.count, "item"));
+                if let Some((table, missing)) = self.measured.table_of_records(self.document, &parts, room)? {
+                    let measured = format!("{} shown as a table", counted_grouped(parts.count, "item"));
                     notes.add(place.path, &measured);
                     missing.iter().for_each(|missing| notes.add(place.path, missing));
                     return Ok(Some(table));
@@ -199,7 +206,7 @@ impl Shaper<'_> {
         notes: &mut Notes,
     ) -> Result<Option<Value>, NotJson> {
         let fields = match self.strategy {
-            Strategy::Auto => fields::line(self.document, parts, room / 4)?,
+            Strategy::Auto => self.fields_line(parts, room / 4)?,
             Strategy::Summarize
             | Strategy::Sample
             | Strategy::HeadTail
@@ -370,7 +377,7 @@ impl Shaper<'_> {
         if repeated > 0 {
             notes.add(
                 place.path,
-                &format!("{} not shown: the same name comes again", counted(repeated, "member")),
+                &format!("{} not shown: the same name comes again", counted_grouped(repeated, "member")),
             );
         }
         Ok(Some(Value::Object(made)))
@@ -456,9 +463,9 @@ impl Shaper<'_> {
             let below = Place { path: &path, depth: place.depth + 1 };
             let value = self.value(member.value, share, below, &mut of_member)?;
             left = left.saturating_sub(compact_bytes(&value));
-            let shown = cut(&name, NAME_BYTES_MAX);
+            let shown = cut_bytes(&name, NAME_BYTES_MAX);
             if shown.len() != name.len() {
-                of_member.add(&path, &format!("its name of {} cut", counted(name.len(), "byte")));
+                of_member.add(&path, &format!("its name of {} cut", counted_grouped(name.len(), "byte")));
             }
             *slot = Some((shown, value, of_member));
         }
@@ -475,9 +482,4 @@ impl Shaper<'_> {
 
 fn name_bytes(member: &Member) -> usize {
     member.name.map_or(0, |name| name.bytes().min(NAME_BYTES_MAX))
-}
-
-/// What a value takes as JSON without space.
-pub(super) fn compact_bytes(value: &Value) -> usize {
-    value.to_string().len()
 }

@@ -33,7 +33,6 @@ pub enum Strategy {
 pub struct UnknownStrategy(pub String);
 
 impl Strategy {
-    /// All of them.
     pub const ALL: [Strategy; 8] = [
         Strategy::Auto,
         Strategy::Summarize,
@@ -45,7 +44,6 @@ impl Strategy {
         Strategy::Truncate,
     ];
 
-    /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Strategy::Auto => "auto",

@@ -3,26 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::document::{Document, Kind};
-use super::fields;
+use super::fit::compact_bytes;
 use super::parts::{NotJson, Parts, Span};
-use super::shaper::{MARK_BYTES, Place, Shaper, compact_bytes};
-use super::words::{Notes, Path, counted, cut, not_shown};
+use super::shaper::{MARK_BYTES, Place, Shaper};
+use super::words::{Notes, Path, not_shown};
+use crate::short_text::cut_bytes;
 
 /// Small values say most about themselves.
 const WHOLE_BYTES_MAX: usize = 48;
-
-/// `array of 10,000 items`.
-pub(super) fn what(document: &Document, span: Span) -> Result<String, NotJson> {
-    Ok(match document.kind(span)? {
-        Kind::Array => format!("array of {}", counted(document.parts(span)?.count, "item")),
-        Kind::Object => format!("object of {}", counted(document.parts(span)?.count, "member")),
-        Kind::Text => {
-            format!("text of {}", counted(document.text_facts(span)?.characters, "character"))
-        }
-        Kind::Number => format!("number of {}", counted(span.bytes(), "digit")),
-        Kind::Word => span.of(document.text)?.to_owned(),
-    })
-}
 
 /// A summary in about `room` bytes.
 pub(super) fn value(shaper: &Shaper, span: Span, room: usize, notes: &mut Notes) -> Result<Value, NotJson> {
@@ -47,9 +35,9 @@ fn array(
     room: usize,
     notes: &mut Notes,
 ) -> Result<Value, NotJson> {
-    let mut made = json!({ "what": what(shaper.document, span)?, "bytes": span.bytes() });
+    let mut made = json!({ "what": shaper.document.what(span)?, "bytes": span.bytes() });
     let Some(members) = made.as_object_mut() else { return Err(NotJson) };
-    if let Some(fields) = fields::line(shaper.document, parts, room / 3)? {
+    if let Some(fields) = shaper.fields_line(parts, room / 3)? {
         members.insert("records".to_owned(), Value::String(fields));
     }
     let ends: Vec<usize> =
@@ -85,10 +73,10 @@ fn object(
     let mut left = room.saturating_sub(MARK_BYTES * 2);
     let candidates = (room / 8 + 1).min(parts.count);
     for member in document.members(parts, 0, candidates)? {
-        let name = cut(&document.name(&member)?, 100);
+        let name = cut_bytes(&document.name(&member)?, 100);
         let words = match member.value.bytes() <= WHOLE_BYTES_MAX {
             true => document.parse(member.value, 2, &Path::Member(&Path::Root, &name), notes)?,
-            false => Value::String(what(document, member.value)?),
+            false => Value::String(document.what(member.value)?),
         };
         let bytes = name.len() + compact_bytes(&words) + 4;
         if bytes > left {
@@ -104,5 +92,5 @@ fn object(
         members.insert("…".to_owned(), Value::String(words));
     }
     notes.add(&Path::Root, "only a summary is shown");
-    Ok(json!({ "what": what(document, span)?, "bytes": span.bytes(), "members": members }))
+    Ok(json!({ "what": document.what(span)?, "bytes": span.bytes(), "members": members }))
 }

@@ -6,10 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::column::{Column, Detail};
 use super::document::Document;
+use super::fit::compact_bytes;
 use super::parse::parse;
 use super::parts::{NotJson, Parts};
-use super::shaper::compact_bytes;
-use super::words::{counted, cut, not_shown, thousands};
+use super::words::not_shown;
+use crate::quantity::{counted_grouped, grouped};
+use crate::short_text::cut_bytes;
 
 /// Rows that are parsed; a table says so if there are more.
 const ROWS_MAX: usize = 100_000;
@@ -20,7 +22,6 @@ const COLUMNS_MAX: usize = 64;
 /// What the words take that say what is missing in a table.
 const MISSING_BYTES: usize = 100;
 
-/// What was measured.
 pub(super) struct Table {
     rows: usize,
     rows_seen: usize,
@@ -49,18 +50,6 @@ impl Shown {
     }
 }
 
-/// An array in about `room` bytes, and what is missing in it; none if it does not hold records.
-pub(super) fn of_records(
-    document: &Document,
-    parts: &Parts,
-    room: usize,
-) -> Result<Option<(Value, Option<String>)>, NotJson> {
-    if parts.count < 2 || document.records(parts)?.is_none() {
-        return Ok(None);
-    }
-    Ok(Some(document.table(parts)?.value(room)))
-}
-
 impl Table {
     /// Measures the rows of an array.
     pub fn of(document: &Document, parts: &Parts) -> Result<Self, NotJson> {
@@ -80,9 +69,11 @@ impl Table {
         Ok(Self { rows: parts.count, rows_seen, others, columns, further })
     }
 
+    /// In about `room` bytes, and what is missing then.
+    ///
     /// All columns with all that is known if there is room; otherwise as many as there is room for, and
     /// of each of them as much.
-    fn value(&self, room: usize) -> (Value, Option<String>) {
+    pub fn value(&self, room: usize) -> (Value, Option<String>) {
         let mut made = self.frame();
         let frame = compact_bytes(&Value::Object(made.clone())) + "\"columns\":{},".len();
         let room = room.saturating_sub(frame);
@@ -138,8 +129,9 @@ impl Table {
 
     fn missing(&self, hidden: usize, shortened: usize) -> Option<String> {
         let hidden = (hidden > 0).then(|| not_shown(hidden, self.columns.len(), "column"));
-        let shortened = (shortened > 0)
-            .then(|| format!("ranges or most frequent values of {} not shown", counted(shortened, "column")));
+        let shortened = (shortened > 0).then(|| {
+            format!("ranges or most frequent values of {} not shown", counted_grouped(shortened, "column"))
+        });
         match (hidden, shortened) {
             (Some(hidden), Some(shortened)) => Some(format!("{hidden}; {shortened}")),
             (hidden, shortened) => hidden.or(shortened),
@@ -151,7 +143,7 @@ impl Table {
         let mut made = Map::new();
         made.insert("rows".to_owned(), json!(self.rows));
         if self.rows_seen < self.rows {
-            let words = format!("of the first {} rows", thousands(self.rows_seen as u64));
+            let words = format!("of the first {} rows", grouped(self.rows_seen as u64));
             made.insert("measured".to_owned(), Value::String(words));
         }
         if self.others > 0 {
@@ -159,7 +151,7 @@ impl Table {
         }
         if self.further > 0 {
             let words =
-                format!("{} cells in columns beyond the first {COLUMNS_MAX}", thousands(self.further as u64));
+                format!("{} cells in columns beyond the first {COLUMNS_MAX}", grouped(self.further as u64));
             made.insert("not measured".to_owned(), Value::String(words));
         }
         made
@@ -197,7 +189,7 @@ impl Rows {
                     continue;
                 }
                 None => {
-                    self.columns.push(Column::new(cut(&name, 100)));
+                    self.columns.push(Column::new(cut_bytes(&name, 100)));
                     self.known.insert(name, self.columns.len() - 1);
                     self.columns.len() - 1
                 }

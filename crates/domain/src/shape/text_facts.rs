@@ -1,6 +1,6 @@
 //! What is known of a text after one pass over its lines.
 //!
-//! Lines that repeat the one before are folded. Of the rest the first, the last and the telling ones
+//! Lines that repeat the one before are folded. Of the rest the first, the last and the key lines
 //! (headings, errors) are noted, bounded in number.
 
 use std::borrow::Cow;
@@ -35,13 +35,11 @@ pub(super) enum Nature {
     Log,
 }
 
-/// See the module.
 pub(super) struct TextFacts<'a> {
     pub text: Cow<'a, str>,
     pub nature: Nature,
     pub lines: usize,
     pub characters: usize,
-    /// The first ones.
     pub head: Vec<Line>,
     /// The last ones; those of `head` are not in it.
     pub tail: VecDeque<Line>,
@@ -57,7 +55,7 @@ pub(super) struct TextFacts<'a> {
 /// Lines noted at each end of a text.
 const ENDS_MAX: usize = 4096;
 /// Headings noted, and kinds of errors.
-const TELLING_MAX: usize = 1024;
+const KEY_LINES_MAX: usize = 1024;
 /// After so many lines without a level a text is no log.
 const UNDECIDED_LINES: usize = 1000;
 /// One line in so many has a level in a log: traces and wrapped lines have none.
@@ -113,7 +111,6 @@ struct Pass {
     /// A traceback that comes now belongs to an error that is counted already.
     is_after_error: bool,
     is_in_trace: bool,
-    /// Lines of tracebacks.
     trace_lines: usize,
 }
 
@@ -143,7 +140,7 @@ impl Pass {
         }
         if is_heading(words) && !self.is_in_fence {
             self.headings_count += 1;
-            if self.headings.len() < TELLING_MAX {
+            if self.headings.len() < KEY_LINES_MAX {
                 self.headings.push(line);
             }
         }
@@ -191,7 +188,7 @@ impl Pass {
                     first.alike += 1;
                 }
             }
-            Entry::Vacant(new) if self.errors.len() < TELLING_MAX => {
+            Entry::Vacant(new) if self.errors.len() < KEY_LINES_MAX => {
                 new.insert(self.errors.len());
                 self.errors.push(line);
             }

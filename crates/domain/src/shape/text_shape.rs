@@ -6,7 +6,9 @@ use super::log_level::LogLevel;
 use super::sample::spread;
 use super::strategy::Strategy;
 use super::text_facts::{Line, Nature, TextFacts};
-use super::words::{Notes, Path, beginning, counted, cut, ending, mark, not_shown, thousands};
+use super::words::{Notes, Path, mark, not_shown};
+use crate::quantity::{counted_grouped, grouped};
+use crate::short_text::{cut_bytes, first_bytes, last_bytes};
 
 /// What a mark takes, about.
 const MARK_BYTES: usize = 40;
@@ -44,7 +46,7 @@ pub(super) fn shaped(
         Strategy::Sample => chosen.add_spread(),
         Strategy::HeadTail => chosen.add_ends(),
         Strategy::Auto | Strategy::Schema | Strategy::Table | Strategy::Text => {
-            chosen.add_telling();
+            chosen.add_key_lines();
             chosen.add_ends();
         }
         Strategy::Summarize | Strategy::Truncate => {}
@@ -74,10 +76,9 @@ fn whole_rows(
     (chosen.lines.len() > 1).then(|| chosen.into_text(path, notes))
 }
 
-/// The beginning.
 fn first_only(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> String {
     let text = facts.text.as_ref();
-    let shown = beginning(text, room.saturating_sub(MARK_BYTES));
+    let shown = first_bytes(text, room.saturating_sub(MARK_BYTES));
     let missing = note_characters(facts, shown.chars().count(), path, notes);
     format!("{shown}{}", mark(&missing))
 }
@@ -86,8 +87,8 @@ fn first_only(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) ->
 fn ends(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> String {
     let text = facts.text.as_ref();
     let room = room.saturating_sub(MARK_BYTES);
-    let first = beginning(text, room * 2 / 3);
-    let last = ending(text.get(first.len()..).unwrap_or_default(), room / 3);
+    let first = first_bytes(text, room * 2 / 3);
+    let last = last_bytes(text.get(first.len()..).unwrap_or_default(), room / 3);
     let missing = note_characters(facts, first.chars().count() + last.chars().count(), path, notes);
     format!("{first}{}{last}", mark(&missing))
 }
@@ -103,8 +104,8 @@ fn note_characters(facts: &TextFacts, shown: usize, path: &Path, notes: &mut Not
 fn summary(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> String {
     let what = format!(
         "{}, {}{}",
-        counted(facts.lines, "line"),
-        counted(facts.characters, "character"),
+        counted_grouped(facts.lines, "line"),
+        counted_grouped(facts.characters, "character"),
         levels(facts).map(|levels| format!(": {levels}")).unwrap_or_default()
     );
     notes.add(path, &format!("only a summary of {what} is shown"));
@@ -113,7 +114,9 @@ fn summary(facts: &TextFacts, room: usize, path: &Path, notes: &mut Notes) -> St
     let last = facts.tail.back().or(facts.head.last()).map(|line| facts.line(line)).unwrap_or_default();
     match room < 8 {
         true => mark(&format!("text of {what}")),
-        false => format!("text of {what}\nfirst: {}\nlast: {}", cut(first, room), cut(last, room)),
+        false => {
+            format!("text of {what}\nfirst: {}\nlast: {}", cut_bytes(first, room), cut_bytes(last, room))
+        }
     }
 }
 
@@ -124,7 +127,7 @@ fn levels(facts: &TextFacts) -> Option<String> {
     }
     let counts = LogLevel::ALL.iter().zip(facts.levels).filter(|(_, count)| *count > 0);
     let words: Vec<String> =
-        counts.map(|(level, count)| format!("{} {}", thousands(count as u64), level.as_str())).collect();
+        counts.map(|(level, count)| format!("{} {}", grouped(count as u64), level.as_str())).collect();
     Some(words.join(", "))
 }
 
@@ -134,7 +137,7 @@ struct Chosen<'a> {
     lines: BTreeMap<usize, Line>,
     heading: Option<String>,
     /// Headings or errors are wanted, so that those that find no place are counted.
-    has_telling: bool,
+    has_key_lines: bool,
     room: usize,
     /// Longer lines are cut.
     line_max: usize,
@@ -144,7 +147,7 @@ impl<'a> Chosen<'a> {
     fn new(facts: &'a TextFacts<'a>, room: usize) -> Self {
         let line_max = (room / 8).max(60);
         let room = room.saturating_sub(MARK_BYTES);
-        Self { facts, lines: BTreeMap::new(), heading: None, has_telling: false, room, line_max }
+        Self { facts, lines: BTreeMap::new(), heading: None, has_key_lines: false, room, line_max }
     }
 
     /// Takes a line in if there is room for it.
@@ -164,35 +167,35 @@ impl<'a> Chosen<'a> {
     }
 
     /// Headings in most of the room, or errors in half of it; if they are too many, some of them.
-    fn add_telling(&mut self) {
+    fn add_key_lines(&mut self) {
         let facts = self.facts;
-        let (telling, ends_part) = match facts.nature {
+        let (key_lines, ends_part) = match facts.nature {
             Nature::Plain | Nature::Rows => return,
             Nature::Headed => (&facts.headings, 6),
             Nature::Log => (&facts.errors, 2),
         };
-        self.has_telling = true;
+        self.has_key_lines = true;
         if let Some(levels) = levels(facts) {
-            let heading = format!("log of {}: {levels}", counted(facts.lines, "line"));
+            let heading = format!("log of {}: {levels}", counted_grouped(facts.lines, "line"));
             self.room = self.room.saturating_sub(heading.len() + 1);
             self.heading = Some(heading);
         }
-        let bytes: usize = telling.iter().map(|line| (line.end - line.start).min(self.line_max)).sum();
-        let each = bytes / telling.len().max(1) + 2 + MARK_BYTES;
-        if each * telling.len() > self.room - self.room / ends_part {
+        let bytes: usize = key_lines.iter().map(|line| (line.end - line.start).min(self.line_max)).sum();
+        let each = bytes / key_lines.len().max(1) + 2 + MARK_BYTES;
+        if each * key_lines.len() > self.room - self.room / ends_part {
             // They will not all be shown, and a line says so.
             self.room = self.room.saturating_sub(MARK_BYTES);
         }
         let kept_for_ends = self.room / ends_part;
         let fitting = (self.room - kept_for_ends) / each;
-        for at in spread(telling.len(), fitting) {
-            if self.room <= kept_for_ends || telling.get(at).is_some_and(|line| !self.add(line, 1)) {
+        for at in spread(key_lines.len(), fitting) {
+            if self.room <= kept_for_ends || key_lines.get(at).is_some_and(|line| !self.add(line, 1)) {
                 break;
             }
         }
     }
 
-    /// From both ends towards the middle, two lines of the beginning for each of the end.
+    /// From both ends toward the middle, two lines of the beginning for each of the end.
     fn add_ends(&mut self) {
         let facts = self.facts;
         let mut first = facts.head.iter();
@@ -206,7 +209,6 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// Lines from everywhere.
     fn add_spread(&mut self) {
         let facts = self.facts;
         let text = facts.text.as_ref();
@@ -225,23 +227,23 @@ impl<'a> Chosen<'a> {
     }
 
     /// `12 of 30 headings not shown`.
-    fn missing_telling(&self) -> Option<String> {
+    fn missing_key_lines(&self) -> Option<String> {
         let facts = self.facts;
-        let (telling, all, one) = match facts.nature {
+        let (key_lines, all, one) = match facts.nature {
             Nature::Plain | Nature::Rows => return None,
             Nature::Headed => (&facts.headings, facts.headings_count, "heading"),
             Nature::Log => (&facts.errors, facts.errors.len(), "error kind"),
         };
-        let shown = telling.iter().filter(|line| self.lines.contains_key(&line.number)).count();
-        let is_missing = self.has_telling && shown < all;
+        let shown = key_lines.iter().filter(|line| self.lines.contains_key(&line.number)).count();
+        let is_missing = self.has_key_lines && shown < all;
         is_missing.then(|| not_shown(all - shown, all, one))
     }
 
     fn into_text(self, path: &Path, notes: &mut Notes) -> String {
         let (mut made, mut shown, mut folded, mut cut_lines) = (Vec::new(), 0, 0, 0);
         made.extend(self.heading.clone());
-        let missing_telling = self.missing_telling();
-        made.extend(missing_telling.as_deref().map(mark));
+        let missing_key_lines = self.missing_key_lines();
+        made.extend(missing_key_lines.as_deref().map(mark));
         let mut next = 0;
         for line in self.lines.values() {
             if line.number > next {
@@ -249,12 +251,12 @@ impl<'a> Chosen<'a> {
             }
             let words = self.facts.line(line);
             cut_lines += usize::from(words.len() > self.line_max);
-            made.push(cut(words, self.line_max));
+            made.push(cut_bytes(words, self.line_max));
             if line.repeats > 0 {
                 made.push(mark(&format!("the line above {}", times_more(line.repeats))));
             }
             if line.alike > 0 {
-                made.push(mark(&format!("{} more like it", thousands(line.alike as u64))));
+                made.push(mark(&format!("{} more like it", grouped(line.alike as u64))));
             }
             folded += line.repeats;
             shown += 1 + line.repeats;
@@ -267,23 +269,23 @@ impl<'a> Chosen<'a> {
         if shown < all {
             notes.add(path, &not_shown(all - shown, all, "line"));
         }
-        if let Some(missing) = missing_telling {
+        if let Some(missing) = missing_key_lines {
             notes.add(path, &missing);
         }
         if folded > 0 {
-            notes.add(path, &format!("{} folded", counted(folded, "repeated line")));
+            notes.add(path, &format!("{} folded", counted_grouped(folded, "repeated line")));
         }
         if cut_lines > 0 {
-            notes.add(path, &format!("{} cut", counted(cut_lines, "long line")));
+            notes.add(path, &format!("{} cut", counted_grouped(cut_lines, "long line")));
         }
         made.join("\n")
     }
 }
 
 fn times_more(count: usize) -> String {
-    format!("{} more", counted(count, "time"))
+    format!("{} more", counted_grouped(count, "time"))
 }
 
 fn gap(lines: usize) -> String {
-    mark(&format!("{} not shown", counted(lines, "line")))
+    mark(&format!("{} not shown", counted_grouped(lines, "line")))
 }

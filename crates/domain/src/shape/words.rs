@@ -1,6 +1,6 @@
 //! The words in which shaping says what it did.
 
-pub(super) use crate::quantity::grouped as thousands;
+use crate::quantity::{counted_grouped, grouped};
 
 /// What was left out, part by part, for whoever asked.
 #[derive(Default)]
@@ -33,10 +33,9 @@ impl Notes {
         self.lines.extend(other.lines.into_iter().take(room));
     }
 
-    /// As lines.
     pub fn into_lines(mut self) -> Vec<String> {
         if self.further > 0 {
-            self.lines.push(format!("and something in {} further parts", thousands(self.further)));
+            self.lines.push(format!("and something in {} further parts", grouped(self.further)));
         }
         self.lines
     }
@@ -64,38 +63,14 @@ impl Path<'_> {
     }
 }
 
-/// `1 item`, `10,000 items`.
-pub(super) fn counted(number: usize, one: &str) -> String {
-    let many = if number == 1 { "" } else { "s" };
-    format!("{} {one}{many}", thousands(number as u64))
-}
-
 /// `9,994 of 10,000 items not shown`.
 pub(super) fn not_shown(missing: usize, all: usize, one: &str) -> String {
-    format!("{} of {} not shown", thousands(missing as u64), counted(all, one))
+    format!("{} of {} not shown", grouped(missing as u64), counted_grouped(all, one))
 }
 
 /// As it stands in the place of what is missing.
 pub(super) fn mark(what: &str) -> String {
     format!("… {what} …")
-}
-
-/// The beginning of a text, at most so many bytes.
-pub(super) fn beginning(text: &str, bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
-}
-
-/// The end of a text, at most so many bytes.
-pub(super) fn ending(text: &str, bytes: usize) -> &str {
-    text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or_default()
-}
-
-/// The beginning of a text with `…` if something is missing.
-pub(super) fn cut(text: &str, bytes: usize) -> String {
-    match text.len() <= bytes {
-        true => text.to_owned(),
-        false => format!("{}…", beginning(text, bytes)),
-    }
 }
 
 #[cfg(test)]
@@ -104,7 +79,7 @@ mod tests {
 
     #[test]
     fn numbers_are_easy_to_read() {
-        let check = |number, expected: &str| assert_eq!(thousands(number), expected);
+        let check = |number, expected: &str| assert_eq!(grouped(number), expected);
         check(0, "0");
         check(999, "999");
         check(1_000, "1,000");

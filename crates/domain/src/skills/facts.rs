@@ -22,15 +22,12 @@ pub struct CodeFacts {
     pub broken: Option<String>,
 }
 
-/// One function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FunctionFact {
-    /// Its name.
     pub name: String,
     /// Each parameter as it is written, such as `limit: int = 10`.
     pub parameters: Vec<String>,
-    /// Its docstring.
     pub doc: String,
     /// Whether a call is awaited.
     pub is_async: bool,

@@ -19,32 +19,21 @@ pub struct SkillFiles(BTreeMap<String, String>);
 /// A folder that is no skill. The other skills are unaffected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    /// Nothing to import.
     #[error("it has no {0}.py")]
     NoCode(String),
     /// Too large to be kept or read.
     #[error("{file} has {bytes} bytes; at most {bytes_max} are taken")]
-    Large {
-        /// Which.
-        file: String,
-        /// How many.
-        bytes: usize,
-        /// The bound.
-        bytes_max: usize,
-    },
+    Large { file: String, bytes: usize, bytes_max: usize },
     /// All of them together.
     #[error("it has {0} bytes; at most {SKILL_BYTES_MAX} are taken")]
     LargeTogether(usize),
-    /// Too many.
     #[error("it has more than {SKILL_FILES_MAX} files")]
     Many,
     /// A name that is a path, or hidden.
     #[error("`{0}` is not a file name that a skill can have")]
     Name(String),
-    /// Not text.
     #[error("{file} is not text: {why}")]
     NotText {
-        /// Which.
         file: String,
         /// What is wrong with it.
         why: &'static str,
@@ -85,12 +74,10 @@ impl SkillFiles {
         if together > SKILL_BYTES_MAX { Err(FilesError::LargeTogether(together)) } else { Ok(()) }
     }
 
-    /// Without one file.
     pub fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
 
-    /// A file's text.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 /// Nesting: a list of maps of lists is more than anyone writes here.
 const DEPTH_MAX: usize = 8;
-/// Values altogether.
 const VALUES_MAX: usize = 2_000;
 
 /// Keys and values, in their order.
@@ -19,9 +18,7 @@ pub struct FrontMatter(Vec<(String, Value)>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the front matter cannot be read: {message} (line {line})")]
 pub struct FrontMatterError {
-    /// What is wrong.
     pub message: String,
-    /// In the file.
     pub line: usize,
 }
 
@@ -47,7 +44,6 @@ impl FrontMatter {
         }
     }
 
-    /// A value.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }

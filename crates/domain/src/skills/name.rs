@@ -16,12 +16,10 @@ pub struct SkillName(String);
 /// A name that no skill can have. Nothing was saved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Not an identifier.
     #[error("`{name}` is not a name for a skill: a letter, then letters, digits or `_`, at most {NAME_BYTES_MAX}{}", instead(.suggestion.as_deref()))]
     Shape {
         /// As it was written, shortened.
         name: String,
-        /// What would do.
         suggestion: Option<String>,
     },
     /// It means something else already.
@@ -29,7 +27,6 @@ pub enum NameError {
     Taken {
         /// As it was written.
         name: String,
-        /// What it means.
         means: String,
     },
 }

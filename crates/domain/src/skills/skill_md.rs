@@ -18,7 +18,6 @@ const PARAMETER_CHARS_MAX: usize = 120;
 pub struct SkillMd {
     /// What stands between the `---` lines.
     pub front: FrontMatter,
-    /// What follows.
     pub body: String,
 }
 
@@ -50,7 +49,6 @@ impl SkillMd {
         Ok(Self { front: FrontMatter::parse(front)?, body: body.trim_start_matches('\n').to_owned() })
     }
 
-    /// The file's text.
     pub fn render(&self) -> String {
         let body = self.body.trim_end();
         let gap = if body.is_empty() { "" } else { "\n" };

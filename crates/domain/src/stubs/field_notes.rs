@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::caps::{Caps, SHOWN_VALUE_CHARS_MAX};
 use super::inert_text::one_line;
-use super::reader::variants;
 use super::reference;
 use super::sample::{is_small, sample};
 use super::types::Field;
+use super::variants::only_variant;
 
 /// Adds notes, the default and a sample to a field whose type is known.
 pub(super) fn add(field: &mut Field, schema: &Map<String, Value>, root: &Value, caps: &Caps) {
@@ -29,17 +29,6 @@ pub(super) fn add(field: &mut Field, schema: &Map<String, Value>, root: &Value, 
     field.default =
         schemas.iter().find_map(|schema| schema.get("default")).filter(|value| is_small(value)).cloned();
     field.sample = schemas.iter().find_map(|schema| sample(schema, &field.value));
-}
-
-/// Of a type or nothing, the type.
-fn only_variant(schema: &Map<String, Value>) -> &Map<String, Value> {
-    let Some(variants) = variants(schema) else { return schema };
-    let is_null = |variant: &Value| variant.get("type").and_then(Value::as_str) == Some("null");
-    let mut others = variants.iter().filter(|variant| !is_null(variant)).filter_map(Value::as_object);
-    match (others.next(), others.next()) {
-        (Some(only), None) => only,
-        _ => schema,
-    }
 }
 
 fn notes(schema: &Map<String, Value>, caps: &Caps, notes: &mut Vec<String>) {

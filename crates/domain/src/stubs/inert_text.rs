@@ -108,9 +108,9 @@ pub(super) fn in_block_comment(line: &str) -> String {
 /// A line of `one_line` behind a `#` or a `//`.
 pub(super) fn in_line_comment(line: &str) -> String {
     // `# type:` and its kind speak to checkers; with a capital they are only words.
-    const SPOKEN_TO: [&str; 5] = ["type:", "mypy:", "pyright:", "noqa", "fmt:"];
+    const DIRECTIVES: [&str; 5] = ["type:", "mypy:", "pyright:", "noqa", "fmt:"];
     let mut made = without_directives(line);
-    if SPOKEN_TO.iter().any(|word| made.starts_with(word)) {
+    if DIRECTIVES.iter().any(|word| made.starts_with(word)) {
         made[..1].make_ascii_uppercase();
     }
     made

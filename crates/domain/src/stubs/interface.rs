@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::caps::{Caps, LEVELS};
-use super::object_shape::Shape;
-use super::reader::Reader;
+use super::reader::{Reader, Shape};
 use super::types::{Field, Type, Types};
 use crate::catalogue::{Tool, ToolDefinition, parameter_identifier};
 
@@ -45,7 +44,7 @@ impl Interface {
         };
         let result = match &definition.output_schema {
             Some(schema) => {
-                reader.turn_to(schema);
+                reader.set_root(schema);
                 reader.read(unwrapped(schema), &format!("{}Result", tool.identifier))
             }
             None => Type::Any,

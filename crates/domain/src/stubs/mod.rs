@@ -8,7 +8,6 @@ mod example;
 mod field_notes;
 mod inert_text;
 mod interface;
-mod object_shape;
 mod pattern_sample;
 mod python;
 mod reader;
@@ -19,6 +18,7 @@ mod type_names;
 mod type_text;
 mod types;
 mod typescript;
+mod variants;
 
 pub(crate) use inert_text::one_line;
 pub use interface::Parameter;
@@ -30,7 +30,6 @@ use interface::Interface;
 /// A language that programs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// CPython.
     Python,
     /// Types that are stripped, not checked, when the program runs.
     TypeScript,

@@ -61,7 +61,7 @@ impl TypeNames {
     }
 
     /// The name is not needed after all.
-    pub fn give_back(&mut self, name: &str) {
+    pub fn release(&mut self, name: &str) {
         self.0.remove(name);
     }
 }

@@ -12,7 +12,6 @@ pub(super) enum Type {
     Int,
     Float,
     Str,
-    /// One of these.
     Literal(Vec<Scalar>),
     List(Box<Type>),
     /// These in this order, then any number of the last.
@@ -249,7 +248,6 @@ impl Scalar {
         }
     }
 
-    /// Characters, about.
     pub fn chars(&self) -> usize {
         match self {
             Scalar::Str(text) => text.chars().count() + 2,

@@ -6,7 +6,6 @@ use crate::visible_text::one_line;
 
 /// Problems shown; the rest is counted.
 const SHOWN_MAX: usize = 5;
-/// Names listed.
 const NAMES_MAX: usize = 24;
 /// One problem's text. Its parts are bounded already; this bounds their sum.
 const TEXT_CHARS_MAX: usize = 900;

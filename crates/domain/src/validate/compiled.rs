@@ -3,7 +3,7 @@
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-use super::schema_cost::{SchemaCost, measure};
+use super::schema_cost::{CostError, SchemaCost, measure};
 use crate::visible_text::one_line;
 
 /// One pattern's program. `.{1,255}` needs half of it.
@@ -19,6 +19,22 @@ const RECURSION_MAX: usize = 1_000;
 /// Deeper than servers parse.
 const ARGUMENTS_DEPTH_MAX: usize = 100;
 
+/// What of a schema is not checked, and why. The names of the arguments always are.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unchecked {
+    #[error("the input schema is not checked, only its names: {0}")]
+    TooCostly(#[from] CostError),
+    #[error("the input schema is not checked, only its names: {0}")]
+    Everything(CompileError),
+    #[error("patterns in the input schema are not checked: {0}")]
+    Patterns(CompileError),
+}
+
+/// The compiler's words, shortened and harmless.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct CompileError(String);
+
 /// A schema ready to check with.
 #[derive(Debug)]
 pub(super) struct Compiled {
@@ -33,7 +49,6 @@ pub(super) struct Compiled {
 pub(super) enum Explainable {
     /// Everything that is wrong.
     All,
-    /// The first thing.
     First,
     /// Only that something is.
     Nothing,
@@ -49,19 +64,17 @@ pub(super) struct ArgumentsSize {
 
 impl Compiled {
     /// The schema, and what of it is not checked; or why none of it is.
-    pub(super) fn new(schema: &Value) -> Result<(Self, Option<String>), String> {
-        let told = |reason: String| format!("the input schema is not checked, only its names: {reason}");
-        let cost = measure(schema).map_err(told)?;
+    pub(super) fn new(schema: &Value) -> Result<(Self, Option<Unchecked>), Unchecked> {
+        let cost = measure(schema)?;
         let plain = (cost.patterns > 0).then(|| without_patterns(schema));
         let plain = plain.and_then(|schema| build_either(&schema).ok());
         match build_either(schema) {
             Ok(validator) => Ok((Self { validator, plain, cost }, None)),
             Err(error) => match plain {
                 Some(validator) => {
-                    let problem = format!("patterns in the input schema are not checked: {error}");
-                    Ok((Self { validator, plain: None, cost }, Some(problem)))
+                    Ok((Self { validator, plain: None, cost }, Some(Unchecked::Patterns(error))))
                 }
-                None => Err(told(error)),
+                None => Err(Unchecked::Everything(error)),
             },
         }
     }
@@ -128,7 +141,7 @@ impl ArgumentsSize {
     }
 }
 
-fn build(schema: &Value, draft: Option<Draft>) -> Result<Validator, String> {
+fn build(schema: &Value, draft: Option<Draft>) -> Result<Validator, CompileError> {
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
     let mut options = jsonschema::options()
         .offline()
@@ -141,12 +154,12 @@ fn build(schema: &Value, draft: Option<Draft>) -> Result<Validator, String> {
     options.build(schema).map_err(|error| {
         let place = error.instance_path().as_str();
         let text = one_line(&error.to_string(), 160);
-        if place.is_empty() { text } else { format!("{text} (at {})", one_line(place, 80)) }
+        CompileError(if place.is_empty() { text } else { format!("{text} (at {})", one_line(place, 80)) })
     })
 }
 
 /// Much that names no draft was written for the older one, where `items` may be a list.
-fn build_either(schema: &Value) -> Result<Validator, String> {
+fn build_either(schema: &Value) -> Result<Validator, CompileError> {
     build(schema, None).or_else(|error| match schema.get("$schema") {
         None => build(schema, Some(Draft::Draft7)).map_err(|_| error),
         Some(_) => Err(error),

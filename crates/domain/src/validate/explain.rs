@@ -13,7 +13,6 @@ use super::words::{expectation, quoted, shown};
 use crate::nearest::nearest;
 use crate::visible_text::one_line;
 
-/// Alternatives inside alternatives.
 const DEPTH_MAX: usize = 6;
 /// Findings turned into words; the rest is counted.
 const PROBLEMS_MAX: usize = 50;
@@ -22,7 +21,6 @@ const COMPARED_MAX: usize = 1_000;
 
 /// Puts the findings about one call into words.
 pub(super) struct Explain<'a> {
-    /// The whole schema.
     pub root: &'a Value,
     /// The tool, as messages call it.
     pub tool: &'a str,

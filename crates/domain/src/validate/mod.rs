@@ -37,10 +37,11 @@ impl ArgumentCheck {
     /// For the tool that messages call `tool`. Never fails: of a schema that cannot be compiled only
     /// the names are checked, and `problem` says why.
     pub fn new(tool: &str, input_schema: &Value) -> Self {
-        let (compiled, problem) = match Compiled::new(input_schema) {
-            Ok((compiled, problem)) => (Some(compiled), problem),
-            Err(problem) => (None, Some(problem)),
+        let (compiled, unchecked) = match Compiled::new(input_schema) {
+            Ok((compiled, unchecked)) => (Some(compiled), unchecked),
+            Err(unchecked) => (None, Some(unchecked)),
         };
+        let problem = unchecked.map(|unchecked| unchecked.to_string());
         Self { tool: one_line(tool, 200), schema: input_schema.clone(), compiled, problem }
     }
 

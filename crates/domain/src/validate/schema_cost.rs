@@ -23,7 +23,32 @@ const STEPS_MAX: u64 = 200_000;
 /// Each pattern is a small program to build.
 const PATTERNS_MAX: usize = 50;
 
-/// What was measured.
+/// Why a schema is not compiled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CostError {
+    #[error("it nests deeper than {DEPTH_MAX} levels")]
+    Depth,
+    #[error("it has more than {NODES_MAX} parts or {BYTES_MAX} bytes")]
+    Size,
+    #[error("it has more than {REFERENCES_MAX} references")]
+    References,
+    #[error("it has more than {PATTERNS_MAX} patterns")]
+    Patterns,
+    #[error("it uses `{keyword}`")]
+    Keyword { keyword: String },
+    #[error("it has schemas with an `$id` of their own inside")]
+    NestedIds,
+    #[error("it refers to itself without an end")]
+    Circle,
+    /// It is shortened and harmless.
+    #[error("it refers to `{reference}`, which is not in it")]
+    MissingReference { reference: String },
+    #[error("{schemas} schemas for one value lie one inside another")]
+    Chain { schemas: usize },
+    #[error("a check could take more than {STEPS_MAX} steps for each value")]
+    Steps,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SchemaCost {
     /// Steps for one value, at the most.
@@ -34,22 +59,20 @@ pub(super) struct SchemaCost {
     pub chain: usize,
     /// Whether it contains itself, so that the arguments decide how deep a check goes.
     pub recursive: bool,
-    /// Patterns for texts.
     pub patterns: usize,
-    /// Patterns for names.
     pub name_patterns: usize,
 }
 
 /// The cost, or why the schema is not compiled.
-pub(super) fn measure(root: &Value) -> Result<SchemaCost, String> {
+pub(super) fn measure(root: &Value) -> Result<SchemaCost, CostError> {
     let mut size = Size::default();
     size.add(root, 0)?;
     if size.nested_ids > 0 && size.references > 0 {
-        return Err("it has schemas with an `$id` of their own inside".to_owned());
+        return Err(CostError::NestedIds);
     }
     let graph = Graph::of(root)?;
     let Some(order) = in_order(&graph.same_value) else {
-        return Err("it refers to itself without an end".to_owned());
+        return Err(CostError::Circle);
     };
     let mut widths = graph.own_steps.clone();
     let mut chains = vec![1usize; widths.len()];
@@ -66,10 +89,10 @@ pub(super) fn measure(root: &Value) -> Result<SchemaCost, String> {
     let steps = widths.iter().fold(0u64, |sum, width| sum.saturating_add(*width));
     let chain = chains.iter().copied().max().unwrap_or(1);
     if chain > CHAIN_MAX {
-        return Err(format!("{chain} schemas for one value lie one inside another"));
+        return Err(CostError::Chain { schemas: chain });
     }
     if steps > STEPS_MAX {
-        return Err(format!("a check could take more than {STEPS_MAX} steps for each value"));
+        return Err(CostError::Steps);
     }
     let recursive = in_order(&graph.below).is_none();
     let forks = forks.into_iter().max().unwrap_or(0).max(1);
@@ -88,9 +111,9 @@ struct Size {
 }
 
 impl Size {
-    fn add(&mut self, value: &Value, depth: usize) -> Result<(), String> {
+    fn add(&mut self, value: &Value, depth: usize) -> Result<(), CostError> {
         if depth > DEPTH_MAX {
-            return Err(format!("it nests deeper than {DEPTH_MAX} levels"));
+            return Err(CostError::Depth);
         }
         self.nodes += 1;
         match value {
@@ -107,27 +130,27 @@ impl Size {
             Value::Null | Value::Bool(_) => {}
         }
         if self.nodes > NODES_MAX || self.bytes > BYTES_MAX {
-            return Err(format!("it has more than {NODES_MAX} parts or {BYTES_MAX} bytes"));
+            return Err(CostError::Size);
         }
         Ok(())
     }
 
-    fn note(&mut self, name: &str, member: &Value, depth: usize) -> Result<(), String> {
+    fn note(&mut self, name: &str, member: &Value, depth: usize) -> Result<(), CostError> {
         match name {
             "$ref" => self.references += usize::from(member.is_string()),
             "$id" => self.nested_ids += usize::from(member.is_string() && depth > 0),
             "pattern" => self.patterns += usize::from(member.is_string()),
             "patternProperties" => self.name_patterns += member.as_object().map_or(0, Map::len),
             "$dynamicRef" | "$recursiveRef" if member.is_string() => {
-                return Err(format!("it uses `{name}`"));
+                return Err(CostError::Keyword { keyword: name.to_owned() });
             }
             _ => {}
         }
         if self.references > REFERENCES_MAX {
-            return Err(format!("it has more than {REFERENCES_MAX} references"));
+            return Err(CostError::References);
         }
         if self.patterns + self.name_patterns > PATTERNS_MAX {
-            return Err(format!("it has more than {PATTERNS_MAX} patterns"));
+            return Err(CostError::Patterns);
         }
         Ok(())
     }
@@ -144,7 +167,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(root: &Value) -> Result<Self, String> {
+    fn of(root: &Value) -> Result<Self, CostError> {
         let mut graph = Self::default();
         // By address: the schema outlives the walk.
         let mut known: HashMap<*const Value, usize> = HashMap::new();
@@ -164,8 +187,7 @@ impl Graph {
             if let Value::Object(keywords) = schema {
                 same_value.extend(for_the_same_value(keywords).into_iter().map(&mut number));
                 if let Some(Value::String(reference)) = keywords.get("$ref") {
-                    let missing =
-                        || format!("it refers to `{}`, which is not in it", references::shown(reference));
+                    let missing = || CostError::MissingReference { reference: references::shown(reference) };
                     same_value.push(number(references::resolve(root, reference).ok_or_else(missing)?));
                 }
                 below.extend(for_inner_values(keywords).into_iter().map(&mut number));
@@ -240,7 +262,7 @@ mod tests {
     use serde_json::json;
 
     fn refused(schema: &Value) -> String {
-        measure(schema).expect_err("a schema to refuse")
+        measure(schema).expect_err("a schema to refuse").to_string()
     }
 
     #[test]

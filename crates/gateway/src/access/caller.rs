@@ -19,7 +19,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// All of them.
     pub const ALL: [Scope; 3] = [Scope::Execute, Scope::Search, Scope::Admin];
 
     /// What a caller needs for its own work.
@@ -60,7 +59,6 @@ impl FromStr for Scope {
 /// Everyone who has no token.
 const LOCAL: &str = "local";
 
-/// Who calls us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The name of their token, or `local`.

@@ -5,11 +5,13 @@
 //! store that cannot be read lets nobody in.
 
 mod caller;
+mod token_error;
 mod token_file;
 mod token_text;
 mod tokens;
 
 pub use caller::{Caller, Scope, UnknownScope};
+pub use token_error::TokenError;
 pub use token_file::TokenRecord;
 pub use token_text::TokenText;
-pub use tokens::{AccessTokens, IssuedToken, TokenError, TokenRefused};
+pub use tokens::{AccessTokens, IssuedToken, TokenRefused};

@@ -4,14 +4,15 @@
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::caller::Scope;
-use super::tokens::{TokenError, is_name};
-use crate::private_file::{self, FileLock};
+use super::token_error::{TokenError, is_name};
 
 const FORMAT: u64 = 1;
 
@@ -21,9 +22,7 @@ const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// What is known of a token. The token itself is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRecord {
-    /// Its name.
     pub name: String,
-    /// What it permits.
     pub scopes: BTreeSet<Scope>,
     /// When it was issued, to the second.
     pub created: SystemTime,
@@ -37,27 +36,19 @@ pub(super) type Records = HashMap<blake3::Hash, TokenRecord>;
 pub(super) struct TokenFile {
     path: PathBuf,
     /// What was read last, read again only if the file is another one by then.
-    last: Mutex<Option<(Stamp, Arc<Records>)>>,
-}
-
-/// Differs for every file that takes the place of another.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    file: u64,
-    bytes: u64,
-    modified: (i64, i64),
+    last: Mutex<Option<(FileStamp, Arc<Records>)>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct TokenFileContent {
     format: u64,
-    tokens: Vec<WrittenToken>,
+    tokens: Vec<StoredToken>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenToken {
+struct StoredToken {
     name: String,
     hash: String,
     scopes: BTreeSet<Scope>,
@@ -72,7 +63,7 @@ impl TokenFile {
 
     /// As the file is now: one look at the file, no reading unless it changed.
     pub(super) fn current(&self) -> Result<Arc<Records>, TokenError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         // Before reading: whoever replaces the file in between is noticed the next time.
         let Some(stamp) = self.stamp()? else {
             *last = None;
@@ -94,21 +85,21 @@ impl TokenFile {
         &self,
         change: impl FnOnce(&mut Records) -> Result<T, TokenError>,
     ) -> Result<T, TokenError> {
-        let failed = |error: std::io::Error| self.error(error.to_string());
-        let _lock = FileLock::take(&self.path.with_extension("lock")).map_err(failed)?;
+        let lock = FileLock::beside(&self.path);
+        let _lock = lock.map_err(|error| self.error(error.to_string()))?;
         self.stamp()?;
         let mut records = self.read()?;
         let outcome = change(&mut records)?;
-        let mut tokens: Vec<WrittenToken> = records.iter().map(|(hash, it)| written(hash, it)).collect();
+        let mut tokens: Vec<StoredToken> = records.iter().map(|(hash, it)| written(hash, it)).collect();
         tokens.sort_by(|one, other| one.name.cmp(&other.name));
-        let text = serde_json::to_vec_pretty(&Written { format: FORMAT, tokens })
+        let text = serde_json::to_vec_pretty(&TokenFileContent { format: FORMAT, tokens })
             .map_err(|error| self.error(error.to_string()))?;
-        private_file::replace(&self.path, &text).map_err(failed)?;
+        replace_private(&self.path, &text).map_err(|error| self.error(error.to_string()))?;
         Ok(outcome)
     }
 
     /// `None` if there is no file. One that others could have written is not believed.
-    fn stamp(&self) -> Result<Option<Stamp>, TokenError> {
+    fn stamp(&self) -> Result<Option<FileStamp>, TokenError> {
         let metadata = match std::fs::metadata(&self.path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -124,21 +115,17 @@ impl TokenFile {
             let why = format!("others have access to it; run: chmod 600 {}", self.path.display());
             return Err(self.error(why));
         }
-        Ok(Some(Stamp {
-            file: metadata.ino(),
-            bytes: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        }))
+        Ok(Some(FileStamp::from(&metadata)))
     }
 
     fn read(&self) -> Result<Records, TokenError> {
-        let text =
-            private_file::read(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
+        let text = read_bounded(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
         let Some(text) = text else { return Ok(Records::default()) };
         let damaged = |why: String| {
             self.error(format!("it is damaged ({why}); move it away and issue the tokens again"))
         };
-        let written: Written = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let written: TokenFileContent =
+            serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if written.format != FORMAT {
             let why = format!("it has format {}, this version reads {FORMAT}", written.format);
             return Err(self.error(why));
@@ -160,8 +147,8 @@ impl TokenFile {
     }
 }
 
-fn written(hash: &blake3::Hash, record: &TokenRecord) -> WrittenToken {
-    WrittenToken {
+fn written(hash: &blake3::Hash, record: &TokenRecord) -> StoredToken {
+    StoredToken {
         name: record.name.clone(),
         hash: hash.to_hex().to_string(),
         scopes: record.scopes.clone(),
@@ -170,8 +157,8 @@ fn written(hash: &blake3::Hash, record: &TokenRecord) -> WrittenToken {
     }
 }
 
-fn understood(token: WrittenToken) -> Result<(blake3::Hash, TokenRecord), String> {
-    let WrittenToken { name, hash, scopes, created_s, expires_s } = token;
+fn understood(token: StoredToken) -> Result<(blake3::Hash, TokenRecord), String> {
+    let StoredToken { name, hash, scopes, created_s, expires_s } = token;
     if !is_name(&name) {
         return Err("a name that cannot be one".to_owned());
     }

@@ -18,7 +18,6 @@ const LENGTH: usize = PREFIX.len() + 43 + 6;
 pub struct TokenText(String);
 
 impl TokenText {
-    /// A new one.
     pub(super) fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes)?;

@@ -5,71 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::caller::{Caller, Scope};
+use super::token_error::{NAME_MAX, TOKENS_MAX, TokenError, is_name};
 use super::token_file::{TokenFile, TokenRecord, whole_seconds};
 use super::token_text::TokenText;
-
-/// Nobody has so many clients; what is issued in a loop by mistake ends here.
-const TOKENS_MAX: usize = 1000;
-
-/// Of a name, in characters.
-const NAME_MAX: usize = 64;
-
-/// A token could not be issued, listed or revoked. What was there before is still there.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TokenError {
-    /// The name.
-    #[error(
-        "`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`, but not `local`"
-    )]
-    Name {
-        /// As it was given, cut.
-        name: String,
-    },
-    /// Names are unique.
-    #[error("there is a token `{name}` already; revoke it first, or take another name")]
-    Taken {
-        /// Which.
-        name: String,
-    },
-    /// A token for nothing.
-    #[error("a token needs a scope: execute, search or admin")]
-    NoScope,
-    /// It would be refused from the beginning.
-    #[error("the expiry is in the past")]
-    Past,
-    /// Too many.
-    #[error("there are {TOKENS_MAX} tokens already; revoke some first")]
-    TooMany,
-    /// Nothing to revoke.
-    #[error("there is no token `{name}`; {}", known_names(.known))]
-    Missing {
-        /// What was asked for, cut.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// The file. Nobody gets in by token until it can be used.
-    #[error("the access tokens in {path} cannot be used: {why}")]
-    File {
-        /// Which.
-        path: String,
-        /// What is wrong, and what to do.
-        why: String,
-    },
-    /// The system has no randomness.
-    #[error("no token can be made: {why}")]
-    Randomness {
-        /// What the system says.
-        why: String,
-    },
-}
-
-fn known_names(known: &[String]) -> String {
-    match known {
-        [] => "there are none".to_owned(),
-        some => format!("there are {}", some.join(", ")),
-    }
-}
 
 /// Why nobody was let in.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,10 +17,7 @@ pub enum TokenRefused {
     Unknown,
     /// It was one of ours.
     #[error("the access token `{name}` has expired")]
-    Expired {
-        /// Which.
-        name: String,
-    },
+    Expired { name: String },
     /// Nobody can be checked.
     #[error(transparent)]
     Unreadable(#[from] TokenError),
@@ -93,7 +28,6 @@ pub enum TokenRefused {
 pub struct IssuedToken {
     /// The token: it can be shown now and never again.
     pub text: TokenText,
-    /// What is kept.
     pub record: TokenRecord,
 }
 
@@ -176,13 +110,6 @@ impl AccessTokens {
         let identity = format!("{}:{}", record.name, blake3::hash(hash.as_bytes()).to_hex());
         Ok(Caller { name: record.name.clone(), identity, scopes: record.scopes.clone() })
     }
-}
-
-/// Whether a token may be called so.
-pub(super) fn is_name(name: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    // `local` is everyone on this machine who has no token.
-    !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) && name != Caller::local().name
 }
 
 fn cut(name: &str) -> String {

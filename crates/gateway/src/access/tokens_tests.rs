@@ -84,7 +84,7 @@ fn a_broken_file_lets_nobody_in_and_says_what_to_do() {
     let issued = tokens.issue("a", Scope::ALL, None, at(0)).expect("issued");
     let good = std::fs::read_to_string(path(&folder)).expect("written");
     let check = |content: &str, says: &str| {
-        crate::private_file::replace(&path(&folder), content.as_bytes()).expect("a test may do this");
+        gristmill_files::replace_private(&path(&folder), content.as_bytes()).expect("a test may do this");
         let refused = tokens.check(issued.text.reveal(), at(1)).expect_err("broken").to_string();
         assert!(refused.contains(says), "{refused}");
         let listed = tokens.list().expect_err("broken").to_string();
@@ -100,7 +100,7 @@ fn a_broken_file_lets_nobody_in_and_says_what_to_do() {
     check(&good.replace("\"a\"", "\"A\""), "a name that cannot be one");
     check(&good.replace("\"hash\": \"", "\"hash\": \"0"), "the hash of `a`");
     check(&format!("{{\"format\":1,\"tokens\":[{}]}}", "[".repeat(10_000)), "it is damaged");
-    crate::private_file::replace(&path(&folder), good.as_bytes()).expect("a test may do this");
+    gristmill_files::replace_private(&path(&folder), good.as_bytes()).expect("a test may do this");
     assert!(tokens.check(issued.text.reveal(), at(1)).is_ok());
 }
 

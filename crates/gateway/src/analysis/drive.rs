@@ -18,7 +18,6 @@ use crate::time_limit::TimeLimit;
 pub(super) enum Ending {
     /// The worker said so.
     Done(Outcome, RunStats),
-    /// The deadline passed.
     WallTime,
     /// The worker is gone.
     Lost(Option<ChildExit>),

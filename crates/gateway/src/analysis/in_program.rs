@@ -25,7 +25,7 @@ const DATA: &str = "data";
 /// What the guest writes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct AnalyzePayload {
     #[serde(default)]
     data: Option<Box<RawValue>>,
     #[serde(default)]
@@ -35,7 +35,7 @@ struct Written {
     #[serde(default)]
     format: Option<String>,
     #[serde(default)]
-    others: BTreeMap<String, WrittenInput>,
+    others: BTreeMap<String, InputPayload>,
     request: Box<RawValue>,
     #[serde(default)]
     line: Option<u64>,
@@ -44,7 +44,7 @@ struct Written {
 /// One input, as the guest writes it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenInput {
+struct InputPayload {
     #[serde(default)]
     data: Option<Box<RawValue>>,
     #[serde(default)]
@@ -60,7 +60,7 @@ struct WrittenInput {
 pub(crate) struct AnalysisCall {
     request: Box<RawValue>,
     /// The data first.
-    inputs: Vec<(String, WrittenInput)>,
+    inputs: Vec<(String, InputPayload)>,
     line: Option<u64>,
 }
 
@@ -70,13 +70,13 @@ impl AnalysisCall {
 
     /// From the guest's JSON.
     pub fn read(payload: &str) -> serde_json::Result<Self> {
-        let Written { data, handle, file, format, others, request, line } = serde_json::from_str(payload)?;
-        let first = WrittenInput { data, handle, file, format };
+        let AnalyzePayload { data, handle, file, format, others, request, line } =
+            serde_json::from_str(payload)?;
+        let first = InputPayload { data, handle, file, format };
         let inputs = [(DATA.to_owned(), first)].into_iter().chain(others).collect();
         Ok(Self { request, inputs, line })
     }
 
-    /// The program's line.
     pub fn line(&self) -> Option<u64> {
         self.line
     }
@@ -90,7 +90,6 @@ impl AnalysisCall {
 /// The analyses of one program.
 pub(crate) struct ProgramAnalyses {
     pub analyses: Analyses,
-    /// The program's own.
     pub limits: Limits,
     /// Its workspace; `None` if that could not be held open.
     pub workspace: Option<OwnedFd>,
@@ -130,8 +129,8 @@ impl ProgramAnalyses {
         value_of(self.analyses.run(request).await?).await
     }
 
-    async fn open(&self, name: String, written: WrittenInput) -> Result<AnalysisInput, AnalysisFailure> {
-        let WrittenInput { data, handle, file, format } = written;
+    async fn open(&self, name: String, written: InputPayload) -> Result<AnalysisInput, AnalysisFailure> {
+        let InputPayload { data, handle, file, format } = written;
         let (data, format) = match (data, handle, file) {
             (Some(data), None, None) => {
                 let text = Box::<str>::from(data).into_string();

@@ -32,12 +32,7 @@ pub(super) struct Job {
     pub limits: Limits,
 }
 
-/// Checks and encodes.
-pub(super) fn prepare(
-    request: AnalysisRequest,
-    defaults: &Limits,
-    threads: u32,
-) -> Result<Job, AnalysisFailure> {
+pub(super) fn prepare(request: AnalysisRequest, defaults: &Limits) -> Result<Job, AnalysisFailure> {
     let AnalysisRequest { request, inputs, limits, output } = request;
     let limits = limits.unwrap_or_else(|| defaults.clone());
     if limits.level() != defaults.level() {
@@ -61,10 +56,8 @@ pub(super) fn prepare(
         inputs,
         limits: AnalysisLimits {
             memory_bytes: limits.get(LimitName::Memory),
-            // The limit is meant for one thread.
-            cpu_ms: limits.get(LimitName::CpuTime).saturating_mul(u64::from(threads)),
+            cpu_ms: limits.get(LimitName::CpuTime),
             output_bytes: OUTPUT_BYTES_MAX,
-            threads,
         },
     };
     let mut frame = encode_frame(&ToWorker::Analyze(Box::new(job))).map_err(|error| {
@@ -223,7 +216,7 @@ mod tests {
         let output = unlinked_file_in(folder.path()).unwrap();
         let request = r#"{"steps":[]}"#.to_owned();
         let defaults = Limits::of(Level::Production);
-        prepare(AnalysisRequest { request, inputs, limits: None, output }, &defaults, 2)
+        prepare(AnalysisRequest { request, inputs, limits: None, output }, &defaults)
     }
 
     fn refusal(inputs: Vec<AnalysisInput>) -> String {
@@ -238,7 +231,7 @@ mod tests {
         let sent: ToWorker = decode_body(&job.frame[FRAME_HEADER_BYTES..]).unwrap();
         let ToWorker::Analyze(sent) = sent else { panic!("{sent:?}") };
         assert_eq!(sent.inputs[0].inline.as_deref(), Some("[1]"));
-        assert_eq!(sent.limits.cpu_ms, 2 * 5_000, "for each thread");
+        assert_eq!(sent.limits.cpu_ms, 5_000);
         assert!(job.files.is_empty());
     }
 

@@ -22,17 +22,12 @@ use std::time::{Duration, Instant};
 use gristmill_domain::{Code, Limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::builder::Gateway;
 use crate::pool::{CheckoutError, Pool};
 
 pub use format::{format_of_path, is_path};
 pub(crate) use in_program::{AnalysisCall, ProgramAnalyses};
 pub use job::{NAME_BYTES_MAX, OUTPUT_BYTES_MAX, REQUEST_BYTES_MAX};
-use output_file::unlinked_file_in;
-
-/// Threads of one analysis. More than a few gain little on data that fits the memory limit, and each
-/// takes from whatever runs beside it.
-const THREADS_MAX: usize = 4;
+pub(crate) use output_file::unlinked_file_in;
 
 /// The fewest that run at once, however few cores there are: a slow one must not hold up all others.
 const PLACES_MIN: usize = 2;
@@ -50,14 +45,12 @@ pub struct AnalysisRequest {
     pub output: File,
 }
 
-/// One input.
 #[derive(Debug)]
 pub struct AnalysisInput {
     /// What the steps call it.
     pub name: String,
     /// `json`, `json_lines`, `csv` or `parquet`; `None` if the content is to tell.
     pub format: Option<String>,
-    /// The data.
     pub data: AnalysisData,
 }
 
@@ -96,9 +89,7 @@ pub struct AnalysisOutcome {
 pub struct AnalysisFailure {
     /// Which kind of failure.
     pub code: Code,
-    /// What happened.
     pub message: String,
-    /// What to do.
     pub hint: Option<String>,
     /// In which step, counted from 1.
     pub step: Option<usize>,
@@ -110,18 +101,6 @@ impl AnalysisFailure {
     }
 }
 
-impl Gateway {
-    /// Analyzes data in a process of its own. Dropping the future ends that process.
-    pub async fn analyze(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
-        self.analyses().run(request).await
-    }
-
-    /// An empty file for an output that is read once. It has no name, and goes with its last descriptor.
-    pub fn throw_away_file(&self) -> std::io::Result<std::fs::File> {
-        unlinked_file_in(self.scratch_folder())
-    }
-}
-
 /// What every analysis shares. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Analyses {
@@ -129,14 +108,12 @@ pub(crate) struct Analyses {
     places: Arc<Semaphore>,
     limits: Limits,
     queue_timeout: Duration,
-    threads: u32,
 }
 
 impl Analyses {
     pub fn new(pool: Arc<Pool>, limits: Limits, queue_timeout: Duration, cores: usize) -> Self {
         let places = Arc::new(Semaphore::new(cores.max(PLACES_MIN)));
-        let threads = cores.clamp(1, THREADS_MAX) as u32;
-        Self { pool, places, limits, queue_timeout, threads }
+        Self { pool, places, limits, queue_timeout }
     }
 
     /// From here on none begins.
@@ -145,7 +122,7 @@ impl Analyses {
     }
 
     pub async fn run(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
-        let mut job = job::prepare(request, &self.limits, self.threads)?;
+        let mut job = job::prepare(request, &self.limits)?;
         let _place = self.take_place().await?;
         let worker = self.pool.checkout_analysis().await.map_err(no_worker)?;
         let started = Instant::now();

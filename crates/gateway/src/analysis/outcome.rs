@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::drive::Ending;
 use super::job::{Job, OUTPUT_BYTES_MAX};
 use super::{AnalysisFailure, AnalysisOutcome};
-use crate::execute::cut;
+use crate::report::cut;
 
 /// What a worker may tell beside the output: names of columns, and a few sentences.
 const TOLD_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -25,13 +25,13 @@ const MESSAGE_CHARS_MAX: usize = 4 * 1024;
 
 /// What the worker tells.
 #[derive(Deserialize)]
-enum Told {
-    Ok(ToldAnalysed),
-    Err(ToldProblem),
+enum OutcomePayload {
+    Ok(AnalyzedPayload),
+    Err(ProblemPayload),
 }
 
 #[derive(Deserialize)]
-struct ToldAnalysed {
+struct AnalyzedPayload {
     #[serde(default)]
     rows: Option<u64>,
     #[serde(default)]
@@ -41,7 +41,7 @@ struct ToldAnalysed {
 }
 
 #[derive(Deserialize)]
-struct ToldProblem {
+struct ProblemPayload {
     #[serde(default)]
     step: Option<usize>,
     #[serde(default)]
@@ -57,11 +57,11 @@ pub(super) fn settle(
     ran_for: Duration,
 ) -> Result<AnalysisOutcome, AnalysisFailure> {
     match ending {
-        Ending::Done(Outcome::Told(told), stats) => match read(&told)? {
-            Told::Ok(analysed) => finish(analysed, &stats, job, ran_for),
+        Ending::Done(Outcome::Returned(told), stats) => match read(&told)? {
+            OutcomePayload::Ok(analyzed) => finish(analyzed, &stats, job, ran_for),
             // The engine only sees that it cannot write on.
-            Told::Err(_) if stats.limits_hit.contains(&WorkerLimit::FileBytes) => Err(too_large()),
-            Told::Err(problem) => Err(AnalysisFailure {
+            OutcomePayload::Err(_) if stats.limits_hit.contains(&WorkerLimit::FileBytes) => Err(too_large()),
+            OutcomePayload::Err(problem) => Err(AnalysisFailure {
                 code: Code::Analysis,
                 message: cut(&problem.message, MESSAGE_CHARS_MAX),
                 hint: problem.hint.map(|hint| cut(&hint, MESSAGE_CHARS_MAX)),
@@ -88,7 +88,7 @@ pub(super) fn settle(
 }
 
 fn finish(
-    told: ToldAnalysed,
+    told: AnalyzedPayload,
     stats: &RunStats,
     job: Job,
     ran_for: Duration,
@@ -117,7 +117,7 @@ fn finish(
     }
 }
 
-fn read(told: &str) -> Result<Told, AnalysisFailure> {
+fn read(told: &str) -> Result<OutcomePayload, AnalysisFailure> {
     let caps =
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 4 };
     let unreadable =
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn told(words: &str) -> Ending {
-        Ending::Done(Outcome::Told(words.to_owned()), RunStats::default())
+        Ending::Done(Outcome::Returned(words.to_owned()), RunStats::default())
     }
 
     fn code(ending: Ending, written: &[u8]) -> Code {
@@ -267,7 +267,7 @@ mod tests {
         assert!(failure.message.len() < 5_000, "foreign words are cut");
         let full = RunStats { limits_hit: vec![WorkerLimit::FileBytes], ..RunStats::default() };
         let problem = r#"{"Err":{"message":"file too large"}}"#.to_owned();
-        assert_eq!(code(Ending::Done(Outcome::Told(problem), full), b"["), Code::ResultBytes);
+        assert_eq!(code(Ending::Done(Outcome::Returned(problem), full), b"["), Code::ResultBytes);
     }
 
     #[test]

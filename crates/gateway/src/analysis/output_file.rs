@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::unguessable;
+use crate::ids::unguessable;
 
 /// Makes an empty file in `folder` that has no name any more; it goes with its last descriptor.
 pub(crate) fn unlinked_file_in(folder: &Path) -> io::Result<File> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::execute::ToolCalled;
+use crate::report::ToolCalled;
 
 /// Calls are named one by one up to this many; beyond it they are counted by name.
 const CALLS_NAMED_MAX: usize = 12;

@@ -16,7 +16,6 @@ const LINE_TOKENS: usize = 3;
 /// What is cut to less than this is not shown at all.
 const SHOWN_TOKENS_MIN: usize = 4;
 
-/// See the module.
 pub(super) struct Draft {
     status: &'static str,
     pub failure: Option<Failure>,

@@ -6,7 +6,7 @@ use gristmill_domain::Code;
 use serde_json::{Map, Value, json};
 
 use super::fit;
-use crate::execute::ErrorReport;
+use crate::report::ErrorReport;
 use crate::tokens;
 
 /// A traceback is cut in its middle.
@@ -18,7 +18,6 @@ const TRACEBACK_TOKENS_MIN: usize = 24;
 /// What stays of the message while there is something else to leave away.
 const MESSAGE_TOKENS_MIN: usize = 8;
 
-/// See the module.
 pub(super) struct Failure {
     code: Code,
     message: String,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use gristmill_domain::{first_bytes, last_bytes};
 use serde_json::Value;
 
 use crate::tokens;
@@ -23,7 +24,6 @@ pub struct Fitted {
     pub text: String,
     /// Whether something was left out.
     pub cut: bool,
-    /// What it takes.
     pub tokens: usize,
 }
 
@@ -124,23 +124,11 @@ fn whole(text: &str, budget: usize) -> Option<Fitted> {
 }
 
 fn head_of(text: &str, budget: usize, count: impl Fn(&str) -> usize) -> &str {
-    shrink(text, budget, count, |text, length| {
-        let mut end = length.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        &text[..end]
-    })
+    shrink(text, budget, count, first_bytes)
 }
 
 fn tail_of(text: &str, budget: usize, count: impl Fn(&str) -> usize) -> &str {
-    shrink(text, budget, count, |text, length| {
-        let mut begin = text.len() - length.min(text.len());
-        while !text.is_char_boundary(begin) {
-            begin += 1;
-        }
-        &text[begin..]
-    })
+    shrink(text, budget, count, last_bytes)
 }
 
 /// Takes less and less until it fits. Each step comes close to the budget, so there are few.

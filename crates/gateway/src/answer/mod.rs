@@ -21,8 +21,8 @@ use gristmill_domain::Code;
 use gristmill_domain::shape::Strategy;
 use serde_json::Value;
 
-use crate::execute::{ErrorReport, Report, VariablesReport};
-use crate::executions::{ExecutionId, Owner};
+use crate::ids::{ExecutionId, Owner};
+use crate::report::{ErrorReport, Report, VariablesReport};
 use crate::results::{Origin, ResultKind, Results};
 use binaries::Binaries;
 use draft::Draft;
@@ -61,9 +61,7 @@ impl Default for AnswerBudget {
 /// Where what has no room in an answer is kept.
 #[derive(Clone)]
 pub struct Keeping {
-    /// The store.
     pub results: Results,
-    /// Whose it becomes.
     pub owner: Owner,
     /// What it came from.
     pub origin: Origin,
@@ -72,7 +70,6 @@ pub struct Keeping {
 /// An answer on its way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// As text.
     pub text: String,
     /// The same as structured content.
     pub structured: Value,

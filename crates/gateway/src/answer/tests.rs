@@ -7,7 +7,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
-use crate::execute::{LimitHit, SessionReport, ToolCalled};
+use crate::report::{LimitHit, SessionReport, ToolCalled};
 use crate::results::ResultSettings;
 use crate::store::Store;
 use crate::tokens;

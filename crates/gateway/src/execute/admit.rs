@@ -1,31 +1,25 @@
 //! Admit: is the request possible, and is there a place for it?
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use gristmill_domain::{Code, LimitName, Limits};
-use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, JSON_DEPTH_MAX, JsonCaps};
+use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{ExecuteRequest, Purpose, Refusal, Variables, WorkspaceChoice};
-use crate::builder::Core;
-use crate::executions::Owner;
-use crate::ports::{AnalysisInputs, Asker, StateValues};
+use super::{Core, Purpose};
+use crate::report::Refusal;
+use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
 
 /// A request that may run.
 pub(super) struct Admitted {
+    pub engine: EngineId,
     pub code: String,
     /// The context, as JSON.
     pub context: String,
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
-    pub asker: Asker,
-    pub state: Arc<dyn StateValues>,
     pub variables: Variables,
-    pub count_tokens: bool,
-    pub changes_skills_as: Option<Owner>,
-    pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
-    pub results_folder: Option<PathBuf>,
+    pub capabilities: Capabilities,
     /// The place among the running; given back when the execution ends.
     pub place: OwnedSemaphorePermit,
 }
@@ -63,42 +57,18 @@ pub(super) async fn admit(
         )
     })?;
     let place = match purpose {
-        Purpose::Asked => core.take_place().await?,
-        Purpose::Ours(_) => core.take_own_place().await?,
+        Purpose::Asked(_) => core.take_place().await?,
+        Purpose::Internal(_) => core.take_internal_place().await?,
     };
-    let ExecuteRequest {
-        code,
-        workspace,
-        asker,
-        state,
-        variables,
-        count_tokens,
-        changes_skills_as,
-        analysis_inputs,
-        results_folder,
-        ..
-    } = request;
-    Ok(Admitted {
-        code,
-        context,
-        limits,
-        workspace,
-        asker,
-        state,
-        variables,
-        count_tokens,
-        changes_skills_as,
-        analysis_inputs,
-        results_folder,
-        place,
-    })
+    let ExecuteRequest { engine, code, workspace, variables, capabilities, .. } = request;
+    Ok(Admitted { engine, code, context, limits, workspace, variables, capabilities, place })
 }
 
 impl Core {
     /// Waits for a place of those that are kept for programs of ours.
-    async fn take_own_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        let wait = std::sync::Arc::clone(&self.own_places).acquire_owned();
-        match tokio::time::timeout(self.settings.queue_timeout, wait).await {
+    async fn take_internal_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        let wait = Arc::clone(&self.internal_places).acquire_owned();
+        match tokio::time::timeout(self.queue.timeout, wait).await {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) | Err(_) => Err(Refusal::new(
                 Code::Busy,
@@ -111,7 +81,7 @@ impl Core {
     /// Waits for a place among the running executions, but never in an endless queue.
     async fn take_place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         use std::sync::atomic::Ordering;
-        if let Ok(place) = std::sync::Arc::clone(&self.places).try_acquire_owned() {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
         let busy = |why: String| {
@@ -119,20 +89,20 @@ impl Core {
         };
         let ahead = self.queued.fetch_add(1, Ordering::Relaxed);
         let _leave = Leave(&self.queued);
-        if ahead >= self.settings.queued_executions {
+        if ahead >= self.queue.queued_executions {
             return Err(busy(format!(
                 "{} programs are running and {ahead} are waiting, which is as many as may",
-                self.settings.concurrent_executions
+                self.queue.concurrent_executions
             )));
         }
-        let wait = std::sync::Arc::clone(&self.places).acquire_owned();
-        match tokio::time::timeout(self.settings.queue_timeout, wait).await {
+        let wait = Arc::clone(&self.places).acquire_owned();
+        match tokio::time::timeout(self.queue.timeout, wait).await {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) => Err(busy("the gateway is closing".to_owned())),
             Err(_) => Err(busy(format!(
                 "{} programs are running, and none ended within {} s",
-                self.settings.concurrent_executions,
-                self.settings.queue_timeout.as_secs()
+                self.queue.concurrent_executions,
+                self.queue.timeout.as_secs()
             ))),
         }
     }

@@ -6,12 +6,17 @@
 //! worker's messages) → [`shape`] (the report) → [`variables`] (whether the interpreter stays).
 
 mod admit;
+mod answer_payload;
 mod asking;
+mod call_failure;
 mod drive;
+mod ending;
+mod outgoing;
 mod prepare;
-mod report;
-mod request;
+mod program_call;
+mod server_starts;
 mod shape;
+mod shared;
 mod state_call;
 mod token_meter;
 mod tool_call;
@@ -24,15 +29,13 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use report::{CallTokens, ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
-pub use request::{ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
+pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
-pub(crate) use prepare::measure;
-pub(crate) use tool_call::cut;
-
-use crate::builder::Core;
-use crate::pool::{CheckoutError, Interpreter, Lease};
-use crate::skills::FrozenSkills;
+use crate::pool::{self, CheckoutError};
+use crate::ports::{Progress, Tools};
+use crate::report::{Refusal, Report, ToolCalled};
+use crate::request::ExecuteRequest;
+use crate::skills::{FrozenSkills, SkillSandbox};
 use prepare::{Home, Prepared};
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
@@ -43,41 +46,50 @@ const EVENTS_MAX: usize = 4096;
 pub enum Event {
     /// The program printed something.
     Output {
-        /// Where to.
         stream: gristmill_protocol::Stream,
         /// What, as it was written; a character may be split over two events.
         bytes: Vec<u8>,
     },
     /// The program called a tool.
     ToolStarted {
-        /// Its name.
         name: String,
     },
     /// A tool said how far it has come.
     ToolProgress {
-        /// Its name.
         name: String,
-        /// How far.
-        progress: crate::ports::Progress,
+        progress: Progress,
     },
-    /// A tool answered.
     ToolFinished(ToolCalled),
+    /// A call waits for a server that is being started, and has waited for a while.
+    ServerStarting {
+        server: String,
+    },
 }
 
 /// For whom a program runs.
 pub(crate) enum Purpose {
-    /// A caller asked for it.
-    Asked,
+    /// A caller asked for it. The skills that it saves are checked here.
+    Asked(Arc<dyn SkillSandbox>),
     /// We did, perhaps for a program that holds a place already: it has places of its own, finds
     /// these skills, and can change none.
-    Ours(FrozenSkills),
+    Internal(FrozenSkills),
 }
+
+/// What an interpreter's programs find beside its folders, for its whole life.
+pub(crate) struct Given {
+    tools: Arc<dyn Tools>,
+    #[expect(dead_code, reason = "held, so that nobody takes its folder away")]
+    skills: FrozenSkills,
+}
+
+type Interpreter = pool::Interpreter<Given>;
+type Belongings = pool::Belongings<Given>;
+type Lease = pool::Lease<Given>;
 
 /// A program under way. Dropping it cancels it.
 pub struct Execution {
     events: mpsc::Receiver<Event>,
-    report: oneshot::Receiver<Report>,
-    cancel: CancellationToken,
+    running: Running,
 }
 
 impl Execution {
@@ -89,12 +101,29 @@ impl Execution {
 
     /// Ends the program at once. The report says what had been done.
     pub fn cancel(&self) {
-        self.cancel.cancel();
+        self.running.cancel();
     }
 
     /// How it ended. Events that were not taken are dropped; the report has them all.
     pub async fn finish(mut self) -> Report {
         self.events.close();
+        self.running.report().await
+    }
+}
+
+/// A program under way whose events go to somebody else. Dropping it cancels it.
+pub(crate) struct Running {
+    report: oneshot::Receiver<Report>,
+    cancel: CancellationToken,
+}
+
+impl Running {
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// How it ended. To be asked once; safe to drop before that and to ask again.
+    pub async fn report(&mut self) -> Report {
         match (&mut self.report).await {
             Ok(report) => report,
             Err(_) => Report::failed_by_us("the execution's task ended without a report"),
@@ -102,15 +131,30 @@ impl Execution {
     }
 }
 
-impl Drop for Execution {
+impl Drop for Running {
     fn drop(&mut self) {
         self.cancel.cancel();
     }
 }
 
+/// Where events go that nobody has taken yet. A program waits when it is full.
+pub(crate) fn event_channel() -> (mpsc::Sender<Event>, mpsc::Receiver<Event>) {
+    mpsc::channel(EVENTS_MAX)
+}
+
 /// Starts a program on a task of its own.
 pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest, purpose: Purpose) -> Execution {
-    let (events, event_receiver) = mpsc::channel(EVENTS_MAX);
+    let (sender, events) = event_channel();
+    Execution { events, running: start_telling(core, request, purpose, sender) }
+}
+
+/// The same, with its events going where they are wanted.
+pub(crate) fn start_telling(
+    core: Arc<Core>,
+    request: ExecuteRequest,
+    purpose: Purpose,
+    events: mpsc::Sender<Event>,
+) -> Running {
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
     let cancelled = cancel.clone();
@@ -120,7 +164,7 @@ pub(crate) fn start(core: Arc<Core>, request: ExecuteRequest, purpose: Purpose) 
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);
     });
-    Execution { events: event_receiver, report, cancel }
+    Running { report, cancel }
 }
 
 async fn run(
@@ -187,30 +231,4 @@ pub(crate) struct Ready {
     interpreter: Interpreter,
     /// Whether an earlier program left it.
     found: bool,
-}
-
-/// Nothing ran, and why.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    code: Code,
-    message: String,
-    hint: Option<String>,
-}
-
-impl Refusal {
-    pub(crate) fn new(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    pub(crate) fn cancelled() -> Self {
-        Self {
-            code: Code::Cancelled,
-            message: "cancelled before it began; nothing ran".to_owned(),
-            hint: None,
-        }
-    }
-
-    pub(crate) fn report(self, asked: Instant) -> Report {
-        Report::refused(self.code, self.message, self.hint, asked.elapsed())
-    }
 }

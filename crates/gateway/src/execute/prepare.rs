@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use gristmill_domain::{Code, Limits};
 use gristmill_protocol::{Mount, MountAccess, PROTOCOL_VERSION, Program, ToWorker, encode_frame};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{LatestVariables, Leftovers, Purpose, Refusal, Variables, WorkspaceChoice};
-use crate::builder::Core;
-use crate::pool::{Belongings, Lease, Lost, Room, is_empty};
-use crate::ports::{AnalysisInputs, Asker, StateValues};
-use crate::skills::{MayChange, ProgramSkills};
+use super::{Belongings, Core, Given, Lease, Purpose};
+use crate::folder_size::measure;
+use crate::pool::{Lost, Room, is_empty};
+use crate::ports::{Needed, Tools};
+use crate::report::Refusal;
+use crate::request::{Capabilities, LatestVariables, Leftovers, Variables, WorkspaceChoice};
+use crate::skills::{FrozenSkills, MayChange, ProgramSkills};
 
 /// A program that only needs a worker.
 pub(super) struct Prepared {
@@ -23,10 +25,7 @@ pub(super) struct Prepared {
     pub limits: Limits,
     /// What was saved, as it is now.
     pub skills: Arc<ProgramSkills>,
-    pub asker: Asker,
-    pub state: Arc<dyn StateValues>,
-    pub count_tokens: bool,
-    pub analysis_inputs: Option<Arc<dyn AnalysisInputs>>,
+    pub capabilities: Capabilities,
     pub home: Home,
     /// Its session's interpreter, or the place for one, if its variables are kept.
     pub lease: Option<Lease>,
@@ -49,7 +48,6 @@ struct Opened {
     used: Used,
 }
 
-/// Bytes and entries.
 #[derive(Clone, Copy, Default)]
 struct Used {
     bytes: u64,
@@ -57,21 +55,11 @@ struct Used {
 }
 
 pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
-    let skills = Arc::new(match (purpose, &core.skills) {
-        (Purpose::Asked, Some(skills)) => {
-            let may_change = match admitted.changes_skills_as {
-                Some(owner) => MayChange::As(owner, skills.clone()),
-                None => MayChange::NotThisCaller,
-            };
-            ProgramSkills::new(may_change, skills.freeze().await)
-        }
-        (Purpose::Asked, None) => ProgramSkills::default(),
-        (Purpose::Ours(frozen), _) => ProgramSkills::new(MayChange::Nobody, frozen),
-    });
+    let skills = Arc::new(program_skills(core, &admitted.capabilities, purpose).await);
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
         Variables::Keep { session, latest } => {
-            let mut lease = core.kept.take(session);
+            let mut lease = core.lease(session);
             give_up_outdated(&mut lease, *latest);
             Some(lease)
         }
@@ -90,13 +78,15 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         Some(kept) => (Home::Kept, Vec::new(), used_with(opened, &kept.belongings).await?),
         None => {
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
-            let (belongings, mounts) =
-                belongings(core, opened, Arc::clone(&skills), admitted.results_folder.as_deref()).await?;
+            let results = admitted.capabilities.results_folder.as_deref();
+            let tools = core.tools.freeze(Needed::ByProgram(&admitted.code)).await;
+            let (belongings, mounts) = belongings(core, opened, tools, skills.frozen(), results)?;
             (Home::New(belongings), mounts, used)
         }
     };
     let program = Program {
         version: PROTOCOL_VERSION,
+        engine: admitted.engine,
         code: admitted.code,
         context: admitted.context,
         limits: worker_limits(&admitted.limits, used.bytes, used.files),
@@ -106,30 +96,33 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    let Admitted { limits, asker, state, count_tokens, analysis_inputs, place, .. } = admitted;
-    Ok(Prepared {
-        frame,
-        limits,
-        skills,
-        asker,
-        state,
-        count_tokens,
-        analysis_inputs,
-        home,
-        lease,
-        leftovers,
-        place,
-    })
+    let Admitted { limits, capabilities, place, .. } = admitted;
+    Ok(Prepared { frame, limits, skills, capabilities, home, lease, leftovers, place })
+}
+
+/// What was saved, as the program finds it, and whether it may change that.
+async fn program_skills(core: &Core, capabilities: &Capabilities, purpose: Purpose) -> ProgramSkills {
+    match (purpose, &core.skills) {
+        (Purpose::Asked(sandbox), Some(skills)) => {
+            let may_change = match &capabilities.changes_skills_as {
+                Some(owner) => MayChange::As(owner.clone(), skills.with_sandbox(sandbox)),
+                None => MayChange::NotThisCaller,
+            };
+            ProgramSkills::new(may_change, skills.freeze().await)
+        }
+        (Purpose::Asked(_), None) => ProgramSkills::default(),
+        (Purpose::Internal(frozen), _) => ProgramSkills::new(MayChange::Nobody, frozen),
+    }
 }
 
 /// Ends an interpreter whose variables are not the session's latest, and says where those went.
 fn give_up_outdated(lease: &mut Lease, latest: LatestVariables) {
     match latest {
-        LatestVariables::Ours => {}
+        LatestVariables::Here => {}
         // What another gateway lost, it told.
-        LatestVariables::Nobodys => lease.give_up(Lost::Outdated),
-        LatestVariables::Anothers if lease.kept().is_some() => lease.give_up(Lost::Outdated),
-        LatestVariables::Anothers => lease.lack(Lost::Elsewhere),
+        LatestVariables::Nowhere => lease.give_up(Lost::Outdated),
+        LatestVariables::Elsewhere if lease.kept().is_some() => lease.give_up(Lost::Outdated),
+        LatestVariables::Elsewhere => lease.lack(Lost::Elsewhere),
         LatestVariables::Reset => lease.lack(Lost::Reset),
     }
 }
@@ -171,10 +164,11 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
 }
 
 /// What a new interpreter is given.
-async fn belongings(
+fn belongings(
     core: &Core,
     opened: Option<Opened>,
-    skills: Arc<ProgramSkills>,
+    tools: Arc<dyn Tools>,
+    skills: &FrozenSkills,
     results: Option<&Path>,
 ) -> Result<(Belongings, Vec<Mount>), Refusal> {
     let failed = |error: std::io::Error| {
@@ -193,7 +187,6 @@ async fn belongings(
     let mount = |name: &str, access| Mount { name: name.to_owned(), access };
     let mut mounts = vec![mount("workspace", MountAccess::ReadWrite), mount("tmp", MountAccess::ReadWrite)];
     let mut folders = vec![workspace, tmp];
-    let tools = core.tools.freeze().await;
     if let Some(tree) = tools.tree() {
         mounts.push(mount("servers", MountAccess::ReadOnly));
         let opened = crate::pool::open_folder(tree).map_err(|error| {
@@ -206,7 +199,7 @@ async fn belongings(
         folders.push(opened);
     }
     // A tree that went missing costs the imports from it, and nothing else.
-    if let Some(Ok(opened)) = skills.frozen().folder().map(crate::pool::open_folder) {
+    if let Some(Ok(opened)) = skills.folder().map(crate::pool::open_folder) {
         mounts.push(mount("skills", MountAccess::ReadOnly));
         folders.push(opened);
     }
@@ -215,7 +208,8 @@ async fn belongings(
         mounts.push(mount("results", MountAccess::ByName));
         folders.push(opened);
     }
-    Ok((Belongings { tools, skills, folders, scratch }, mounts))
+    let given = Given { tools, skills: skills.clone() };
+    Ok((Belongings { given, folders, scratch }, mounts))
 }
 
 /// A folder as a starting point for names, which the descriptor itself cannot list.
@@ -247,38 +241,4 @@ async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {
             "name a folder that exists, all of which you may read",
         )
     })
-}
-
-/// More entries than any limit permits: there is no need to count on.
-const ENTRIES_MAX: u64 = 1_000_001;
-
-/// Deeper than any program can make it.
-const DEPTH_MAX: usize = 256;
-
-/// Bytes and entries below a folder, links not followed. By descriptor: a path can be too long to
-/// be named, and what cannot be named must still count.
-pub(crate) fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
-    if depth > DEPTH_MAX {
-        return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
-    }
-    for entry in rustix::fs::Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        found.1 += 1;
-        if found.1 > ENTRIES_MAX {
-            return Ok(());
-        }
-        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let below = rustix::fs::openat(folder, name, flags, Mode::empty())?;
-            measure(&below, depth + 1, found)?;
-        } else {
-            found.0 += u64::try_from(stat.st_size).unwrap_or(0);
-        }
-    }
-    Ok(())
 }

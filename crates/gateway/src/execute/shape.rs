@@ -2,15 +2,14 @@
 
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{
-    ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, Trap, TrapKind, WorkerLimit,
+    ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind, WorkerLimit,
 };
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::drive::{Ending, Finished};
-use super::report::{ErrorReport, LimitHit, Report, kind_of};
-use super::tool_call::cut;
+use super::ending::{Ending, Finished};
+use crate::report::{ErrorReport, LimitHit, Report, cut, kind_of};
 
 /// Above what any setting permits for the result, with room for the envelope.
 const TOLD_BYTES_MAX: usize = 18 * 1024 * 1024;
@@ -28,7 +27,7 @@ const NOT_TEXT_NOTE: &str =
 
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
-struct Told<'a> {
+struct OutcomePayload<'a> {
     ok: bool,
     #[serde(default, borrow)]
     result: Option<&'a RawValue>,
@@ -37,13 +36,13 @@ struct Told<'a> {
     #[serde(default, borrow)]
     notes: Option<&'a RawValue>,
     #[serde(default)]
-    error: Option<ToldError>,
+    error: Option<ErrorPayload>,
     #[serde(default)]
     damaged: bool,
 }
 
 #[derive(Deserialize)]
-struct ToldError {
+struct ErrorPayload {
     #[serde(default)]
     kind: String,
     #[serde(default)]
@@ -55,14 +54,14 @@ struct ToldError {
     #[serde(default)]
     hint: Option<String>,
     #[serde(default)]
-    limit: Option<ToldLimit>,
+    limit: Option<LimitPayload>,
     /// The code of a call that failed, where the error is one.
     #[serde(default)]
     code: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ToldLimit {
+struct LimitPayload {
     name: String,
 }
 
@@ -87,34 +86,11 @@ pub(super) struct Shaped {
 pub(super) fn shape(finished: Finished) -> Shaped {
     let Finished { ending, limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took } =
         finished;
-    let verdict = match ending {
-        Ending::Done(Outcome::Told(told)) => from_told(&told, &limits),
-        // CPython gives up altogether when it cannot get memory in the wrong place.
-        Ending::Done(Outcome::Trapped(Trap { kind: TrapKind::Crash, .. }))
-            if stats.limits_hit.contains(&WorkerLimit::Memory) =>
-        {
-            from_limit(LimitName::Memory, &limits)
-        }
-        Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
-        Ending::Done(Outcome::Refused(why)) => ours(
-            Code::WorkerUnavailable,
-            format!("the worker refused to begin: {why}; nothing ran"),
-            "run `gristmill doctor` to see what this machine lacks",
-        ),
-        Ending::Limit(name) => from_limit(name, &limits),
-        Ending::Cancelled => failed(Code::Cancelled, "cancelled by the caller".to_owned(), None),
-        Ending::Lost(exit) => from_exit(exit, &limits),
-        Ending::Misbehaved(how) => ours(
-            Code::WorkerMisbehaved,
-            format!("the worker was ended because it broke the protocol: {how}"),
-            "if the program did nothing unusual, please report this",
-        ),
-    };
-    let mut verdict = verdict;
+    let mut verdict = verdict_of(ending, &limits, &stats);
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
-        if Some(name) != verdict.fatal {
+        if limits_hit.iter().all(|hit| hit.name != name.as_str()) {
             limits_hit.push(LimitHit::new(name, &limits));
         }
     }
@@ -152,6 +128,32 @@ pub(super) fn shape(finished: Finished) -> Shaped {
     Shaped { report, damaged }
 }
 
+fn verdict_of(ending: Ending, limits: &Limits, stats: &RunStats) -> Verdict {
+    match ending {
+        Ending::Done(Outcome::Returned(told)) => from_told(&told, limits),
+        // CPython gives up altogether when it cannot get memory in the wrong place.
+        Ending::Done(Outcome::Trapped(Trap { kind: TrapKind::Crash, .. }))
+            if stats.limits_hit.contains(&WorkerLimit::Memory) =>
+        {
+            from_limit(LimitName::Memory, limits)
+        }
+        Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
+        Ending::Done(Outcome::Refused(why)) => ours(
+            Code::WorkerUnavailable,
+            format!("the worker refused to begin: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
+            "run `gristmill doctor` to see what this machine lacks",
+        ),
+        Ending::Limit(name) => from_limit(name, limits),
+        Ending::Cancelled => failed(Code::Cancelled, "cancelled by the caller".to_owned(), None),
+        Ending::Lost(exit) => from_exit(exit, limits),
+        Ending::Misbehaved(how) => ours(
+            Code::WorkerMisbehaved,
+            format!("the worker was ended because it broke the protocol: {how}"),
+            "if the program did nothing unusual, please report this",
+        ),
+    }
+}
+
 fn from_told(told: &str, limits: &Limits) -> Verdict {
     let caps =
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
@@ -160,7 +162,7 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         let message = "the result, or an error, has a key that begins with `$serde_json::private::`";
         return failed(Code::Exception, message.to_owned(), Some("give the key another name"));
     }
-    let told: Told<'_> = match measured
+    let told: OutcomePayload<'_> = match measured
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str(told).map_err(|error| error.to_string()))
     {
@@ -366,7 +368,6 @@ fn limit_name(limit: WorkerLimit) -> LimitName {
     }
 }
 
-/// To the microsecond.
 fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_micros() as f64 / 1000.0
 }

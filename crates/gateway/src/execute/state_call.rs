@@ -10,12 +10,13 @@ use gristmill_protocol::{Completion, JSON_DEPTH_MAX, JsonCaps};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::tool_call::{cut, failure};
+use super::call_failure::failure;
 use crate::ports::{BoxFuture, StateFailure, StateValues};
+use crate::report::cut;
 use crate::state_values::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
-/// The kind under which they come.
-pub(super) const KIND: &str = "state";
+/// What a refusal calls them.
+const NAME: &str = "state";
 
 /// Requests of one program; each may be a write to the disk.
 const CALLS_MAX: u64 = 10_000;
@@ -32,7 +33,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 /// What the guest writes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct StatePayload {
     #[serde(rename = "do")]
     act: Act,
     #[serde(default)]
@@ -51,9 +52,9 @@ enum Act {
     Clear,
 }
 
-struct Asked {
+struct StateCall {
     id: u64,
-    written: Written,
+    written: StatePayload,
     bytes: usize,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Flood;
 /// The requests of one execution.
 pub(super) struct StateCalls {
     values: Arc<dyn StateValues>,
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<StateCall>,
     waiting_bytes: usize,
     running: Option<BoxFuture<'static, Completion>>,
     asked: u64,
@@ -87,7 +88,7 @@ impl StateCalls {
         Ok(match read(payload) {
             Ok(written) => {
                 self.waiting_bytes += payload.len();
-                self.waiting.push_back(Asked { id, written, bytes: payload.len() });
+                self.waiting.push_back(StateCall { id, written, bytes: payload.len() });
                 None
             }
             Err(message) => Some(refusal(id, &message)),
@@ -118,10 +119,10 @@ impl StateCalls {
     }
 }
 
-fn read(payload: &str) -> Result<Written, String> {
+fn read(payload: &str) -> Result<StatePayload, String> {
     let caps = JsonCaps { bytes_max: PAYLOAD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: usize::MAX };
     caps.check(payload.as_bytes()).map_err(|error| format!("the value of state: {error}"))?;
-    let written: Written =
+    let written: StatePayload =
         serde_json::from_str(payload).map_err(|error| format!("the request cannot be read: {error}"))?;
     match (written.act, &written.key) {
         (Act::Get | Act::Set | Act::Delete, None) => Err("no key of state is named".to_owned()),
@@ -129,15 +130,15 @@ fn read(payload: &str) -> Result<Written, String> {
     }
 }
 
-async fn carry_out(values: Arc<dyn StateValues>, asked: Asked) -> Completion {
-    let Asked { id, written, .. } = asked;
+async fn carry_out(values: Arc<dyn StateValues>, asked: StateCall) -> Completion {
+    let StateCall { id, written, .. } = asked;
     match answer(&*values, written).await {
         Ok(payload) => Completion { id, ok: true, payload },
         Err(StateFailure(message)) => refusal(id, &message),
     }
 }
 
-async fn answer(values: &dyn StateValues, written: Written) -> Result<String, StateFailure> {
+async fn answer(values: &dyn StateValues, written: StatePayload) -> Result<String, StateFailure> {
     let key = written.key.unwrap_or_default();
     match written.act {
         // A list, because null is a value too.
@@ -161,7 +162,7 @@ async fn answer(values: &dyn StateValues, written: Written) -> Result<String, St
 }
 
 fn refusal(id: u64, message: &str) -> Completion {
-    failure(id, KIND, Code::BadCall, &cut(message, MESSAGE_CHARS_MAX), KIND)
+    failure(id, NAME, Code::BadCall, &cut(message, MESSAGE_CHARS_MAX), NAME)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinHandle;
 
-use super::report::{CallTokens, ToolCalled};
 use crate::ports::Tools;
+use crate::report::{CallTokens, ToolCalled};
 use crate::tokens;
 
 /// What is counted exactly in one execution. Each text is copied until it is counted, and a count
@@ -27,7 +27,6 @@ pub(super) enum Of {
     LookedUp,
 }
 
-/// See the module.
 #[derive(Default)]
 pub(super) struct TokenMeter {
     is_on: bool,
@@ -148,8 +147,13 @@ fn in_proportion(tokens: usize, bytes: usize, counted_bytes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ports::{BoxFuture, DefinitionTokens, NoTools, ToolCall, ToolFailure};
+    use crate::ids::Caller;
+    use crate::ports::{
+        BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch,
+    };
+    use crate::upstream::NoTools;
     use gristmill_domain::ToolAnswer;
+    use gristmill_domain::catalogue::Lookup;
 
     fn call() -> ToolCalled {
         ToolCalled::unanswered("a.b", None, 0)
@@ -163,8 +167,33 @@ mod tests {
     struct Defined;
 
     impl Tools for Defined {
-        fn call(&self, call: ToolCall) -> BoxFuture<'_, Result<ToolAnswer, ToolFailure>> {
-            Box::pin(async move { Err(ToolFailure::Unknown { name: call.name, nearest: Vec::new() }) })
+        fn call<'a>(
+            &'a self,
+            caller: &'a Caller,
+            call: ToolCall,
+        ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+            NoTools.call(caller, call)
+        }
+
+        fn read_resource<'a>(
+            &'a self,
+            caller: &'a Caller,
+            uri: &'a str,
+            watcher: CallWatcher,
+        ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+            NoTools.read_resource(caller, uri, watcher)
+        }
+
+        fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<serde_json::Value, ToolFailure> {
+            NoTools.search(search, skills)
+        }
+
+        fn lookup(&self) -> Option<&Lookup> {
+            None
+        }
+
+        fn tree(&self) -> Option<&std::path::Path> {
+            None
         }
 
         fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {

@@ -3,11 +3,11 @@
 use gristmill_domain::LimitName;
 use gristmill_protocol::{ChildExit, Outcome, TrapKind};
 
-use super::drive::Ending;
-use super::report::VariablesReport;
+use super::ending::Ending;
 use super::shape::{Shaped, is_cpu_limit};
-use crate::builder::Core;
-use crate::pool::{Interpreter, Lease, Lost, Room};
+use super::{Core, Interpreter, Lease};
+use crate::pool::{Lost, Room};
+use crate::report::VariablesReport;
 
 /// What a program that was to keep its variables left behind.
 pub(super) struct Left {
@@ -52,7 +52,7 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
 /// How an end took the interpreter along.
 pub(super) fn ended_by(ending: &Ending) -> String {
     match ending {
-        Ending::Done(Outcome::Told(_)) => "the interpreter could not be kept".to_owned(),
+        Ending::Done(Outcome::Returned(_)) => "the interpreter could not be kept".to_owned(),
         Ending::Done(Outcome::Refused(_)) => "the interpreter refused to go on".to_owned(),
         Ending::Done(Outcome::Trapped(trap)) => match trap.kind {
             TrapKind::StackOverflow => "the interpreter's stack ran out".to_owned(),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
-use crate::executions::ExecutionId;
+use crate::ids::ExecutionId;
 
 /// Below the data folder.
 const FOLDER: &str = "gateways";

@@ -7,31 +7,29 @@
 //! Walls: everything that is kept of an execution is bounded, and so is everything together, in age
 //! and size. What cannot be recorded ends no program: its report says so.
 
-mod account;
 mod alive;
-mod record;
 mod recording;
-mod stats;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use gristmill_domain::Level;
+use parking_lot::{Mutex, MutexGuard};
 
-use crate::execute::ExecuteRequest;
-use crate::executions::{ExecutionId, Owner};
-use crate::store::{Store, StoreError};
+use crate::clock::unix_ms;
+use crate::ids::{ExecutionId, Owner};
+use crate::request::ExecuteRequest;
+use crate::store::{BegunRow, EndedRow, Store, StoreError};
 use crate::tokens;
 use alive::Alive;
 
-pub use account::{TokenAccount, Verdict};
-pub use record::{ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome};
+pub use crate::report::{TokenAccount, Verdict};
+pub use crate::store::{
+    DirectCalls, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
+    RecordedError, RecordedOutcome, Stats, ToolStats,
+};
 pub use recording::{Beginning, Recording};
-pub(crate) use recording::{BegunRow, EndedRow};
-pub use stats::{DirectCalls, Stats, ToolStats};
-
-pub(crate) use recording::unix_ms;
 
 /// How often what is too old or too much is let go of.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -52,7 +50,6 @@ pub const LISTED_MAX: usize = 10_000;
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistorySettings {
-    /// For how long.
     pub keep: Duration,
     /// How much of it, in bytes.
     pub bytes_max: u64,
@@ -66,30 +63,6 @@ impl Default for HistorySettings {
     fn default() -> Self {
         Self { keep: Duration::from_secs(30 * 24 * 60 * 60), bytes_max: 256 << 20, content: true }
     }
-}
-
-/// Which executions are meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HistoryFilter {
-    /// Those of one owner; `None` for everyone's.
-    pub owner: Option<Owner>,
-    /// Those that worked in this session.
-    pub session: Option<String>,
-    /// Those that failed or were lost.
-    pub failed: bool,
-    /// Those that began at or after this moment.
-    pub since: Option<SystemTime>,
-}
-
-/// What was found under a name, or the beginning of one.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Found {
-    /// Nothing.
-    Nothing,
-    /// The one.
-    One(Box<ExecutionRecord>),
-    /// Names that begin so; some of them if there are many.
-    Several(Vec<String>),
 }
 
 /// See the module. Cheap to clone.
@@ -124,7 +97,7 @@ impl History {
     }
 
     /// Sweeps now and every hour, as long as the history is used by anyone else.
-    pub fn keep_tidy(&self) {
+    pub fn tidy_in_background(&self) {
         let inner = Arc::downgrade(&self.inner);
         tokio::spawn(async move {
             while let Some(inner) = inner.upgrade() {
@@ -185,7 +158,7 @@ impl History {
         self.write_unwritten().await;
         let Inner { store, settings, unswept_bytes, .. } = &*self.inner;
         unswept_bytes.store(0, Ordering::Relaxed);
-        let oldest = SystemTime::now().checked_sub(settings.keep).map_or(0, unix_ms);
+        let oldest = store.now().checked_sub(settings.keep).map_or(0, unix_ms);
         let mut removed = 0;
         loop {
             let now = store.remove_executions(oldest, settings.bytes_max, SWEPT_AT_ONCE).await?;
@@ -243,7 +216,7 @@ impl History {
     }
 
     fn unwritten(&self) -> MutexGuard<'_, Vec<Arc<EndedRow>>> {
-        self.inner.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.unwritten.lock()
     }
 
     async fn mark_lost(&self) -> Result<(), StoreError> {

@@ -1,17 +1,18 @@
 //! One execution on its way into the history: noted when it begins, completed when it ends.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use gristmill_domain::{Code, Level};
 use gristmill_protocol::CODE_BYTES_MAX;
 use serde_json::Value;
 
 use super::History;
-use super::account::{CountedOutside, TokenAccount};
-use super::record::{KeptText, RecordedCall, RecordedError, RecordedOutcome};
-use crate::execute::{ErrorReport, ExecuteRequest, Report, ToolCalled};
-use crate::executions::{ExecutionId, Owner};
+use crate::clock::unix_ms;
+use crate::ids::{ExecutionId, Owner};
+use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled};
+use crate::request::ExecuteRequest;
+use crate::store::{BegunRow, EndedRow, KeptText, RecordedCall, RecordedError, RecordedOutcome};
 use crate::tokens;
 
 /// What is kept of an output or a result. More belongs into a file.
@@ -52,46 +53,6 @@ pub struct Recording {
     own_definition_tokens: u64,
 }
 
-/// A row, as it is written first.
-pub(crate) struct BegunRow {
-    pub id: String,
-    pub gateway: String,
-    pub owner: String,
-    /// Empty if it has none yet.
-    pub session: String,
-    pub language: &'static str,
-    pub level: &'static str,
-    pub program: String,
-    /// Absent if contents are not kept.
-    pub code: Option<String>,
-    pub context: Option<String>,
-    pub context_bytes: u64,
-    pub started_ms: i64,
-    pub weight: usize,
-}
-
-/// What completes it.
-pub(crate) struct EndedRow {
-    /// Written now if it was not then.
-    pub begun: Arc<BegunRow>,
-    pub session: String,
-    pub outcome: RecordedOutcome,
-    pub duration_ms: f64,
-    pub cpu_ms: f64,
-    pub memory_peak_bytes: u64,
-    pub calls: u64,
-    pub calls_failed: u64,
-    pub tokens: TokenAccount,
-    pub weight: usize,
-    pub limits_hit: String,
-    pub error: Option<RecordedError>,
-    pub notes: Option<String>,
-    pub stdout: KeptText,
-    pub stderr: KeptText,
-    pub result: Option<KeptText>,
-    pub tools_called: Vec<RecordedCall>,
-}
-
 impl Beginning {
     /// Of a request, whose calls are counted from here on.
     pub(super) fn of(
@@ -101,7 +62,7 @@ impl Beginning {
         request: &mut ExecuteRequest,
         level: Level,
     ) -> Self {
-        request.count_tokens = true;
+        request.capabilities.count_tokens = true;
         let context = match request.context.is_empty() {
             true => String::new(),
             false => serde_json::to_string(&request.context).unwrap_or_default(),
@@ -113,7 +74,7 @@ impl Beginning {
             level,
             code: request.code.clone(),
             context,
-            at: SystemTime::now(),
+            at: history.inner.store.now(),
             session: String::new(),
             own_definition_tokens: request.own_definition_tokens,
         }
@@ -270,13 +231,6 @@ fn error_bytes(error: &RecordedError) -> usize {
     [&error.message, &error.hint, &error.traceback].into_iter().flatten().map(String::len).sum()
 }
 
-/// Milliseconds since 1970.
-pub(crate) fn unix_ms(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Texts being counted.
 enum Counting {
     Done(usize, bool),
     UnderWay(tokio::task::JoinHandle<(usize, bool)>),

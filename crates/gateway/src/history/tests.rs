@@ -5,7 +5,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
-use crate::execute::{CallTokens, LimitHit, Report, ToolCalled};
+use crate::report::{CallTokens, LimitHit, Report, ToolCalled};
 
 fn settings() -> HistorySettings {
     HistorySettings::default()
@@ -64,7 +64,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
     request.context = json!({"rows": [1, 2]}).as_object().unwrap().clone();
     request.own_definition_tokens = 30;
     let (id, recording) = begin(&history, "a", &mut request);
-    assert!(request.count_tokens);
+    assert!(request.capabilities.count_tokens);
     let mut limits = Limits::of(Level::Production);
     limits.set(LimitName::ToolCalls, 5).unwrap();
     let mut report = Report {
@@ -188,7 +188,7 @@ async fn lists_are_filtered_and_the_newest_come_first() {
     check(HistoryFilter { owner: Some(owner("a")), ..all() }, &[&third, &first]).await;
     check(HistoryFilter { session: Some("work".to_owned()), ..all() }, &[&second, &first]).await;
     check(HistoryFilter { failed: true, ..all() }, &[&second]).await;
-    let later = SystemTime::now() + Duration::from_secs(60);
+    let later = std::time::SystemTime::now() + Duration::from_secs(60);
     check(HistoryFilter { since: Some(later), ..all() }, &[]).await;
     assert_eq!(history.list(&all(), 1).await.unwrap()[0].id, third);
     assert_eq!(history.find(&first, Some(&owner("b"))).await.unwrap(), Found::Nothing);

@@ -88,10 +88,11 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use gristmill_protocol::ToZygote;
+    use gristmill_protocol::{ChildKind, EngineId, ToZygote};
     use tokio::sync::mpsc::UnboundedReceiver;
 
     use super::super::zygote_link::ZygoteLink;
+    use super::super::zygote_supervisor::welcome;
     use super::*;
     use crate::pool::{PoolSettings, State, WorkerCommand, ZygoteStatus};
 
@@ -99,17 +100,18 @@ mod tests {
     fn pool() -> (Pool, UnboundedReceiver<ToZygote>) {
         let (link, orders) = ZygoteLink::to_nobody();
         let shared = Shared {
+            engine: EngineId::Python,
             command: WorkerCommand::new("/nonexistent"),
             cache: "/nonexistent".into(),
             scratch: "/nonexistent".into(),
             required: &[],
             settings: PoolSettings { waiting: 0, ..PoolSettings::default() },
-            state: std::sync::Mutex::new(State { link: Some(link), ..State::default() }),
+            state: parking_lot::Mutex::new(State { link: Some(link), ..State::default() }),
             arrived: tokio::sync::Notify::new(),
             closing: tokio_util::sync::CancellationToken::new(),
             status: tokio::sync::watch::Sender::new(ZygoteStatus::Starting),
         };
-        (Pool { shared: std::sync::Arc::new(shared), task: std::sync::Mutex::default() }, orders)
+        (Pool { shared: std::sync::Arc::new(shared), task: parking_lot::Mutex::default() }, orders)
     }
 
     #[tokio::test]
@@ -122,6 +124,21 @@ mod tests {
         pool.shared.analysis_failed("no room");
         let failure = also.await.unwrap().err().expect("a failure").to_string();
         assert!(failure.contains("no room"), "who is gone is passed over: {failure}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_child_that_never_greets_is_given_up() {
+        let (pool, mut orders) = pool();
+        let asked = pool.ask_for_analysis().unwrap().unwrap();
+        assert_eq!(orders.recv().await, Some(ToZygote::ForkAnalysis));
+        let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (link, mut killed) = ZygoteLink::to_nobody();
+        let exit = tokio::sync::watch::channel(None).1;
+        let worker = Worker::new(3, ours.into(), None, exit, link).unwrap();
+        welcome(worker, ChildKind::Analysis, std::sync::Arc::downgrade(&pool.shared)).await;
+        let failure = asked.await.unwrap().err().expect("a failure").to_string();
+        assert!(failure.contains("no hello in time"), "{failure}");
+        assert_eq!(killed.recv().await, Some(ToZygote::Kill { id: 3 }));
     }
 
     #[tokio::test]

@@ -5,18 +5,17 @@
 //! it is ended. Their number and their idle time are bounded.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+use super::lost::Lost;
 use super::scratch::Scratch;
 use super::worker::{Line, Silence, Worker};
-use crate::ports::Tools;
-use crate::skills::ProgramSkills;
 
 /// Sessions of which it is remembered why their variables are gone, until they ask.
 const LOSSES_MAX: usize = 1024;
@@ -39,23 +38,21 @@ impl Default for KeepSettings {
 }
 
 /// A process that holds an interpreter, and what stays with it. Ends with this value.
-pub struct Interpreter {
+///
+/// The pool knows nothing of what its programs are given: `T` is theirs who run them.
+pub struct Interpreter<T> {
     // In this order: the folders go after the process that could write into them.
-    /// The process.
     pub worker: Worker,
     /// What its programs are given.
-    pub belongings: Belongings,
+    pub belongings: Belongings<T>,
     /// The engine's memory, as the process told last.
     pub memory_bytes: u64,
 }
 
 /// What an interpreter is given with its first program, and has for its whole life.
-pub struct Belongings {
-    /// What its programs can call.
-    pub tools: Arc<dyn Tools>,
-    /// What was saved when it began.
-    #[expect(dead_code, reason = "held, so that nobody takes its folder away")]
-    pub skills: Arc<ProgramSkills>,
+pub struct Belongings<T> {
+    /// What those who run programs have to hold for it.
+    pub given: T,
     /// The folders that it sees, the workspace first. Held open, so that none of their numbers can
     /// come to mean another folder.
     pub folders: Vec<OwnedFd>,
@@ -63,76 +60,26 @@ pub struct Belongings {
     pub scratch: Scratch,
 }
 
-/// Why variables that had been kept are gone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
-    /// Others were used later.
-    MadeRoom,
-    /// Nobody asked for so long.
-    Idle(Duration),
-    /// Its process is gone.
-    Gone,
-    /// It said something while it had nothing to say.
-    Spoke,
-    /// The session has another folder now.
-    OtherWorkspace,
-    /// Another gateway has run a program of the session since.
-    Outdated,
-    /// Another gateway kept them, perhaps this one before its restart.
-    Elsewhere,
-    /// The session was emptied.
-    Reset,
-    /// Someone said so, in these words.
-    Forgotten(String),
-    /// The program's end took them along; how.
-    Ended(String),
-}
-
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Lost::MadeRoom => f.write_str("the interpreter was ended to make room for others"),
-            Lost::Idle(time) if time.as_secs() >= 120 => {
-                write!(f, "the interpreter was idle for {} minutes", time.as_secs() / 60)
-            }
-            Lost::Idle(time) => write!(f, "the interpreter was idle for {} s", time.as_secs()),
-            Lost::Gone => f.write_str("the interpreter's process ended"),
-            Lost::Spoke => f.write_str("the interpreter broke the protocol while it was idle, and was ended"),
-            Lost::OtherWorkspace => f.write_str("the session's workspace was replaced"),
-            Lost::Outdated => f.write_str("another gateway has run a program of the session since"),
-            Lost::Elsewhere => {
-                f.write_str("they were kept by another gateway, or by this one before it was restarted")
-            }
-            Lost::Reset => f.write_str("the session was reset"),
-            Lost::Forgotten(why) | Lost::Ended(why) => f.write_str(why),
-        }
-    }
-}
-
 /// What is kept now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeptInterpreters {
-    /// Idle ones.
     pub count: usize,
     /// Their memory, shared pages included; `None` where the system does not tell.
     pub resident_bytes: Option<u64>,
 }
 
-/// See the module. Cheap to clone.
-#[derive(Clone)]
-pub struct KeptWorkers {
-    shared: Arc<Shared>,
+pub struct KeptWorkers<T: Send + 'static> {
+    shared: Arc<Shared<T>>,
 }
 
-struct Shared {
+struct Shared<T> {
     settings: KeepSettings,
     runtime: Handle,
-    state: Mutex<State>,
+    state: Mutex<State<T>>,
 }
 
-#[derive(Default)]
-struct State {
-    kept: HashMap<String, Slot>,
+struct State<T> {
+    kept: HashMap<String, Slot<T>>,
     /// Sessions whose program runs now, and why its interpreter must not be kept, if so.
     in_use: HashMap<String, Option<String>>,
     /// The oldest first.
@@ -142,17 +89,17 @@ struct State {
     closed: bool,
 }
 
-struct Slot {
-    kept: Interpreter,
+struct Slot<T> {
+    kept: Interpreter<T>,
     number: u64,
     watch: AbortHandle,
 }
 
 /// A session's interpreter, or its place, in the hands of one program. What is not used goes back.
-pub struct Lease {
-    shared: Arc<Shared>,
+pub struct Lease<T: Send + 'static> {
+    shared: Arc<Shared<T>>,
     session: String,
-    kept: Option<Interpreter>,
+    kept: Option<Interpreter<T>>,
     lost: Option<Lost>,
     room: Room,
 }
@@ -160,7 +107,6 @@ pub struct Lease {
 /// Whether a program may leave its interpreter behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// It may.
     Yes,
     /// None is kept here.
     NoneKept,
@@ -168,14 +114,15 @@ pub enum Room {
     Busy,
 }
 
-impl KeptWorkers {
+impl<T: Send + 'static> KeptWorkers<T> {
     /// None yet.
     pub fn new(settings: KeepSettings, runtime: Handle) -> Self {
-        Self { shared: Arc::new(Shared { settings, runtime, state: Mutex::default() }) }
+        let state = Mutex::new(State::empty());
+        Self { shared: Arc::new(Shared { settings, runtime, state }) }
     }
 
     /// The session's interpreter, if there is one, for one program.
-    pub fn take(&self, session: &str) -> Lease {
+    pub fn take(&self, session: &str) -> Lease<T> {
         let mut state = self.shared.lock();
         let slot = state.kept.remove(session);
         let mut lost = state.take_loss(session);
@@ -234,14 +181,14 @@ impl KeptWorkers {
     }
 }
 
-impl Lease {
+impl<T: Send + 'static> Lease<T> {
     /// The interpreter that waits for this program.
-    pub fn kept(&self) -> Option<&Interpreter> {
+    pub fn kept(&self) -> Option<&Interpreter<T>> {
         self.kept.as_ref()
     }
 
     /// Takes it: from here on it comes back only through [`Lease::keep`].
-    pub fn take(&mut self) -> Option<Interpreter> {
+    pub fn take(&mut self) -> Option<Interpreter<T>> {
         self.kept.take()
     }
 
@@ -249,14 +196,14 @@ impl Lease {
     pub fn give_up(&mut self, why: Lost) {
         if let Some(kept) = self.kept.take() {
             self.lost = Some(why);
-            self.shared.bury(kept);
+            self.shared.reap(kept);
         }
     }
 
     /// There are none here, and why; an interpreter that is here all the same is ended.
     pub fn lack(&mut self, why: Lost) {
         if let Some(kept) = self.kept.take() {
-            self.shared.bury(kept);
+            self.shared.reap(kept);
         }
         self.lost = Some(why);
     }
@@ -272,17 +219,17 @@ impl Lease {
     }
 
     /// Keeps an interpreter for the session's next program; or says why not.
-    pub fn keep(mut self, kept: Interpreter) -> Result<(), Lost> {
+    pub fn keep(mut self, kept: Interpreter<T>) -> Result<(), Lost> {
         self.hand_back(kept)
     }
 
-    fn hand_back(&mut self, kept: Interpreter) -> Result<(), Lost> {
+    fn hand_back(&mut self, kept: Interpreter<T>) -> Result<(), Lost> {
         let leaves = std::mem::replace(&mut self.room, Room::Busy) == Room::Yes;
         self.shared.keep(&self.session, kept, leaves)
     }
 }
 
-impl Drop for Lease {
+impl<T: Send + 'static> Drop for Lease<T> {
     fn drop(&mut self) {
         let mut lost = self.lost.take();
         if let Some(kept) = self.kept.take() {
@@ -300,13 +247,13 @@ impl Drop for Lease {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl<T: Send + 'static> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock()
     }
 
     /// `leaves`: the session's program is the one that leaves it, and no longer in use from here on.
-    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter, leaves: bool) -> Result<(), Lost> {
+    fn keep(self: &Arc<Self>, session: &str, mut kept: Interpreter<T>, leaves: bool) -> Result<(), Lost> {
         let silent = silent(&kept);
         kept.worker.forget_buffer();
         let mut state = self.lock();
@@ -336,8 +283,8 @@ impl Shared {
         Ok(())
     }
 
-    fn refuse(&self, kept: Interpreter, why: Lost) -> Lost {
-        self.bury(kept);
+    fn refuse(&self, kept: Interpreter<T>, why: Lost) -> Lost {
+        self.reap(kept);
         why
     }
 
@@ -353,23 +300,33 @@ impl Shared {
         self.end(slot);
     }
 
-    fn end(&self, slot: Option<Slot>) {
+    fn end(&self, slot: Option<Slot<T>>) {
         if let Some(slot) = slot {
             slot.watch.abort();
-            self.bury(slot.kept);
+            self.reap(slot.kept);
         }
     }
 
     /// Killed at once; its folder is removed where nobody waits for it.
-    fn bury(&self, kept: Interpreter) {
+    fn reap(&self, kept: Interpreter<T>) {
         kept.worker.kill();
         self.runtime.spawn_blocking(move || drop(kept));
     }
 }
 
-impl State {
+impl<T> State<T> {
+    fn empty() -> Self {
+        Self {
+            kept: HashMap::new(),
+            in_use: HashMap::new(),
+            losses: VecDeque::new(),
+            next_number: 0,
+            closed: false,
+        }
+    }
+
     /// Makes room; gives those that were used longest ago.
-    fn evict(&mut self, settings: KeepSettings) -> Vec<Slot> {
+    fn evict(&mut self, settings: KeepSettings) -> Vec<Slot<T>> {
         let mut evicted = Vec::new();
         while self.is_over(settings) {
             let oldest = self.kept.iter().min_by_key(|(_, slot)| slot.number);
@@ -400,7 +357,7 @@ impl State {
 }
 
 /// Whether an interpreter that has nothing to say says nothing.
-fn silent(kept: &Interpreter) -> Result<(), Lost> {
+fn silent<T>(kept: &Interpreter<T>) -> Result<(), Lost> {
     match kept.worker.silence() {
         Silence::Kept => Ok(()),
         Silence::Broken => Err(Lost::Spoke),
@@ -409,7 +366,13 @@ fn silent(kept: &Interpreter) -> Result<(), Lost> {
 }
 
 /// Stays with an idle interpreter until it is taken, which ends this.
-async fn watch(shared: Weak<Shared>, session: String, number: u64, line: Arc<Line>, idle: Duration) {
+async fn watch<T: Send + 'static>(
+    shared: Weak<Shared<T>>,
+    session: String,
+    number: u64,
+    line: Arc<Line>,
+    idle: Duration,
+) {
     let why = tokio::select! {
         silence = line.broken() => match silence {
             Silence::Broken => Lost::Spoke,

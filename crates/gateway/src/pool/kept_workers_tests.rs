@@ -8,11 +8,10 @@ use tokio::sync::{mpsc, watch};
 use super::super::scratch::ScratchFolders;
 use super::super::zygote_link::ZygoteLink;
 use super::*;
-use crate::ports::NoTools;
 
 /// Interpreters without processes: what they say is written by the test, and who is killed is read.
 struct World {
-    kept: KeptWorkers,
+    kept: KeptWorkers<()>,
     scratch: ScratchFolders,
     link: Arc<ZygoteLink>,
     orders: mpsc::UnboundedReceiver<ToZygote>,
@@ -36,16 +35,11 @@ impl World {
         }
     }
 
-    fn interpreter(&self, id: u64) -> (Interpreter, UnixStream) {
+    fn interpreter(&self, id: u64) -> (Interpreter<()>, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let exit = watch::channel(None).1;
         let worker = Worker::new(id, ours.into(), None, exit, Arc::clone(&self.link)).unwrap();
-        let belongings = Belongings {
-            tools: Arc::new(NoTools),
-            skills: Arc::default(),
-            folders: Vec::new(),
-            scratch: self.scratch.take().unwrap(),
-        };
+        let belongings = Belongings { given: (), folders: Vec::new(), scratch: self.scratch.take().unwrap() };
         (Interpreter { worker, belongings, memory_bytes: 10 }, theirs)
     }
 
@@ -205,6 +199,8 @@ async fn losses_are_remembered_for_a_number_of_sessions() {
         if lines.len() > 8 {
             lines.clear();
         }
+        // Those that had to go let go of their descriptors.
+        tokio::task::yield_now().await;
     }
     assert_eq!(world.kept.shared.lock().losses.len(), LOSSES_MAX);
     world.kept.close();

@@ -6,28 +6,31 @@
 
 mod analysis_checkout;
 mod kept_workers;
+mod lost;
 mod scratch;
 mod worker;
 mod zygote_link;
+mod zygote_supervisor;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_domain::Level;
-use gristmill_protocol::{Wall, WallStatus};
+use gristmill_protocol::{EngineId, Wall, WallStatus};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub use kept_workers::{
-    Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Lost, Room,
-};
+pub use kept_workers::{Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Room};
+pub use lost::Lost;
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
 use analysis_checkout::AnalysisWaiter;
+use worker::Silence;
 use zygote_link::ZygoteLink;
 
 /// How to start workers.
@@ -53,7 +56,7 @@ impl WorkerCommand {
 pub struct PoolSettings {
     /// Children kept waiting. None means that each is forked on demand.
     pub waiting: usize,
-    /// How long a checkout may take, the zygote's start and an engine's first compilation included.
+    /// How long a checkout may take, the zygote's start included.
     pub checkout_timeout: Duration,
 }
 
@@ -98,19 +101,19 @@ pub enum CheckoutError {
     /// Nothing ran. The zygote says why; a later try starts it again.
     #[error("{0}")]
     Unavailable(String),
-    /// Nothing ran. The machine is too busy, or the engine's first compilation takes longer.
+    /// Nothing ran. The machine is too busy.
     #[error("no worker was ready within {0:?}")]
     TimedOut(Duration),
 }
 
-/// See the module.
 pub struct Pool {
     shared: Arc<Shared>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// How long closing waits for the workers to be gone.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long closing waits for the workers to be gone: longer than a supervisor may take, or one that hangs
+/// would be left behind.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(7);
 
 /// A zygote that does not live this long counts as one that failed.
 const SOUND_AFTER: Duration = Duration::from_secs(5);
@@ -119,6 +122,7 @@ const SOUND_AFTER: Duration = Duration::from_secs(5);
 const FORK_RETRY: Duration = Duration::from_millis(100);
 
 pub(crate) struct Shared {
+    engine: EngineId,
     command: WorkerCommand,
     cache: PathBuf,
     scratch: PathBuf,
@@ -148,16 +152,11 @@ struct State {
 /// What is known of the zygote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ZygoteStatus {
-    /// Not up yet.
     #[default]
     Starting,
-    /// Up only when this is done.
-    Preparing(String),
-    /// Up.
     Ready {
-        /// What the engine calls itself.
+        /// The engine and its version.
         engine: String,
-        /// Its children's walls.
         walls: Vec<WallStatus>,
     },
     /// It does not come up; why.
@@ -165,8 +164,9 @@ pub enum ZygoteStatus {
 }
 
 impl Pool {
-    /// Starts a zygote behind a pool.
+    /// Starts a zygote of this engine behind a pool.
     pub(crate) fn start(
+        engine: EngineId,
         command: WorkerCommand,
         cache: PathBuf,
         scratch: PathBuf,
@@ -174,6 +174,7 @@ impl Pool {
         settings: PoolSettings,
     ) -> Self {
         let shared = Arc::new(Shared {
+            engine,
             command,
             cache,
             scratch,
@@ -184,7 +185,7 @@ impl Pool {
             closing: CancellationToken::new(),
             status: watch::Sender::default(),
         });
-        let task = tokio::spawn(zygote_link::keep_running(Arc::downgrade(&shared)));
+        let task = tokio::spawn(zygote_supervisor::keep_running(Arc::downgrade(&shared)));
         Self { shared, task: Mutex::new(Some(task)) }
     }
 
@@ -225,7 +226,9 @@ impl Pool {
                 candidate
             };
             match candidate {
-                Some(worker) => return Ok(worker),
+                Some(worker) if worker.silence() == Silence::Kept => return Ok(worker),
+                // It spoke before it had a program, or is gone and the zygote has not told yet.
+                Some(_) => {}
                 None => arrived.await,
             }
         }
@@ -241,15 +244,15 @@ impl Pool {
         self.shared.lock().waiting.len()
     }
 
-    /// The keeper's process number.
-    pub fn keeper_pid(&self) -> Option<u32> {
-        self.shared.lock().link.as_ref().and_then(|link| link.keeper_pid())
+    /// The supervisor's process number.
+    pub fn supervisor_pid(&self) -> Option<u32> {
+        self.shared.lock().link.as_ref().and_then(|link| link.supervisor_pid())
     }
 
-    /// Lets go of every child and waits for the zygote and its keeper to end.
+    /// Lets go of every child and waits for the zygote and its supervisor to end.
     pub async fn close(&self) {
         self.let_go();
-        let task = self.task.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let task = self.task.lock().take();
         if let Some(task) = task {
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, task).await;
         }
@@ -276,9 +279,7 @@ impl Drop for Pool {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic while the lock is held cannot leave the state half-changed: every change is one
-        // assignment. Going on is sound.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Asks for as many forks as are missing.
@@ -296,10 +297,11 @@ impl Shared {
     fn child_arrived(&self, worker: Worker) {
         {
             let mut state = self.lock();
-            state.asked = state.asked.saturating_sub(1);
-            if state.closed {
+            // One that nobody asked for, or not this zygote, ends here: their number has a bound.
+            if state.closed || state.asked == 0 {
                 return;
             }
+            state.asked -= 1;
             state.waiting.push_back(worker);
         }
         self.arrived.notify_one();
@@ -360,7 +362,6 @@ impl Shared {
 
 /// How one zygote fared.
 struct ZygoteLife {
-    /// Why it ended.
     reason: String,
     /// How long it was up; `None` if it never was.
     ready_for: Option<Duration>,

@@ -2,16 +2,17 @@
 //! removed behind it.
 //!
 //! All of a gateway's live in one folder that it holds a lock on. When a gateway is gone without
-//! having cleaned up, its keeper does; and when that is gone too, the next gateway to start does.
+//! having cleaned up, its supervisor does; and when that is gone too, the next gateway to start does.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 /// The scratch folder cannot be used.
@@ -24,15 +25,11 @@ pub struct ScratchError {
 
 /// One execution's folders. Removed when this value is dropped.
 pub struct Scratch {
-    /// The folder itself.
     path: PathBuf,
-    /// Its `workspace`.
     pub workspace: OwnedFd,
-    /// Its `tmp`.
     pub tmp: OwnedFd,
 }
 
-/// See the module.
 pub struct ScratchFolders {
     folder: PathBuf,
     ready: Arc<Mutex<Vec<Scratch>>>,
@@ -75,14 +72,13 @@ impl ScratchFolders {
         })
     }
 
-    /// This gateway's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Folders for one execution: those made ahead, or new ones.
     pub fn take(&self) -> io::Result<Scratch> {
-        let ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+        let ready = self.ready.lock().pop();
         match ready {
             Some(scratch) => Ok(scratch),
             None => self.make(),
@@ -92,13 +88,13 @@ impl ScratchFolders {
     /// Makes folders until `count` are ready. Blocks on the disk.
     pub fn make_ahead(&self, count: usize) {
         // One at a time, or each of several would make all that are missing.
-        let _one = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _one = self.making.lock();
         loop {
-            if self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len() >= count {
+            if self.ready.lock().len() >= count {
                 return;
             }
             let Ok(scratch) = self.make() else { return };
-            self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(scratch);
+            self.ready.lock().push(scratch);
         }
     }
 
@@ -120,7 +116,7 @@ impl ScratchFolders {
     /// Removes this gateway's folder and everything in it.
     pub fn remove(&self) {
         self.removed.store(true, Ordering::Relaxed);
-        self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        self.ready.lock().clear();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -43,11 +43,9 @@ pub enum LineError {
 pub struct Attention {
     /// What the child says.
     pub to_messages: bool,
-    /// Room to write.
     pub to_room: bool,
 }
 
-/// What came.
 pub enum LineEvent {
     /// The child said something.
     Message(FromWorker),
@@ -58,11 +56,8 @@ pub enum LineEvent {
 /// Whether a child that has nothing to say says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Silence {
-    /// It does.
     Kept,
-    /// It said something.
     Broken,
-    /// It is gone.
     Gone,
 }
 
@@ -151,7 +146,6 @@ impl Worker {
         }
     }
 
-    /// The next message.
     async fn receive(&mut self) -> Result<FromWorker, LineError> {
         loop {
             if let LineEvent::Message(message) =

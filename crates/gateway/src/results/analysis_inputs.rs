@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use super::Results;
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::ports::{AnalysisInputs, BoxFuture, InputFailure};
 
 /// The results of one owner, and of nobody else.
@@ -13,7 +13,6 @@ pub struct ResultsOf {
 }
 
 impl ResultsOf {
-    /// Of this owner.
     pub fn new(results: Results, owner: Owner) -> Self {
         Self { results, owner }
     }

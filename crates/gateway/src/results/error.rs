@@ -12,12 +12,10 @@ use crate::store::StoreError;
 /// execution fails for it.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// Nothing was kept.
     #[error("a result of {} is too large to be kept; at most {} are; give back less of it, or write it into a file in /workspace", size(.bytes), size(.bytes_max))]
     TooLarge {
         /// How large it is.
         bytes: u64,
-        /// The most.
         bytes_max: u64,
     },
     /// Nothing was kept; what the same program left before is.
@@ -26,10 +24,8 @@ pub enum ResultsError {
         /// The most that all take together.
         bytes_max: u64,
     },
-    /// Nothing was kept.
     #[error("no result can be kept in {}: {why}; free some disk space, or set GRISTMILL_DATA_DIR to a folder that can be written", .folder.display())]
     Folder {
-        /// Where.
         folder: PathBuf,
         /// What the system says.
         why: String,
@@ -38,10 +34,7 @@ pub enum ResultsError {
     #[error(
         "the stored result `{handle}` is damaged: its file is not what was kept, and is removed; run what made it again"
     )]
-    Damaged {
-        /// Its handle.
-        handle: String,
-    },
+    Damaged { handle: String },
     /// Nothing was changed: another gateway is busy with the results for longer than anyone should be.
     #[error("another process holds the results; try again in a moment")]
     Busy,
@@ -61,12 +54,9 @@ pub enum ReadError {
         /// How long results are kept.
         keep: Duration,
     },
-    /// No text.
     #[error("the result is {} of {}, which is not shown as text", size(.bytes), .media_type.as_deref().unwrap_or("bytes"))]
     Binary {
-        /// Its size.
         bytes: u64,
-        /// What it is.
         media_type: Option<String>,
         /// Where a program finds it.
         path_in_program: String,
@@ -80,7 +70,6 @@ pub enum ReadError {
     /// There is nothing under the path, or not so much.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The results themselves.
     #[error(transparent)]
     Results(#[from] ResultsError),
 }
@@ -113,7 +102,6 @@ impl ReadError {
         }
     }
 
-    /// The stable code.
     pub fn code(&self) -> Code {
         match self {
             ReadError::Missing { .. }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::unguessable;
+use crate::ids::unguessable;
 
 /// What an owner's handles are made with.
 pub(super) type Key = [u8; blake3::KEY_LEN];

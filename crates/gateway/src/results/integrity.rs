@@ -3,51 +3,33 @@
 //! A file is looked at once, and again when it has changed. Programs open files by name, without us.
 
 use std::collections::HashMap;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use gristmill_files::FileStamp;
+use parking_lot::Mutex;
 
 use super::handle::{self, Key};
 use super::{Origin, RESULTS_MAX, Results, ResultsError, StoredResult, blocking, file_of};
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::store::StoreError;
 
 /// Larger files are taken as they are: whoever wants a part of one would wait for all of it to be read.
 const CHECKED_BYTES_MAX: u64 = 64 << 20;
 
-/// A file as it was when it was looked at. Whatever writes into it changes this, and reading does not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    file: (u64, u64),
-    bytes: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    fn of(found: &Metadata) -> Self {
-        Self {
-            file: (found.dev(), found.ino()),
-            bytes: found.len(),
-            modified: (found.mtime(), found.mtime_nsec()),
-            changed: (found.ctime(), found.ctime_nsec()),
-        }
-    }
-}
-
 /// The files that were what was kept, by handle.
 #[derive(Default)]
 pub(super) struct SeenWhole {
-    stamps: Mutex<HashMap<String, Stamp>>,
+    stamps: Mutex<HashMap<String, FileStamp>>,
 }
 
 impl SeenWhole {
     /// Whether a file holds what its handle was made of; blocks on the disk.
     fn is_as_kept(&self, key: &Key, stored: &StoredResult, file: &File) -> io::Result<bool> {
         let found = file.metadata()?;
-        let stamp = Stamp::of(&found);
-        let seen = self.stamps.lock().unwrap_or_else(PoisonError::into_inner).get(&stored.handle).copied();
+        let stamp = FileStamp::from(&found);
+        let seen = self.stamps.lock().get(&stored.handle).copied();
         if found.len() > CHECKED_BYTES_MAX || seen == Some(stamp) {
             return Ok(true);
         }
@@ -55,7 +37,7 @@ impl SeenWhole {
         if handle::of_file(key, ending, file, found.len())? != stored.handle {
             return Ok(false);
         }
-        let mut stamps = self.stamps.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stamps = self.stamps.lock();
         if stamps.len() >= RESULTS_MAX {
             stamps.clear();
         }

@@ -1,7 +1,7 @@
 //! What a result is: JSON, text or bytes, and what its file is called.
 
 use super::Origin;
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::store::ResultRecord;
 
 /// Longer ones are no media types.
@@ -74,15 +74,11 @@ pub(super) fn media_type(given: Option<String>) -> Option<String> {
 /// A result that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResult {
-    /// Its unguessable name.
     pub handle: String,
-    /// Whose it is.
     pub owner: Owner,
-    /// What it is.
     pub kind: ResultKind,
     /// What its bytes are, if anybody said so.
     pub media_type: Option<String>,
-    /// Its size.
     pub bytes: u64,
     /// When it came first, in milliseconds since 1970.
     pub created_ms: i64,

@@ -24,11 +24,13 @@ mod upkeep;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::executions::Owner;
-use crate::history::unix_ms;
+use parking_lot::Mutex;
+
+use crate::ids::Owner;
+use crate::request::Capabilities;
 use crate::store::{ResultRecord, ResultRoom, ResultsHeld, Room, Store, StoreError, StoredFile};
 
 pub use analysis_inputs::ResultsOf;
@@ -72,9 +74,7 @@ impl Default for ResultSettings {
 /// Where a result comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The session's handle.
     pub session: Option<String>,
-    /// The execution's id.
     pub execution: Option<String>,
 }
 
@@ -134,7 +134,8 @@ impl Results {
             Ok(new)
         });
         let new = filled.await?;
-        let record = kind::new_record(owner, &handle, (kind, media_type), origin, size, now_ms());
+        let record =
+            kind::new_record(owner, &handle, (kind, media_type), origin, size, self.inner.store.now_ms());
         self.take_in(new, record).await
     }
 
@@ -167,7 +168,8 @@ impl Results {
         if let Some(known) = self.kept_before(&owner, &handle, origin.clone()).await? {
             return Ok(known);
         }
-        let record = kind::new_record(&owner, &handle, (kind, media_type), origin, size, now_ms());
+        let record =
+            kind::new_record(&owner, &handle, (kind, media_type), origin, size, self.inner.store.now_ms());
         self.take_in(new, record).await
     }
 
@@ -218,6 +220,13 @@ impl Results {
         self.inner.place.made_folder_of(owner)
     }
 
+    /// Lets a program of this owner read what is kept for the owner, as files and in analyses.
+    pub fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner) {
+        // Without their folder it runs as well, and opens none.
+        capabilities.results_folder = self.folder_of(owner).ok();
+        capabilities.analysis_inputs = Some(Arc::new(ResultsOf::new(self.clone(), owner.clone())));
+    }
+
     fn check_size(&self, bytes: u64) -> Result<(), ResultsError> {
         let bytes_max = RESULT_BYTES_MAX.min(self.inner.settings.bytes_max);
         match bytes <= bytes_max {
@@ -236,7 +245,7 @@ impl Results {
     }
 
     async fn key_of(&self, owner: &Owner) -> Result<Key, ResultsError> {
-        let held = self.inner.keys.lock().unwrap_or_else(PoisonError::into_inner).get(owner).copied();
+        let held = self.inner.keys.lock().get(owner).copied();
         if let Some(key) = held {
             return Ok(key);
         }
@@ -245,7 +254,7 @@ impl Results {
         let key = self.inner.store.result_key(owner.0.clone(), fresh).await?;
         let damaged = |_| StoreError::Damaged("a key of results has another length".to_owned());
         let key: Key = key.try_into().map_err(damaged)?;
-        let mut keys = self.inner.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.inner.keys.lock();
         if keys.len() >= KEYS_HELD_MAX {
             keys.clear();
         }
@@ -297,8 +306,11 @@ impl Results {
         let Some((stored, file)) = self.look_up(owner, handle).await? else { return Ok(None) };
         let file = self.as_kept(&stored, file).await?;
         let from = (origin.session, origin.execution);
-        let renewed =
-            self.inner.store.renew_result(owner.0.clone(), stored.handle.clone(), now_ms(), from).await;
+        let renewed = self
+            .inner
+            .store
+            .renew_result(owner.0.clone(), stored.handle.clone(), self.inner.store.now_ms(), from)
+            .await;
         match renewed {
             Ok(record) => Ok(record.map(|record| (record.into(), file))),
             // It can be read all the same, where nothing can be written.
@@ -363,10 +375,6 @@ fn file_of(stored: &StoredResult) -> StoredFile {
         file_name: stored.file_name.clone(),
         bytes: i64::try_from(stored.bytes).unwrap_or(i64::MAX),
     }
-}
-
-fn now_ms() -> i64 {
-    unix_ms(SystemTime::now())
 }
 
 /// Does something on the disk where nobody waits for it.

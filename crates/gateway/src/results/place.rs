@@ -7,15 +7,15 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use gristmill_files::{FileLock, LockError};
 use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
 
 use super::ResultsError;
-use crate::executions::Owner;
+use crate::ids::Owner;
+use crate::ids::unguessable;
 use crate::store::StoredFile;
-use crate::unguessable;
 
 /// Files that are not whole yet. No owner's folder has such a name.
 const INCOMING: &str = "incoming";
@@ -29,20 +29,16 @@ const FOLDER_DIGITS: usize = 32;
 /// How long another process may hold the lock. Each of us needs it for milliseconds.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// How often the lock is tried.
-const LOCK_PAUSE: Duration = Duration::from_millis(5);
-
 /// A file on its way in may not be locked yet; after so long it is not going to be.
 const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(600);
 
-/// See the module.
 pub(super) struct Place {
     folder: PathBuf,
 }
 
 /// Nobody else changes files and rows meanwhile; let go of when it is dropped.
 pub(super) struct ResultsLock {
-    _file: File,
+    _lock: FileLock,
 }
 
 /// A file that somebody fills, to become a result. It is removed if it does not.
@@ -117,20 +113,10 @@ impl Place {
 
     /// Waits until nobody else changes results; blocks.
     pub fn lock(&self) -> Result<ResultsLock, ResultsError> {
-        let path = self.folder.join(LOCK_NAME);
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(false).write(true).mode(0o600);
-        let file = options.open(path).map_err(|error| self.failed(&error))?;
-        let until = Instant::now() + LOCK_WAIT;
-        loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(ResultsLock { _file: file }),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-                Err(Errno::WOULDBLOCK | Errno::INTR) => return Err(ResultsError::Busy),
-                Err(error) => return Err(self.failed(&error.into())),
-            }
+        match FileLock::take_within(&self.folder.join(LOCK_NAME), LOCK_WAIT) {
+            Ok(lock) => Ok(ResultsLock { _lock: lock }),
+            Err(LockError::Held { .. }) => Err(ResultsError::Busy),
+            Err(error @ LockError::System { .. }) => Err(self.failed(&error.into())),
         }
     }
 

@@ -5,14 +5,13 @@ use gristmill_domain::shape::{Shaped, Strategy, shape_json, shape_text};
 use gristmill_domain::{grouped, one_line};
 
 use super::{ReadError, ResultKind, Results, ResultsError, StoredResult};
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::store::StoreError;
 use crate::tokens;
 
 /// What is looked at of a result at once: far more than any answer shows. The rest is counted.
 const PART_BYTES_MAX: usize = 8 << 20;
 
-/// What was read.
 #[derive(Clone, Debug)]
 pub struct ReadPart {
     /// The result it is from.

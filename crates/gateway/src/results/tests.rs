@@ -4,12 +4,14 @@ use std::fs::{self, FileTimes};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use gristmill_domain::result_path::Slice;
 use gristmill_domain::shape::Strategy;
 use gristmill_testkit::TestFolder;
 
 use super::*;
+use crate::clock::unix_ms;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

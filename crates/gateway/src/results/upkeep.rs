@@ -2,10 +2,10 @@
 //! gateway died in the middle of something.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::{Inner, Results, ResultsError, blocking};
-use crate::history::unix_ms;
+use crate::clock::unix_ms;
 
 /// How often old results are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -18,7 +18,7 @@ impl Results {
         let _lock = self.lock().await?;
         self.note_reads().await?;
         let Inner { store, settings, .. } = &*self.inner;
-        let before = SystemTime::now().checked_sub(settings.keep).map_or(0, unix_ms);
+        let before = store.now().checked_sub(settings.keep).map_or(0, unix_ms);
         let forgotten = store.forget_results(before, self.room()).await?;
         let (inner, known) = (Arc::clone(&self.inner), store.result_files().await?);
         let (lost, strays) = blocking(move || {
@@ -36,7 +36,7 @@ impl Results {
     }
 
     /// Sweeps every hour, as long as anybody has these results. Opening them has swept already.
-    pub fn keep_tidy(&self) {
+    pub fn tidy_in_background(&self) {
         let inner = Arc::downgrade(&self.inner);
         tokio::spawn(async move {
             loop {

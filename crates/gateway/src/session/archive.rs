@@ -6,19 +6,21 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::{LimitName, Limits, one_line, utc_text};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::files::{FileError, WorkspaceFiles};
+use super::file_error::FileError;
+use super::files::WorkspaceFiles;
 use super::folder::{self, CopyBounds, SessionFolder};
 use super::held;
 use super::listing::FileKind;
 use super::tar::{TarError, TarReader, TarWriter};
 use super::{NewSession, Patience, SessionError, SessionInfo, Sessions, Whose};
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::state_values::{ALL_BYTES_MAX, Others, check_readable, check_room};
 
 /// What stands in a manifest, so that no other archive is taken for a session.
@@ -34,7 +36,6 @@ const WORKSPACE: &str = "workspace/";
 /// A session that could not be taken out or in. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The session.
     #[error(transparent)]
     Session(#[from] SessionError),
     /// What was to be read.
@@ -57,7 +58,6 @@ impl From<TarError> for ArchiveError {
 /// What was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// The new session.
     pub session: SessionInfo,
 }
 
@@ -127,7 +127,7 @@ impl Sessions {
             .create_with(owner, new, values, move |folder, _| {
                 unpack(archive, folder, &limits).map_err(|error| {
                     let text = error.to_string();
-                    *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    *told.lock() = Some(error);
                     std::io::Error::other(text)
                 })
             })
@@ -135,7 +135,7 @@ impl Sessions {
         let held = match made {
             Ok(held) => held,
             Err(error) => {
-                let problem = problem.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let problem = problem.lock().take();
                 return Err(problem.unwrap_or(ArchiveError::Session(error)));
             }
         };

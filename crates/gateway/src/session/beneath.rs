@@ -55,7 +55,6 @@ pub(super) fn missing(root: BorrowedFd<'_>, folders: &[&str]) -> Result<u64, Err
     Ok(0)
 }
 
-/// One folder down.
 pub(super) fn open_below(at: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     match in_one_step(at, name, FOLDER) {
         Err(Errno::NOSYS | Errno::PERM) => openat(at, name, FOLDER, Mode::empty()),

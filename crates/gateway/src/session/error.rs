@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use gristmill_domain::Code;
 
-use crate::execute::{Refusal, Report};
+use crate::report::{Refusal, Report};
 use crate::store::StoreError;
 
 /// A session that cannot be used. Nothing ran, and its files are untouched.
@@ -27,18 +27,13 @@ pub enum SessionError {
     /// Several owners have one of this name.
     #[error("several sessions are called `{name}`: {}", .handles.join(", "))]
     Ambiguous {
-        /// The name.
         name: String,
         /// The handles, by which they differ.
         handles: Vec<String>,
     },
     /// All places are taken.
     #[error("there are {count} sessions, which is as many as may be")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
-    /// Not a name.
+    TooMany { count: usize },
     #[error("`{name}` is not a name for a session: 1 to 64 letters, digits, `-`, `_` or `.`")]
     BadName {
         /// As it was written, shortened.
@@ -46,10 +41,7 @@ pub enum SessionError {
     },
     /// Another session of the same owner has it.
     #[error("there is a session `{name}` already")]
-    NameTaken {
-        /// The name.
-        name: String,
-    },
+    NameTaken { name: String },
     /// No folder for its files.
     #[error("the folder of session `{session}` cannot be used: {reason}")]
     NoFolder {
@@ -109,7 +101,6 @@ impl SessionError {
         Refusal::from(self).report(asked)
     }
 
-    /// The stable code.
     pub fn code(&self) -> Code {
         match self {
             SessionError::Busy { .. } | SessionError::TooMany { .. } => Code::Busy,

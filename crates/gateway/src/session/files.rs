@@ -17,108 +17,16 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::beneath;
+use super::file_error::{CHARS_SHOWN, FileError};
 use super::inside_path::InsidePath;
 use super::listing::{self, Listing};
-use crate::unguessable;
+use crate::ids::unguessable;
 
 /// The most that one read gives: all of it is held in memory.
 pub const READ_BYTES_MAX: u64 = 16 << 20;
 
-/// What of a path is shown in a message.
-const CHARS_SHOWN: usize = 120;
-
-/// A file that could not be read or written. The others are untouched, and so is it.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FileError {
-    /// Not a path into a workspace.
-    #[error("the path `{path}` cannot be used: {why}")]
-    BadPath {
-        /// As it was written, shortened.
-        path: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// Not a pattern.
-    #[error("the pattern is longer than any path; write something like `data/**/*.csv`")]
-    BadPattern,
-    /// There is none.
-    #[error("there is no file `{path}` in the workspace")]
-    Missing {
-        /// Its path.
-        path: String,
-    },
-    /// A folder is in its place.
-    #[error("`{path}` is a folder")]
-    IsFolder {
-        /// Its path.
-        path: String,
-    },
-    /// A file is in the place of a folder.
-    #[error("a part of `{path}` is a file, not a folder")]
-    NotFolder {
-        /// Its path.
-        path: String,
-    },
-    /// A link, which would lead elsewhere.
-    #[error("`{path}` is a link or goes through one, and links are not followed")]
-    Link {
-        /// Its path.
-        path: String,
-    },
-    /// A device, a pipe or a socket.
-    #[error("`{path}` is not a plain file")]
-    Special {
-        /// Its path.
-        path: String,
-    },
-    /// Bytes that are no text.
-    #[error("`{path}` is not text in UTF-8 from byte {at} on; read it as base64")]
-    NotText {
-        /// Its path.
-        path: String,
-        /// Where the first such byte is.
-        at: u64,
-    },
-    /// Not base64.
-    #[error("the content is not base64: {why}")]
-    NotBase64 {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// It would not fit.
-    #[error("{0}")]
-    Limit(String),
-    /// Something else, in the system's words.
-    #[error("`{path}` cannot be used: {why}")]
-    System {
-        /// Its path.
-        path: String,
-        /// What the system says.
-        why: String,
-    },
-}
-
-impl FileError {
-    pub(super) fn system(path: &str, error: Errno) -> Self {
-        let path = one_line(path, CHARS_SHOWN);
-        match error {
-            Errno::NOENT => FileError::Missing { path },
-            Errno::LOOP | Errno::XDEV | Errno::MLINK => FileError::Link { path },
-            Errno::NOTDIR => FileError::NotFolder { path },
-            Errno::ISDIR => FileError::IsFolder { path },
-            Errno::NXIO | Errno::NODEV => FileError::Special { path },
-            Errno::NOSPC | Errno::DQUOT => FileError::Limit("the disk is full; free some space".to_owned()),
-            error => FileError::System { path, why: error.to_string() },
-        }
-    }
-
-    fn io(path: &str, error: &std::io::Error) -> Self {
-        match error.raw_os_error().map(Errno::from_raw_os_error) {
-            Some(error) => Self::system(path, error),
-            None => FileError::System { path: one_line(path, CHARS_SHOWN), why: error.to_string() },
-        }
-    }
-}
+/// How often a file is put into a folder that is removed again and again.
+const PLACE_ATTEMPTS: usize = 64;
 
 /// How a content is written where only text can be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,19 +68,16 @@ impl Content {
     }
 }
 
-/// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Text, cut between two characters.
     Text(String),
-    /// Bytes.
     Bytes(Vec<u8>),
 }
 
 /// A part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadPart {
-    /// What stands there.
     pub content: Content,
     /// Where the next part begins; `None` at the end.
     pub next_offset: Option<u64>,
@@ -180,9 +85,8 @@ pub struct ReadPart {
     pub size: u64,
 }
 
-/// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct FileWritten {
     /// In bytes.
     pub size: u64,
     /// Whether a file was there before.
@@ -247,12 +151,17 @@ impl WorkspaceFiles {
 
     /// Writes a whole file: whoever looks sees the old content or the new one. Folders above it are
     /// made.
-    pub fn write(&self, path: &str, content: &[u8]) -> Result<Written, FileError> {
+    pub fn write(&self, path: &str, content: &[u8]) -> Result<FileWritten, FileError> {
         self.write_from(path, &mut &*content, content.len() as u64)
     }
 
     /// The same from a stream of known length.
-    pub fn write_from(&self, path: &str, content: &mut dyn Read, size: u64) -> Result<Written, FileError> {
+    pub fn write_from(
+        &self,
+        path: &str,
+        content: &mut dyn Read,
+        size: u64,
+    ) -> Result<FileWritten, FileError> {
         let inside = InsidePath::read(path)?;
         let failed = |error: Errno| FileError::system(path, error);
         self.check_file_size(size)?;
@@ -304,7 +213,7 @@ impl WorkspaceFiles {
         inside: &InsidePath<'_>,
         content: &mut dyn Read,
         size: u64,
-    ) -> Result<Written, FileError> {
+    ) -> Result<FileWritten, FileError> {
         let failed = |error: Errno| FileError::system(path, error);
         let (folders, name) = inside.split();
         let there = match beneath::parent(self.root.as_fd(), inside, false) {
@@ -323,15 +232,30 @@ impl WorkspaceFiles {
             path: one_line(path, CHARS_SHOWN),
             why: error.to_string(),
         })?;
-        let made = self.fill(path, &name_new, content, size).and_then(|()| {
-            let parent = beneath::parent(self.root.as_fd(), inside, true).map_err(failed)?;
-            // What stands in the name's place by now is replaced, never followed.
-            rustix::fs::renameat(&self.incoming, name_new.as_str(), &parent, name).map_err(failed)
-        });
+        let made = self
+            .fill(path, &name_new, content, size)
+            .and_then(|()| self.place(&name_new, inside).map_err(failed));
         if made.is_err() {
             let _ = rustix::fs::unlinkat(&self.incoming, name_new.as_str(), AtFlags::empty());
         }
-        made.map(|()| Written { size, replaced: there.is_some() })
+        made.map(|()| FileWritten { size, replaced: there.is_some() })
+    }
+
+    /// Gives a written file its name. What stands in the name's place by now is replaced, never followed.
+    fn place(&self, name_new: &str, inside: &InsidePath<'_>) -> Result<(), Errno> {
+        let mut outcome = Err(Errno::NOENT);
+        // Again if a program removes the folder in between.
+        for _ in 0..PLACE_ATTEMPTS {
+            let parent = match beneath::parent(self.root.as_fd(), inside, true) {
+                Err(Errno::NOENT) => continue,
+                parent => parent?,
+            };
+            outcome = rustix::fs::renameat(&self.incoming, name_new, &parent, inside.split().1);
+            if outcome != Err(Errno::NOENT) {
+                break;
+            }
+        }
+        outcome
     }
 
     /// Writes the content where no program sees it.
@@ -383,7 +307,8 @@ impl WorkspaceFiles {
 
     fn check_room(&self, path: &str, size: u64, old_size: u64, new_entries: u64) -> Result<(), FileError> {
         let mut found = (0, 0);
-        crate::execute::measure(&self.root, 0, &mut found).map_err(|error| FileError::io(path, &error))?;
+        crate::folder_size::measure(&self.root, 0, &mut found)
+            .map_err(|error| FileError::io(path, &error))?;
         let (bytes, files) = found;
         let bytes = bytes.saturating_sub(old_size).saturating_add(size);
         if bytes > self.limits.get(LimitName::WorkspaceBytes) {

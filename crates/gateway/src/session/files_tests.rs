@@ -65,8 +65,8 @@ impl World {
 #[test]
 fn what_was_written_is_read_replaced_listed_and_removed() {
     let world = World::new();
-    assert_eq!(world.files.write("data/a.txt", b"one").unwrap(), Written { size: 3, replaced: false });
-    assert_eq!(world.files.write("data/a.txt", b"two!").unwrap(), Written { size: 4, replaced: true });
+    assert_eq!(world.files.write("data/a.txt", b"one").unwrap(), FileWritten { size: 3, replaced: false });
+    assert_eq!(world.files.write("data/a.txt", b"two!").unwrap(), FileWritten { size: 4, replaced: true });
     assert_eq!(world.text("/workspace/data/a.txt").unwrap(), "two!");
     world.files.write("b.bin", &[0, 255]).unwrap();
     assert_eq!(world.listed(None), ["b.bin", "data/a.txt"]);
@@ -211,6 +211,38 @@ fn a_rename_race_never_reaches_outside() {
         let swaps = swaps.load(Ordering::Relaxed);
         assert!(reads > 0 && writes > 0 && swaps > 100, "{reads} reads, {writes} writes, {swaps} swaps");
     });
+    world.is_untouched();
+}
+
+/// A program that replaces its files and removes folders is no reason to refuse a file.
+#[test]
+fn every_file_is_written_though_others_come_and_go() {
+    let world = World::new();
+    let (stop, rounds) = (AtomicBool::new(false), std::sync::atomic::AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let paths = ["file.new", "file", "notes", "notes/below"].map(|path| world.inside(path));
+            let [new, file, notes, below] = &paths;
+            while !stop.load(Ordering::Relaxed) {
+                std::fs::write(new, "x").unwrap();
+                std::fs::rename(new, file).unwrap();
+                // Whatever is in the way by now, or not there any more.
+                let _ = std::fs::create_dir_all(below);
+                let _ = std::fs::remove_dir_all(notes);
+                rounds.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let began = Instant::now();
+        let mut refused = Vec::new();
+        while began.elapsed() < Duration::from_secs(1) {
+            refused.extend(world.files.write("notes/below/mine.txt", b"mine").err());
+            refused.extend(world.files.write("mine.txt", b"mine").err());
+        }
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(refused, []);
+        assert!(rounds.load(Ordering::Relaxed) > 100);
+    });
+    assert_eq!(world.text("mine.txt").unwrap(), "mine");
     world.is_untouched();
 }
 

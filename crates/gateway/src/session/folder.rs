@@ -13,11 +13,11 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
+use gristmill_files::FileLock;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-use super::session_id::SessionId;
-use crate::unguessable;
+use crate::ids::SessionId;
+use crate::ids::unguessable;
 
 /// How the folders of removed sessions begin.
 pub(super) const GONE: &str = ".gone-";
@@ -25,7 +25,6 @@ pub(super) const GONE: &str = ".gone-";
 /// Deeper than any program makes it.
 const DEPTH_MAX: usize = 256;
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub(super) struct SessionFolder {
     all: PathBuf,
@@ -35,7 +34,7 @@ pub(super) struct SessionFolder {
 /// Held as long as this lives.
 #[derive(Debug)]
 pub(super) struct FolderLock {
-    _file: OwnedFd,
+    _lock: FileLock,
 }
 
 impl SessionFolder {
@@ -80,28 +79,17 @@ impl SessionFolder {
 
     fn lock_once(&self) -> io::Result<Option<FolderLock>> {
         let path = self.path.join("lock");
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        }
+        let Some(lock) = FileLock::try_take(&path)? else { return Ok(None) };
         // The lock of a folder that was taken away meanwhile locks nothing.
-        let (held, there) = (rustix::fs::fstat(&file)?, rustix::fs::lstat(&path)?);
-        match (held.st_dev, held.st_ino) == (there.st_dev, there.st_ino) {
-            true => Ok(Some(FolderLock { _file: file })),
+        match lock.is_still_at(&path)? {
+            true => Ok(Some(FolderLock { _lock: lock })),
             false => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
     /// Whether anybody uses it. Nothing is made.
     pub fn is_locked(&self) -> bool {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        match rustix::fs::open(self.path.join("lock"), flags, Mode::empty()) {
-            Ok(file) => rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared).is_err(),
-            Err(_) => false,
-        }
+        FileLock::is_held(&self.path.join("lock"))
     }
 
     /// Gives its files another place in one step, from which [`remove`] takes them. A kill in

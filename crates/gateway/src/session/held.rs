@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gristmill_domain::{LimitName, Limits};
+use tokio::time::Instant;
 
 use super::folder::{FolderLock, SessionFolder};
-use super::session_id::SessionId;
 use super::values::SessionValues;
-use super::{Patience, SessionError, Sessions, id_of, no_folder, now_ms, shown};
-use crate::execute::{LatestVariables, SessionReport};
+use super::{Patience, SessionError, Sessions, id_of, no_folder, shown};
+use crate::ids::SessionId;
 use crate::ports::StateValues;
+use crate::report::SessionReport;
+use crate::request::LatestVariables;
 use crate::store::{SessionRecord, StoreError, VARIABLES_RESET};
 
 /// How often a session that is in use is looked at: often at first, since most programs are short.
@@ -39,12 +41,10 @@ impl HeldSession {
         Self { sessions, record, id, lock, is_new, note: None }
     }
 
-    /// Its handle.
     pub fn id(&self) -> &SessionId {
         &self.id
     }
 
-    /// Its name.
     pub fn name(&self) -> Option<&str> {
         self.record.name.as_deref()
     }
@@ -73,10 +73,10 @@ impl HeldSession {
     /// Where the variables are that a program of it left last.
     pub fn latest_variables(&self) -> LatestVariables {
         match self.record.variables_by.as_deref() {
-            None => LatestVariables::Nobodys,
+            None => LatestVariables::Nowhere,
             Some(VARIABLES_RESET) => LatestVariables::Reset,
-            Some(mark) if mark == self.sessions.inner.mark => LatestVariables::Ours,
-            Some(_) => LatestVariables::Anothers,
+            Some(mark) if mark == self.sessions.inner.mark => LatestVariables::Here,
+            Some(_) => LatestVariables::Elsewhere,
         }
     }
 
@@ -122,7 +122,8 @@ impl HeldSession {
 
     async fn used(&self, programs: i64) {
         // If it cannot be noted, the session counts as idle since it was entered, no more.
-        let _ = self.sessions.inner.store.use_session(self.record.id.clone(), now_ms(), programs).await;
+        let store = &self.sessions.inner.store;
+        let _ = store.use_session(self.record.id.clone(), store.now_ms(), programs).await;
     }
 
     pub(super) fn folder(&self) -> SessionFolder {
@@ -168,14 +169,15 @@ impl Sessions {
         let folder = SessionFolder::of(&self.inner.folder, &id);
         let lock = self.lock(&folder, &record, patience).await?;
         // At once: a sweep must not take a session for idle whose program was killed with the gateway.
-        let (found, note) = match self.inner.store.use_session(record.id.clone(), now_ms(), 0).await {
-            Ok(found) => (found, None),
-            // A database that cannot be written does not keep a program from running.
-            Err(error) => {
-                let note = format!("the use of the session could not be noted: {error}");
-                (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
-            }
-        };
+        let (found, note) =
+            match self.inner.store.use_session(record.id.clone(), self.inner.store.now_ms(), 0).await {
+                Ok(found) => (found, None),
+                // A database that cannot be written does not keep a program from running.
+                Err(error) => {
+                    let note = format!("the use of the session could not be noted: {error}");
+                    (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
+                }
+            };
         let Some(record) = found else {
             // It was ended while we waited, and its folder made again by our trying.
             let _ = super::folder::remove(folder.path());

@@ -3,7 +3,7 @@
 
 use gristmill_domain::one_line;
 
-use super::files::FileError;
+use super::file_error::FileError;
 
 /// What the kernel takes.
 const PATH_BYTES_MAX: usize = 4_095;
@@ -62,7 +62,6 @@ impl<'a> InsidePath<'a> {
         }
     }
 
-    /// As a path.
     pub fn text(&self) -> String {
         self.parts.join("/")
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use gristmill_domain::Glob;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use super::files::FileError;
+use super::file_error::FileError;
 use super::inside_path::DEPTH_MAX;
 
 /// Entries that are looked at: as many as a workspace may have in production, and some more. What
@@ -16,7 +16,6 @@ const ENTRIES_MAX: usize = 100_000;
 /// What a listing found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Sorted by path.
     pub files: Vec<ListedFile>,
     /// How many fit the pattern, with those that are not shown.
     pub total: usize,
@@ -24,7 +23,6 @@ pub struct Listing {
     pub is_cut: bool,
 }
 
-/// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFile {
     /// From the workspace on. Names that are not UTF-8 have marks in them.
@@ -33,7 +31,6 @@ pub struct ListedFile {
     pub size: u64,
     /// When it was changed last.
     pub changed: SystemTime,
-    /// What it is.
     pub kind: FileKind,
 }
 

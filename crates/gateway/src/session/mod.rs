@@ -12,37 +12,37 @@
 mod archive;
 mod beneath;
 mod error;
+mod file_error;
 mod files;
 mod folder;
 mod held;
 mod inside_path;
 mod listing;
 mod place;
-mod session_id;
 mod session_name;
 mod settings;
 mod tar;
 mod upkeep;
 mod values;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::Limits;
 
-use crate::builder::Gateway;
-use crate::executions::Owner;
+use crate::ids::Owner;
+use crate::ids::unguessable;
 use crate::store::{Inserted, SessionRecord, Store};
-use crate::unguessable;
 
+pub use crate::ids::SessionId;
 pub use archive::{ArchiveError, Imported};
 pub use error::SessionError;
-pub use files::{Content, Encoding, FileError, READ_BYTES_MAX, ReadPart, WorkspaceFiles, Written};
+pub use file_error::FileError;
+pub use files::{Content, Encoding, FileWritten, READ_BYTES_MAX, ReadPart, WorkspaceFiles};
 pub use held::HeldSession;
 pub use listing::{FileKind, ListedFile, Listing};
 pub use place::{ConnectionSession, SessionChoice};
-pub use session_id::SessionId;
 pub use settings::SessionSettings;
 pub use upkeep::Tidied;
 
@@ -104,11 +104,8 @@ pub struct NewSession {
 /// A session, seen from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionInfo {
-    /// Its handle.
     pub id: SessionId,
-    /// Its name.
     pub name: Option<String>,
-    /// Whose it is.
     pub owner: Owner,
     /// When it was made.
     pub created: SystemTime,
@@ -148,17 +145,17 @@ struct Inner {
 }
 
 impl Sessions {
-    /// The sessions that a database knows. Those of a database in memory are in `scratch`, and go
-    /// with it. `limits` are the level's: a workspace holds no more than they permit.
+    /// The sessions that a database knows. Those of a database in memory are in the `scratch` folder, and
+    /// go with it. `limits` are the level's: a workspace holds no more than they permit.
     pub fn open(
         store: Store,
-        scratch: Option<&Gateway>,
+        scratch: Option<&Path>,
         limits: Limits,
         settings: SessionSettings,
     ) -> Result<Self, SessionError> {
         let folder = match (store.folder(), scratch) {
             (Some(data), _) => data.join("sessions"),
-            (None, Some(gateway)) => gateway.scratch_folder().join("sessions"),
+            (None, Some(scratch)) => scratch.join("sessions"),
             (None, None) => {
                 let reason = "a database in memory has no place for files".to_owned();
                 return Err(SessionError::NoFolder { session: "any".to_owned(), reason });
@@ -238,7 +235,7 @@ impl Sessions {
 
     async fn files_of_found(&self, record: &SessionRecord) -> Result<WorkspaceFiles, SessionError> {
         // A session whose files somebody looks at is not idle; if that cannot be noted, no matter.
-        let _ = self.inner.store.use_session(record.id.clone(), now_ms(), 0).await;
+        let _ = self.inner.store.use_session(record.id.clone(), self.inner.store.now_ms(), 0).await;
         let files = self.files_of(record);
         // If it was ended since it was found, its folder was made again for nobody. If it is ended from
         // here on, the folder goes with it, and what is written into it as well.
@@ -274,7 +271,7 @@ impl Sessions {
             let mut found = (0, 0);
             // What cannot be measured counts as far as it was.
             if let Ok(workspace) = folder::open_folder(&folder.workspace()) {
-                let _ = crate::execute::measure(&workspace, 0, &mut found);
+                let _ = crate::folder_size::measure(&workspace, 0, &mut found);
             }
             (found, folder.is_locked())
         });
@@ -345,7 +342,7 @@ impl Sessions {
             clear_away();
             failed(error.to_string())
         })?;
-        let now = now_ms();
+        let now = self.inner.store.now_ms();
         let bound = |value: Option<u64>| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX));
         let record = SessionRecord {
             id: id.as_str().to_owned(),
@@ -384,12 +381,6 @@ fn shown(record: &SessionRecord) -> String {
 
 fn no_folder(record: &SessionRecord, error: &std::io::Error) -> SessionError {
     SessionError::NoFolder { session: shown(record), reason: error.to_string() }
-}
-
-/// Milliseconds since 1970, as they are kept.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn time_of(ms: i64) -> SystemTime {

@@ -10,12 +10,13 @@ use tokio::sync::Mutex;
 
 use super::folder::CopyBounds;
 use super::held::HeldSession;
-use super::session_id::SessionId;
 use super::{NewSession, Patience, SessionError, Sessions, Whose};
-use crate::execute::{ExecuteRequest, Leftovers, Report, Variables, WorkspaceChoice};
-use crate::executions::Owner;
+use crate::ids::Owner;
+use crate::ids::SessionId;
 use crate::pool::Scratch;
 use crate::ports::StateValues;
+use crate::report::Report;
+use crate::request::{ExecuteRequest, Leftovers, Variables, WorkspaceChoice};
 use crate::state_values::StateInMemory;
 
 /// Which session a program works in.
@@ -47,8 +48,9 @@ impl ConnectionSession {
 pub(crate) enum Place {
     /// In a session that it holds.
     Held(HeldSession),
-    /// On its own.
     Alone {
+        /// Where one is made of what it leaves.
+        sessions: Sessions,
         leftovers: Leftovers,
         state: Arc<StateInMemory>,
         /// The connection whose session it makes, if it leaves anything.
@@ -71,7 +73,7 @@ impl Sessions {
     ) -> Result<Place, SessionError> {
         match choice {
             SessionChoice::Alone if make => self.create(owner, NewSession::default()).await.map(Place::Held),
-            SessionChoice::Alone => Ok(Place::alone(None, None)),
+            SessionChoice::Alone => Ok(Place::alone(self, None, None)),
             SessionChoice::Named(session) => match self.enter_or_create(owner, session, patience).await {
                 Ok(held) => Ok(Place::Held(held)),
                 Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
@@ -93,6 +95,7 @@ impl Sessions {
     ) -> Result<Place, SessionError> {
         match self.find(&Whose::Of(owner.clone()), session).await {
             Err(SessionError::Missing { .. }) => Ok(Place::Alone {
+                sessions: self.clone(),
                 leftovers: Leftovers::default(),
                 state: Arc::default(),
                 connection: None,
@@ -121,19 +124,19 @@ impl Sessions {
                 }
                 Err(SessionError::Busy { .. }) => {
                     let note = "the session of this connection was running another program, so this one ran on its own, without its files";
-                    return Ok(Place::alone(None, Some(note.to_owned())));
+                    return Ok(Place::alone(self, None, Some(note.to_owned())));
                 }
                 // It was ended or swept: the next one begins.
                 Err(SessionError::Missing { .. }) => *id = None,
                 Err(error) if error.is_ours() && !make => {
                     let note = format!("the program ran without the session of this connection: {error}");
-                    return Ok(Place::alone(None, Some(note)));
+                    return Ok(Place::alone(self, None, Some(note)));
                 }
                 Err(error) => return Err(error),
             }
         }
         if !make {
-            return Ok(Place::alone(Some(connection.clone()), None));
+            return Ok(Place::alone(self, Some(connection.clone()), None));
         }
         let held = self.create(owner, NewSession::default()).await?;
         *id = Some(held.id().clone());
@@ -181,9 +184,9 @@ impl Sessions {
 }
 
 impl Place {
-    fn alone(connection: Option<ConnectionSession>, note: Option<String>) -> Self {
-        let (leftovers, state) = (Leftovers::default(), Arc::default());
-        Place::Alone { leftovers, state, connection, note, is_kept: true }
+    fn alone(sessions: &Sessions, connection: Option<ConnectionSession>, note: Option<String>) -> Self {
+        let (sessions, leftovers, state) = (sessions.clone(), Leftovers::default(), Arc::default());
+        Place::Alone { sessions, leftovers, state, connection, note, is_kept: true }
     }
 
     /// Gives a program what its place has.
@@ -196,7 +199,7 @@ impl Place {
         match self {
             Place::Held(held) => {
                 request.workspace = WorkspaceChoice::Kept(held.workspace());
-                request.state = held.state();
+                request.capabilities.state = held.state();
                 if keep_variables {
                     let (session, latest) = (held.variables_key(), held.latest_variables());
                     request.variables = Variables::Keep { session, latest };
@@ -206,7 +209,7 @@ impl Place {
             }
             Place::Alone { leftovers, state, is_kept: true, .. } => {
                 request.workspace = WorkspaceChoice::KeptIfUsed(leftovers.clone());
-                request.state = Arc::clone(state) as Arc<dyn StateValues>;
+                request.capabilities.state = Arc::clone(state) as Arc<dyn StateValues>;
             }
             Place::Alone { .. } => {}
         }
@@ -230,7 +233,7 @@ impl Place {
 
     /// After the program: lets go of the session, or makes one of what was left behind. Done before
     /// anybody hears of the end, since the next program may come at once.
-    pub async fn leave(self, sessions: &Sessions, owner: &Owner, report: &mut Report) {
+    pub async fn leave(self, owner: &Owner, report: &mut Report) {
         match self {
             Place::Held(held) => {
                 report.notes.extend(held.note().map(str::to_owned));
@@ -244,13 +247,13 @@ impl Place {
                 }
                 held.leave_after_program().await;
             }
-            Place::Alone { leftovers, state, connection, note, is_kept } => {
+            Place::Alone { sessions, leftovers, state, connection, note, is_kept } => {
                 report.notes.extend(note);
                 let files = leftovers.take();
                 if !is_kept || (files.is_none() && state.is_empty()) {
                     return;
                 }
-                match keep(sessions, owner, connection, files, state.values()).await {
+                match keep(&sessions, owner, connection, files, state.values()).await {
                     Ok(held) => {
                         report.session = Some(held.report());
                         held.leave_after_program().await;

@@ -1,7 +1,7 @@
 //! Names that people and models give to sessions.
 
 use super::error::SessionError;
-use super::session_id::SessionId;
+use crate::ids::SessionId;
 
 /// Long enough for any name that a person or a model gives.
 pub(super) const NAME_BYTES_MAX: usize = 64;

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::store::SessionCounts;
 
-/// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSettings {
     /// How long one without a name is kept after its last use.

@@ -24,7 +24,6 @@ pub(super) enum TarError {
     Read(#[from] io::Error),
 }
 
-/// Writes an archive.
 pub(super) struct TarWriter<W> {
     out: W,
 }
@@ -44,7 +43,6 @@ impl<W: Write> TarWriter<W> {
         self.pad(size)
     }
 
-    /// An empty folder.
     pub fn folder(&mut self, path: &str) -> io::Result<()> {
         self.head(&format!("{path}/"), b'5', 0, 0)
     }

@@ -6,10 +6,14 @@ use gristmill_domain::Level;
 use gristmill_testkit::TestFolder;
 
 use super::*;
+use crate::clock::Clock;
+
+fn open_store(store: Store, settings: SessionSettings) -> Sessions {
+    Sessions::open(store, None, Limits::of(Level::Production), settings).unwrap()
+}
 
 fn open_with(data: &Path, settings: SessionSettings) -> Sessions {
-    let store = Store::open(data).unwrap();
-    Sessions::open(store, None, Limits::of(Level::Production), settings).unwrap()
+    open_store(Store::open(data).unwrap(), settings)
 }
 
 fn open(data: &Path) -> Sessions {
@@ -100,7 +104,7 @@ async fn an_owner_finds_nothing_of_another_by_name_or_handle() {
     assert_eq!(sessions.info(&Whose::Everyones, "notes").await.unwrap().id, mine);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_second_program_waits_or_is_refused_in_every_gateway() {
     let folder = TestFolder::new("sessions");
     let (one, other) = (open(folder.path()), open(folder.path()));
@@ -117,7 +121,9 @@ async fn a_second_program_waits_or_is_refused_in_every_gateway() {
         assert!(sessions.info(&whose("a"), "busy").await.unwrap().is_busy);
     }
     let waiting = tokio::spawn(async move {
-        other.enter(&whose("a"), "busy", Patience::default()).await.map(|held| held.id().clone())
+        // The paused clock runs ahead while the disk is written.
+        let long = Patience::Wait(Duration::from_secs(365 * 24 * 60 * 60));
+        other.enter(&whose("a"), "busy", long).await.map(|held| held.id().clone())
     });
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(!waiting.is_finished());
@@ -182,7 +188,7 @@ async fn end_takes_everything_and_reset_leaves_the_session() {
 
 #[tokio::test]
 async fn every_gateway_knows_whose_variables_are_the_latest() {
-    use crate::execute::LatestVariables;
+    use crate::request::LatestVariables;
     let folder = TestFolder::new("sessions");
     let (one, other) = (open(folder.path()), open(folder.path()));
     make(&one, "a", Some("kept")).await;
@@ -190,19 +196,19 @@ async fn every_gateway_knows_whose_variables_are_the_latest() {
         sessions.enter(&whose("a"), "kept", Patience::Refuse).await.unwrap()
     };
     let held = enter(one.clone()).await;
-    assert_eq!(held.latest_variables(), LatestVariables::Nobodys);
+    assert_eq!(held.latest_variables(), LatestVariables::Nowhere);
     held.note_variables(true).await.unwrap();
     held.leave_after_program().await;
-    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Ours);
+    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Here);
     let held = enter(other.clone()).await;
-    assert_eq!(held.latest_variables(), LatestVariables::Anothers);
+    assert_eq!(held.latest_variables(), LatestVariables::Elsewhere);
     held.note_variables(false).await.unwrap();
     drop(held);
-    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Nobodys);
+    assert_eq!(enter(one.clone()).await.latest_variables(), LatestVariables::Nowhere);
     // A reset is told only where there was something to lose.
     one.reset(&whose("a"), "kept", Patience::Refuse).await.unwrap();
     let held = enter(one.clone()).await;
-    assert_eq!(held.latest_variables(), LatestVariables::Nobodys);
+    assert_eq!(held.latest_variables(), LatestVariables::Nowhere);
     held.note_variables(true).await.unwrap();
     drop(held);
     other.reset(&whose("a"), "kept", Patience::Refuse).await.unwrap();
@@ -212,22 +218,24 @@ async fn every_gateway_knows_whose_variables_are_the_latest() {
 #[tokio::test]
 async fn idle_sessions_end_and_those_in_use_do_not() {
     let folder = TestFolder::new("sessions");
-    let sessions = open(folder.path());
+    let clock = Clock::held_at(SystemTime::now());
+    let store = Store::open(folder.path()).unwrap().with_clock(clock.clone());
+    let settings = SessionSettings::default();
+    let sessions = open_store(store, settings);
     let unnamed = make(&sessions, "a", None).await;
     let held = sessions.create(&of("a"), NewSession::default()).await.unwrap();
     make(&sessions, "a", Some("named")).await;
-    assert_eq!(sessions.tidy().await.unwrap(), Tidied::default());
-    let impatient = SessionSettings { idle: Duration::ZERO, ..SessionSettings::default() };
-    let other = open_with(folder.path(), impatient);
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    assert_eq!(other.tidy().await.unwrap(), Tidied { ended: vec![unnamed], folders_removed: 0 });
+    clock.advance(settings.idle);
+    assert_eq!(sessions.tidy().await.unwrap(), Tidied::default(), "not yet");
+    clock.advance(Duration::from_millis(1));
+    assert_eq!(sessions.tidy().await.unwrap(), Tidied { ended: vec![unnamed], folders_removed: 0 });
     let left: Vec<SessionId> =
-        other.list(&whose("a")).await.unwrap().into_iter().map(|info| info.id).collect();
+        sessions.list(&whose("a")).await.unwrap().into_iter().map(|info| info.id).collect();
     assert_eq!(left.len(), 2);
     assert!(left.contains(held.id()));
-    let all = SessionSettings { idle: Duration::ZERO, named_idle: Duration::ZERO, max: 10 };
     drop(held);
-    assert_eq!(open_with(folder.path(), all).tidy().await.unwrap().ended.len(), 2);
+    clock.advance(settings.named_idle);
+    assert_eq!(sessions.tidy().await.unwrap().ended.len(), 2);
     assert_eq!(entries(&folder.path().join("sessions")), [""; 0]);
 }
 

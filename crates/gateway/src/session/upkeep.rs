@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use super::folder::{self, GONE, SessionFolder};
 use super::held::HeldSession;
-use super::session_id::SessionId;
-use super::{Inner, Patience, SessionError, SessionInfo, Sessions, Whose, no_folder, now_ms};
+use super::{Inner, Patience, SessionError, SessionInfo, Sessions, Whose, no_folder};
+use crate::ids::SessionId;
 
 /// A folder that nobody knows and nobody holds may still be a session in the making; after so long
 /// it is not.
@@ -76,8 +76,9 @@ impl Sessions {
 
     /// Those that have been idle for too long.
     pub async fn idle(&self) -> Result<Vec<SessionId>, SessionError> {
-        let before =
-            |idle: Duration| now_ms().saturating_sub(i64::try_from(idle.as_millis()).unwrap_or(i64::MAX));
+        let before = |idle: Duration| {
+            self.inner.store.now_ms().saturating_sub(i64::try_from(idle.as_millis()).unwrap_or(i64::MAX))
+        };
         let settings = &self.inner.settings;
         let idle = self.inner.store.idle_sessions(before(settings.idle), before(settings.named_idle)).await?;
         Ok(idle.iter().filter_map(|record| SessionId::read(&record.id)).collect())
@@ -96,7 +97,7 @@ impl Sessions {
     }
 
     /// Tidies up now and every hour, as long as anybody has these sessions.
-    pub fn tidy_behind(&self) {
+    pub fn tidy_in_background(&self) {
         let inner = std::sync::Arc::downgrade(&self.inner);
         tokio::spawn(async move {
             while let Some(sessions) = still_there(&inner) {

@@ -1,10 +1,9 @@
 //! What the programs of a session keep under keys: JSON texts in the database.
 
-use super::session_id::SessionId;
+use crate::ids::SessionId;
 use crate::ports::{BoxFuture, StateFailure, StateValues};
 use crate::store::{Put, Store, StoreError};
 
-/// See the module.
 pub(super) struct SessionValues {
     store: Store,
     id: SessionId,

@@ -1,31 +1,30 @@
 //! What changes skills beside saving: edits by hand noted, versions brought back, skills deleted and
 //! approved. All of it under one lock, whichever gateway does it.
 
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gristmill_domain::one_line;
 use gristmill_domain::skills::{CodeFacts, Described, SKILL_FILE, SkillFiles, SkillMd, SkillName};
-use rustix::fs::{FlockOperation, flock};
+use gristmill_files::{FileLock, LockAttempt, LockAttempts, LockError, make_private_folder};
 
 use super::error::SkillError;
 use super::folder::FoundSkill;
-use super::view::{Skill, SkillPlace, Standing};
-use super::{Skills, folder, in_background, now_ms, write};
+use super::skill::{Skill, SkillPlace, Standing};
+use super::{Skills, folder, in_background, write};
 use crate::store::{SavedHow, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-const LOCK_RETRY: Duration = Duration::from_millis(10);
 
 /// Who edits by hand is not known.
 const BY_HAND: &str = "";
 
 /// Held while a folder or its history changes. The kernel lets go of it with the process.
 pub(super) struct ChangeLock {
-    _file: File,
+    _lock: FileLock,
 }
 
 /// A project's skill that waits for the user.
@@ -56,18 +55,19 @@ impl Skills {
             what: path.display().to_string(),
             why: error.to_string(),
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(data).map_err(failed)?;
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-        let file = file.map_err(failed)?;
-        let began = Instant::now();
-        while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            if began.elapsed() > LOCK_WAIT {
-                let why = "another gristmill is changing skills; try again in a moment".to_owned();
-                return Err(SkillError::Unchecked(why));
+        make_private_folder(data).map_err(failed)?;
+        let mut attempts = LockAttempts::open(&path, LOCK_WAIT).map_err(|error| failed(error.into()))?;
+        loop {
+            match attempts.attempt() {
+                Ok(LockAttempt::Taken(lock)) => return Ok(ChangeLock { _lock: lock }),
+                Ok(LockAttempt::HeldByOther { pause }) => tokio::time::sleep(pause).await,
+                Err(LockError::Held { .. }) => {
+                    let why = "another gristmill is changing skills; try again in a moment".to_owned();
+                    return Err(SkillError::Unchecked(why));
+                }
+                Err(error @ LockError::System { .. }) => return Err(failed(error.into())),
             }
-            tokio::time::sleep(LOCK_RETRY).await;
         }
-        Ok(ChangeLock { _file: file })
     }
 
     /// Finishes what somebody who was killed had begun in the user's own folder. A project's is not
@@ -105,7 +105,7 @@ impl Skills {
                 hash,
                 files: skill.files.clone(),
                 facts: None,
-                saved_ms: now_ms(),
+                saved_ms: self.inner.store.now_ms(),
                 saved_by: BY_HAND.to_owned(),
                 how: SavedHow::Edited,
             };
@@ -132,7 +132,7 @@ impl Skills {
         if place == SkillPlace::Project {
             // First: whoever is killed after writing must not find its own skill waiting.
             make_project_folder(&folder).map_err(|error| disk(error.to_string()))?;
-            self.inner.store.approve_skill(&key, new.name.as_str(), &hash, now_ms()).await?;
+            self.inner.store.approve_skill(&key, new.name.as_str(), &hash, self.inner.store.now_ms()).await?;
         }
         let written = in_background(move || {
             write::clean(&path);
@@ -148,7 +148,7 @@ impl Skills {
             hash,
             files: new.files,
             facts: new.facts,
-            saved_ms: now_ms(),
+            saved_ms: self.inner.store.now_ms(),
             saved_by: one_line(&new.by, 100),
             how: new.how,
         };
@@ -174,8 +174,9 @@ impl Skills {
     ) -> Result<(Option<SkillFiles>, Option<SkillVersion>), SkillError> {
         let (path, wanted) = (self.writable(place)?, name.clone());
         let there = in_background(move || folder::read_one(&path, &wanted)).await;
-        let there = there.unwrap_or_else(|| Err("it was interrupted".to_owned()));
-        let there = there.map_err(|why| SkillError::Disk { what: format!("the skill {name}"), why })?;
+        let unreadable = |why: String| SkillError::Disk { what: format!("the skill {name}"), why };
+        let there = there.ok_or_else(|| unreadable("it was interrupted".to_owned()))?;
+        let there = there.map_err(|error| unreadable(error.to_string()))?;
         let folder = self.key_of(place).unwrap_or_default();
         let mut latest = self.inner.store.latest_skill(&folder, name.as_str()).await?;
         if let Some(files) = &there
@@ -188,7 +189,7 @@ impl Skills {
                 hash: files.hash(),
                 files: files.clone(),
                 facts: None,
-                saved_ms: now_ms(),
+                saved_ms: self.inner.store.now_ms(),
                 saved_by: BY_HAND.to_owned(),
                 how: SavedHow::Edited,
             };
@@ -217,7 +218,7 @@ impl Skills {
             hash: String::new(),
             files: SkillFiles::default(),
             facts: None,
-            saved_ms: now_ms(),
+            saved_ms: self.inner.store.now_ms(),
             saved_by: one_line(by, 100),
             how: SavedHow::Deleted,
         };
@@ -329,7 +330,10 @@ impl Skills {
         }
         self.writable(SkillPlace::Project)?;
         let folder = self.key_of(SkillPlace::Project).unwrap_or_default();
-        self.inner.store.approve_skill(&folder, shown.name.as_str(), &shown.hash, now_ms()).await?;
+        self.inner
+            .store
+            .approve_skill(&folder, shown.name.as_str(), &shown.hash, self.inner.store.now_ms())
+            .await?;
         self.look_again().await;
         Ok(())
     }

@@ -8,16 +8,13 @@ use crate::store::StoreError;
 /// Nothing was changed, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillError {
-    /// Not a name.
     #[error(transparent)]
     Name(#[from] NameError),
     /// Not a skill of these files.
     #[error(transparent)]
     Files(#[from] FilesError),
-    /// `SKILL.md` is wrong.
     #[error("SKILL.md: {0}")]
     Md(FrontMatterError),
-    /// No such skill.
     #[error("there is no skill `{name}`{}", nearest_text(.nearest))]
     Unknown {
         /// As it was written, shortened.
@@ -28,9 +25,7 @@ pub enum SkillError {
     /// It has no such version.
     #[error("`{name}` has no version {version}{}", versions_text(.known))]
     NoVersion {
-        /// Which skill.
         name: String,
-        /// Which version.
         version: i64,
         /// Those that can be read, the latest first.
         known: Vec<i64>,
@@ -50,23 +45,16 @@ pub enum SkillError {
     },
     /// The code does not compile.
     #[error("not saved: the code is not valid Python: {message}{}", line_text(*.line))]
-    Syntax {
-        /// What Python says.
-        message: String,
-        /// Where.
-        line: Option<u64>,
-    },
+    Syntax { message: String, line: Option<u64> },
     /// The test says no.
     #[error("not saved: the test failed: {message}{}", place_text(.file, *.line))]
     TestFailed {
         /// Which file of the skill.
         file: String,
-        /// What went wrong.
         message: String,
         /// Where in the test.
         line: Option<u64>,
     },
-    /// Bad arguments otherwise.
     #[error("{0}")]
     Bad(String),
     /// As many as there may be.
@@ -81,7 +69,6 @@ pub enum SkillError {
     /// The disk said no. What was there is still there.
     #[error("{what} cannot be written: {why}")]
     Disk {
-        /// What.
         what: String,
         /// What the system says.
         why: String,

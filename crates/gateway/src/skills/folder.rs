@@ -8,8 +8,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use gristmill_domain::one_line;
-use gristmill_domain::skills::{SKILL_BYTES_MAX, SKILL_FILES_MAX, SKILLS_MAX, SkillFiles, SkillName};
+use gristmill_domain::skills::{
+    FilesError, NameError, SKILL_BYTES_MAX, SKILL_FILES_MAX, SKILLS_MAX, SkillFiles, SkillName,
+};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 
 /// Entries of the folder that are looked at: room for skills and for what lies about.
 const ENTRIES_MAX: usize = 2_000;
@@ -77,18 +80,67 @@ pub(super) fn read(folder: &Path) -> Found {
         }
         match read_skill(&opened, &name, &found.skills) {
             Ok(skill) => found.skills.push(skill),
-            Err(why) => found.problems.push(Problem { name: one_line(&name, 64), why }),
+            Err(why) => found.problems.push(Problem { name: one_line(&name, 64), why: why.to_string() }),
         }
     }
     found
 }
 
+/// A folder that cannot be read as a skill. Nothing of it is used.
+#[derive(Debug, thiserror::Error)]
+pub enum UnreadableSkill {
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// Its name is none that can be imported.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Another folder beside it means the same name.
+    #[error("its name reads like `{0}`, which comes first")]
+    ReadsLike(SkillName),
+    /// It, or something in it, leads elsewhere.
+    #[error("it is a link; links are not followed")]
+    Link,
+    /// More than a skill has.
+    #[error("it has more than {SKILL_FILES_MAX} files")]
+    TooManyFiles,
+    /// One of its files.
+    #[error("{name}: {why}")]
+    File {
+        name: String,
+        /// What is wrong with it.
+        why: Box<UnreadableSkill>,
+    },
+    /// Its files together are no skill.
+    #[error(transparent)]
+    Files(#[from] FilesError),
+    /// In place of a file.
+    #[error("it is a folder; the files of a skill lie side by side")]
+    Folder,
+    /// A pipe, a device.
+    #[error("it is not a file")]
+    NotAFile,
+    /// Not to be kept whole.
+    #[error("it is larger than {SKILL_BYTES_MAX} bytes")]
+    TooLarge,
+    #[error("it is not text in UTF-8")]
+    NotText,
+    /// The system says no.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}
+
+impl From<Errno> for UnreadableSkill {
+    fn from(error: Errno) -> Self {
+        Self::System(error.into())
+    }
+}
+
 /// One skill of the folder; `None` if there is none of exactly this name.
-pub(super) fn read_one(folder: &Path, name: &SkillName) -> Result<Option<SkillFiles>, String> {
-    let Some(opened) = open(folder).map_err(|error| error.to_string())? else { return Ok(None) };
+pub(super) fn read_one(folder: &Path, name: &SkillName) -> Result<Option<SkillFiles>, UnreadableSkill> {
+    let Some(opened) = open(folder)? else { return Ok(None) };
     match rustix::fs::statat(&opened, name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
-        Err(rustix::io::Errno::NOENT) => Ok(None),
-        Err(error) => Err(error.to_string()),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
         Ok(_) => read_skill(&opened, name.as_str(), &[]).map(|skill| Some(skill.files)),
     }
 }
@@ -102,9 +154,8 @@ pub(super) fn skill_names(folder: &Path) -> Vec<SkillName> {
 }
 
 /// A skill's folder that somebody names, to be imported: anywhere, under any name.
-pub fn read_files(folder: &Path) -> Result<SkillFiles, String> {
-    let opened = open(folder).map_err(|error| error.to_string())?;
-    let opened = opened.ok_or_else(|| format!("there is no folder {}", folder.display()))?;
+pub fn read_files(folder: &Path) -> Result<SkillFiles, UnreadableSkill> {
+    let opened = open(folder)?.ok_or_else(|| UnreadableSkill::NoFolder(folder.to_owned()))?;
     files_of(&opened)
 }
 
@@ -200,56 +251,54 @@ pub(super) fn names(folder: &OwnedFd, count_max: usize) -> io::Result<(Vec<Strin
     Ok((names, false))
 }
 
-fn read_skill(folder: &OwnedFd, name: &str, others: &[FoundSkill]) -> Result<FoundSkill, String> {
-    let name = SkillName::new(name).map_err(|error| error.to_string())?;
+fn read_skill(folder: &OwnedFd, name: &str, others: &[FoundSkill]) -> Result<FoundSkill, UnreadableSkill> {
+    let name = SkillName::new(name)?;
     if let Some(other) = others.iter().find(|other| other.name.folded() == name.folded()) {
-        return Err(format!("its name reads like `{}`, which comes first", other.name));
+        return Err(UnreadableSkill::ReadsLike(other.name.clone()));
     }
     let opened = open_below(folder, name.as_str()).map_err(|error| match error {
-        rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR => {
-            "it is a link; links are not followed".to_owned()
-        }
-        error => error.to_string(),
+        Errno::LOOP | Errno::NOTDIR => UnreadableSkill::Link,
+        error => error.into(),
     })?;
     let files = files_of(&opened)?;
-    files.code(&name).map_err(|error| error.to_string())?;
+    files.code(&name)?;
     Ok(FoundSkill { name, files })
 }
 
-fn files_of(folder: &OwnedFd) -> Result<SkillFiles, String> {
-    let (names, more) = names(folder, SKILL_ENTRIES_MAX).map_err(|error| error.to_string())?;
+fn files_of(folder: &OwnedFd) -> Result<SkillFiles, UnreadableSkill> {
+    let (names, more) = names(folder, SKILL_ENTRIES_MAX)?;
     if more {
-        return Err(format!("it has more than {SKILL_FILES_MAX} files"));
+        return Err(UnreadableSkill::TooManyFiles);
     }
     let mut files = SkillFiles::default();
     for name in names {
         if name.starts_with('.') || name == "__pycache__" {
             continue;
         }
-        let text = read_text(folder, &name).map_err(|why| format!("{}: {why}", one_line(&name, 64)))?;
-        files.put(&name, &text).map_err(|error| error.to_string())?;
+        let text = read_text(folder, &name)
+            .map_err(|why| UnreadableSkill::File { name: one_line(&name, 64), why: Box::new(why) })?;
+        files.put(&name, &text)?;
     }
     Ok(files)
 }
 
-fn read_text(folder: &OwnedFd, name: &str) -> Result<String, String> {
+fn read_text(folder: &OwnedFd, name: &str) -> Result<String, UnreadableSkill> {
     // Not blocking: a pipe in its place must not hold us.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(|error| match error {
-        rustix::io::Errno::LOOP => "it is a link; links are not followed".to_owned(),
-        error => error.to_string(),
+        Errno::LOOP => UnreadableSkill::Link,
+        error => error.into(),
     })?;
-    let stat = rustix::fs::fstat(&file).map_err(|error| error.to_string())?;
+    let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
-        FileType::Directory => return Err("it is a folder; the files of a skill lie side by side".to_owned()),
-        _ => return Err("it is not a file".to_owned()),
+        FileType::Directory => return Err(UnreadableSkill::Folder),
+        _ => return Err(UnreadableSkill::NotAFile),
     }
     let mut bytes = Vec::new();
-    let taken = std::fs::File::from(file).take(SKILL_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-    taken.map_err(|error| error.to_string())?;
+    std::fs::File::from(file).take(SKILL_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > SKILL_BYTES_MAX {
-        return Err(format!("it is larger than {SKILL_BYTES_MAX} bytes"));
+        return Err(UnreadableSkill::TooLarge);
     }
-    String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| UnreadableSkill::NotText)
 }

@@ -7,7 +7,8 @@ use gristmill_domain::search::{Index, Query};
 use gristmill_domain::skills::usage_line;
 use serde_json::{Value, json};
 
-use super::view::{Skill, SkillPlace, SkillsView};
+use super::skill::{Skill, SkillPlace};
+use super::view::SkillsView;
 
 /// More than this many are found with words or tags.
 const SHOWN_MAX: usize = 100;
@@ -16,7 +17,6 @@ const SHOWN_MAX: usize = 100;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ListDetail {
-    /// Its name.
     Names,
     /// What it is for and how it is used.
     #[default]

@@ -7,41 +7,44 @@
 //! Walls: a project's skills come from anybody. Nothing of them can be imported or found until the user
 //! said yes to exactly these files, and everything about them is bounded.
 
-mod analysis;
 mod changes;
 mod error;
 mod folder;
+mod inspection;
 mod listing;
 mod offer;
 mod program_calls;
+mod sandbox;
 mod save;
+mod skill;
 mod view;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, Weak};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use gristmill_domain::skills::{CodeFacts, SkillName};
+use parking_lot::Mutex;
 
-use crate::builder::Core;
-use crate::history::History;
 use crate::store::Store;
 use crate::upstream::{TreeLease, TreeStore};
-use analysis::Sandbox;
 use folder::{Found, FoundSkill};
+use inspection::Inspector;
 use view::Known;
 
+pub use crate::ports::SkillOffer;
 pub use changes::WaitingSkill;
 pub use error::SkillError;
-pub use folder::{Problem, read_files};
+pub use folder::{Problem, UnreadableSkill, read_files};
 pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
-pub use offer::SkillOffer;
 pub(crate) use program_calls::{MayChange, ProgramSkills, SkillCall};
+pub(crate) use sandbox::{SandboxProgram, SkillSandbox};
 pub use save::{SaveRequest, SavedSkill, SkillTest};
+pub use skill::{Skill, SkillPlace, Standing};
 pub(crate) use view::FrozenSkills;
-pub use view::{Skill, SkillPlace, SkillsView, Standing};
+pub use view::SkillsView;
 
 /// Where skills lie below a project.
 pub const PROJECT_FOLDER: &str = ".gristmill/skills";
@@ -60,7 +63,6 @@ const READ_AT_ONCE_MAX: usize = 20;
 
 /// Where skills are, and what remembers them.
 pub struct SkillsSettings {
-    /// Their history.
     pub store: Store,
     /// The user's own folder; none where nothing is kept.
     pub user: Option<PathBuf>,
@@ -74,6 +76,8 @@ pub struct SkillsSettings {
 #[derive(Clone)]
 pub struct Skills {
     inner: Arc<Inner>,
+    /// Without one nothing can be checked, and so nothing saved.
+    sandbox: Option<Arc<dyn SkillSandbox>>,
 }
 
 struct Inner {
@@ -81,13 +85,10 @@ struct Inner {
     user: Option<PathBuf>,
     project: Option<PathBuf>,
     trees: Arc<TreeStore>,
-    sandbox: OnceLock<Sandbox>,
-    /// Where runs of tests are recorded.
-    history: OnceLock<History>,
     looked: tokio::sync::Mutex<Looked>,
     /// Whether what a killed one left was cleaned up.
     is_clean: AtomicBool,
-    tree: std::sync::Mutex<Option<(String, Arc<TreeLease>)>>,
+    tree: Mutex<Option<(String, Arc<TreeLease>)>>,
 }
 
 #[derive(Default)]
@@ -109,23 +110,17 @@ impl Skills {
                 user,
                 project,
                 trees: Arc::new(TreeStore::new(cache.join("skill-trees"))),
-                sandbox: OnceLock::new(),
-                history: OnceLock::new(),
                 looked: tokio::sync::Mutex::default(),
                 is_clean: AtomicBool::new(false),
-                tree: std::sync::Mutex::default(),
+                tree: Mutex::default(),
             }),
+            sandbox: None,
         }
     }
 
-    /// From now on code can be checked.
-    pub(crate) fn attach(&self, core: Weak<Core>) {
-        let _ = self.inner.sandbox.set(Sandbox::new(core));
-    }
-
-    /// From now on what a test runs is in this history, like any program. The first one stays.
-    pub fn record_tests_in(&self, history: History) {
-        let _ = self.inner.history.set(history);
+    /// The same skills, for whoever can have code checked and tested there.
+    pub(crate) fn with_sandbox(&self, sandbox: Arc<dyn SkillSandbox>) -> Self {
+        Self { inner: Arc::clone(&self.inner), sandbox: Some(sandbox) }
     }
 
     /// All skills, as they were a second ago at most.
@@ -170,18 +165,18 @@ impl Skills {
     /// first if a gateway is there to do it.
     pub async fn look_closely(&self) -> Arc<SkillsView> {
         let view = self.look().await;
-        let Some(sandbox) = self.inner.sandbox.get() else { return view };
+        let Some(sandbox) = &self.sandbox else { return view };
         let unread = view.usable().filter(|skill| skill.known_facts.is_none() && skill.version > 0);
         let mut has_read = false;
         for skill in unread.take(READ_AT_ONCE_MAX) {
-            has_read |= self.read_code(sandbox, skill).await.is_some();
+            has_read |= self.read_code(sandbox.as_ref(), skill).await.is_some();
         }
         if has_read { self.look_again().await } else { view }
     }
 
-    async fn read_code(&self, sandbox: &Sandbox, skill: &Skill) -> Option<()> {
+    async fn read_code(&self, sandbox: &dyn SkillSandbox, skill: &Skill) -> Option<()> {
         // What does not compile says nothing about itself, which is an answer as well.
-        let mut facts = match sandbox.analyse(skill.code()).await {
+        let mut facts = match Inspector(sandbox).inspect(skill.code()).await {
             Ok(facts) => facts,
             Err(SkillError::Syntax { message, line }) => {
                 let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
@@ -189,7 +184,7 @@ impl Skills {
             }
             Err(_) => return None,
         };
-        let tools = sandbox.core().ok()?.tools.freeze().await;
+        let tools = sandbox.tools().await;
         if let Some(lookup) = tools.lookup() {
             facts.note_schemas(lookup);
         }
@@ -204,7 +199,7 @@ impl Skills {
         if view.is_empty() {
             return FrozenSkills { view, tree: None };
         }
-        let kept = self.inner.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kept = self.inner.tree.lock().clone();
         if let Some((_, tree)) = kept.filter(|(version, _)| version == view.version()) {
             return FrozenSkills { view, tree: Some(tree) };
         }
@@ -214,7 +209,7 @@ impl Skills {
         let tree = lease.map(Arc::new);
         if let Some(tree) = &tree {
             let kept = Some((view.version().to_owned(), Arc::clone(tree)));
-            *self.inner.tree.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+            *self.inner.tree.lock() = kept;
         }
         FrozenSkills { view, tree }
     }
@@ -329,12 +324,6 @@ fn folder_fingerprint(folder: Option<&Path>) -> blake3::Hash {
 /// The disk, where nobody else waits for it.
 async fn in_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work).await.ok()
-}
-
-/// Wall-clock time, in unix milliseconds.
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What a program asks of skills: to list, to save, to delete. Reading needs nobody: the files are there,
 //! unless its interpreter is older than they are.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use super::listing::{ListQuery, listed};
 use super::save::{SaveRequest, SavedSkill, SkillTest};
 use super::view::{FrozenSkills, SkillsView};
 use super::{SkillOffer, Skills};
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::ports::{ToolFailure, Tools};
 
 /// Who saves, where a program does.
@@ -21,7 +22,7 @@ const BY_A_PROGRAM: &str = "a program";
 /// One request, as the guest writes it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct SkillCallPayload {
     action: Action,
     #[serde(default)]
     name: String,
@@ -51,9 +52,8 @@ enum Action {
     Load,
 }
 
-/// One request.
 #[derive(Debug)]
-pub(crate) struct SkillCall(Written);
+pub(crate) struct SkillCall(SkillCallPayload);
 
 impl SkillCall {
     /// From the guest's JSON.
@@ -72,7 +72,6 @@ impl SkillCall {
         }
     }
 
-    /// The program's line.
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
@@ -113,13 +112,13 @@ impl ProgramSkills {
     }
 
     fn view(&self) -> Arc<SkillsView> {
-        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now.lock();
         now.clone().unwrap_or_else(|| Arc::clone(&self.frozen.view))
     }
 
     /// Does what was asked. The answer is what the guest reads.
     pub async fn answer(&self, call: SkillCall, tools: &dyn Tools) -> Result<ToolAnswer, ToolFailure> {
-        let Written { action, name, code, query, description, tags, test, .. } = call.0;
+        let SkillCallPayload { action, name, code, query, description, tags, test, .. } = call.0;
         let outcome = match action {
             Action::List => {
                 let query = ListQuery { query, tags: tags.unwrap_or_default(), ..ListQuery::default() };
@@ -200,7 +199,7 @@ impl ProgramSkills {
 
     async fn renew(&self, skills: &Skills) {
         let view = skills.look().await;
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(view);
+        *self.now.lock() = Some(view);
     }
 }
 

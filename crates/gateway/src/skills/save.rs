@@ -8,20 +8,20 @@ use gristmill_domain::skills::{
 };
 use serde_json::Value;
 
-use super::analysis::{Sandbox, TestRecord};
 use super::changes::{ChangeLock, NewVersion};
 use super::error::SkillError;
-use super::view::{FrozenSkills, Skill, SkillPlace, SkillsView, Standing};
+use super::inspection::{EXAMPLE_ASSERT, Inspector};
+use super::sandbox::SkillSandbox;
+use super::skill::{Skill, SkillPlace, Standing};
+use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
-use crate::executions::Owner;
+use crate::ids::Owner;
 use crate::store::SavedHow;
 
 /// A skill to be saved, as code.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SaveRequest {
-    /// Its name.
     pub name: String,
-    /// Its source.
     pub code: String,
     /// What it is for; none to keep what is said already, or to take the docstring.
     pub description: Option<String>,
@@ -31,14 +31,10 @@ pub struct SaveRequest {
     pub test: Option<SkillTest>,
     /// Whether it goes into the project's folder even if it is new.
     pub in_project: bool,
-    /// Who saves it.
     pub by: String,
     /// Whose the runs of its tests are in the history; none for the local owner.
     pub owner: Option<Owner>,
 }
-
-/// Begins the line of an example's test that fails: the message says all, the line nothing more.
-pub(super) const EXAMPLE_ASSERT: &str = "assert found == expected,";
 
 /// How a skill is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,11 +53,8 @@ pub enum SkillTest {
 /// A skill that was saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedSkill {
-    /// Its name.
     pub name: SkillName,
-    /// Its number.
     pub version: i64,
-    /// Where it lies.
     pub place: SkillPlace,
     /// What was read out of its code.
     pub facts: CodeFacts,
@@ -69,14 +62,13 @@ pub struct SavedSkill {
     pub tests: usize,
     /// Whether everything was so already, so that nothing was written.
     pub is_unchanged: bool,
-    /// Things worth knowing.
     pub notes: Vec<String>,
     /// Its source, as it was kept.
     pub code: String,
 }
 
 /// A skill on its way to be saved.
-struct Wanted {
+struct SkillDraft {
     name: SkillName,
     place: SkillPlace,
     files: SkillFiles,
@@ -129,7 +121,6 @@ impl SkillTest {
         }
     }
 
-    /// As Python.
     fn source(&self) -> String {
         match self {
             SkillTest::Source(source) => source.clone(),
@@ -178,7 +169,7 @@ impl Skills {
         }
         let said = Described { description: request.description, tags: request.tags };
         let tests = Tests::Run(request.owner.unwrap_or_else(Owner::local));
-        self.save_checked(&view, Wanted { name, place, files, said, by: request.by, tests }).await
+        self.save_checked(&view, SkillDraft { name, place, files, said, by: request.by, tests }).await
     }
 
     /// Saves a whole folder, of the local owner's own making.
@@ -216,7 +207,7 @@ impl Skills {
         let view = self.look_again().await;
         let place = self.place_for(&view, &name, in_project)?;
         let (said, by) = (Described::default(), by.to_owned());
-        self.save_checked(&view, Wanted { name, place, files, said, by, tests }).await
+        self.save_checked(&view, SkillDraft { name, place, files, said, by, tests }).await
     }
 
     /// Runs the tests of a skill as it is. How many there are.
@@ -224,7 +215,7 @@ impl Skills {
         let (view, name) = self.named(name).await?;
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
-        self.sandbox()?.analyse(skill.code()).await?;
+        Inspector(self.sandbox()?).inspect(skill.code()).await?;
         self.try_out(&view, &name, &skill.files, Owner::local()).await
     }
 
@@ -256,20 +247,24 @@ impl Skills {
         if is_new && count >= SKILLS_MAX { Err(SkillError::TooMany(count)) } else { Ok(place) }
     }
 
-    fn sandbox(&self) -> Result<&Sandbox, SkillError> {
-        let sandbox = self.inner.sandbox.get();
+    fn sandbox(&self) -> Result<&dyn SkillSandbox, SkillError> {
+        let sandbox = self.sandbox.as_deref();
         sandbox.ok_or_else(|| SkillError::Unchecked("no gateway runs that could do it".to_owned()))
     }
 
-    async fn save_checked(&self, view: &Arc<SkillsView>, wanted: Wanted) -> Result<SavedSkill, SkillError> {
-        let Wanted { name, place, mut files, said, by, tests } = wanted;
+    async fn save_checked(
+        &self,
+        view: &Arc<SkillsView>,
+        draft: SkillDraft,
+    ) -> Result<SavedSkill, SkillError> {
+        let SkillDraft { name, place, mut files, said, by, tests } = draft;
         let sandbox = self.sandbox()?;
         let code = files.code(&name)?.to_owned();
-        let mut facts = sandbox.analyse(&code).await?;
+        let mut facts = Inspector(sandbox).inspect(&code).await?;
         let is_known = |skill: &Skill| skill.name == name && skill.standing != Standing::Waiting;
         let is_new = !view.all().iter().any(is_known);
         let mut notes = Vec::new();
-        let tools = sandbox.core()?.tools.freeze().await;
+        let tools = sandbox.tools().await;
         if let Some(lookup) = tools.lookup() {
             if is_new {
                 name.check_free_in(lookup.catalogue())?;
@@ -369,8 +364,7 @@ impl Skills {
             why: error.to_string(),
         })?;
         let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
-        let record = TestRecord { history: self.inner.history.get().cloned(), owner };
-        self.sandbox()?.test(name, files, frozen, &record).await?;
+        Inspector(self.sandbox()?).test(name, files, frozen, &owner).await?;
         Ok(count)
     }
 }

@@ -1,156 +1,24 @@
 //! All skills at one moment: never changes, shared by everyone who began with it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use gristmill_domain::catalogue::{Lookup, fold};
-use gristmill_domain::skills::{
-    CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, described_by, drift,
-};
+use gristmill_domain::catalogue::fold;
+use gristmill_domain::nearest;
+use gristmill_domain::skills::{SKILL_FILE, SkillFiles, SkillName};
 use gristmill_domain::tree::TreeFile;
-use gristmill_domain::{nearest, one_line};
 
 use super::folder::{FoundSkill, Problem};
-use super::offer::SkillOffer;
-use crate::store::{SavedHow, SkillVersion};
+use super::offer;
+use super::skill::{Skill, SkillPlace, Standing};
+use crate::ports::SkillOffer;
+use crate::store::SkillVersion;
 use crate::upstream::TreeLease;
 
 /// In the tree that programs see: the names of those that wait, a line each.
 const WAITING_FILE: &str = ".waiting";
 
-/// Where a skill lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SkillPlace {
-    /// In the user's own folder.
-    User,
-    /// In the project's folder, which wins.
-    Project,
-}
-
-impl SkillPlace {
-    /// For people.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            SkillPlace::User => "user",
-            SkillPlace::Project => "project",
-        }
-    }
-}
-
-/// Whether a skill can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// It can be imported.
-    Usable,
-    /// It is a project's, and the user has not said yes to it.
-    Waiting,
-    /// The project has one of the same name, which wins.
-    Hidden,
-}
-
-/// One skill.
-#[derive(Clone, Debug)]
-pub struct Skill {
-    /// Its name.
-    pub name: SkillName,
-    /// Where it lies.
-    pub place: SkillPlace,
-    /// Whether it can be used.
-    pub standing: Standing,
-    /// Its number in the history; 0 if that could not be read.
-    pub version: i64,
-    /// Of its files.
-    pub hash: String,
-    /// Its files.
-    pub files: SkillFiles,
-    /// When this version came to be, in unix milliseconds.
-    pub saved_ms: i64,
-    /// Who brought it.
-    pub saved_by: String,
-    /// How this version came to be.
-    pub how: SavedHow,
-    /// What was read out of its code, if it was.
-    pub known_facts: Option<CodeFacts>,
-    md: SkillMd,
-}
-
-impl Skill {
-    pub(super) fn new(
-        found: FoundSkill,
-        place: SkillPlace,
-        latest: Option<&SkillVersion>,
-    ) -> Result<Self, Problem> {
-        let FoundSkill { name, files } = found;
-        let wrong = |why: String| Problem { name: name.as_str().to_owned(), why };
-        let md = files.get(SKILL_FILE).map(SkillMd::parse).transpose();
-        let md = md.map_err(|error| wrong(format!("{SKILL_FILE}: {error}")))?.unwrap_or_default();
-        if let Some(said) = md.front.text("name").filter(|said| fold(said) != name.folded()) {
-            let said = one_line(&said, 64);
-            return Err(wrong(format!("its {SKILL_FILE} calls it `{said}`; folder and name must agree")));
-        }
-        let hash = files.hash();
-        let latest = latest.filter(|latest| latest.hash == hash);
-        Ok(Self {
-            place,
-            standing: Standing::Usable,
-            version: latest.map_or(0, |latest| latest.version),
-            saved_ms: latest.map_or(0, |latest| latest.saved_ms),
-            saved_by: latest.map_or_else(String::new, |latest| latest.saved_by.clone()),
-            how: latest.map_or(SavedHow::Edited, |latest| latest.how),
-            known_facts: latest.and_then(|latest| latest.facts.clone()),
-            name,
-            hash,
-            files,
-            md,
-        })
-    }
-
-    /// Its source.
-    pub fn code(&self) -> &str {
-        self.files.code(&self.name).unwrap_or_default()
-    }
-
-    /// What it is for, on one line.
-    pub fn description(&self) -> String {
-        let said = self.md.description();
-        match &self.known_facts {
-            Some(facts) if said.is_empty() => described_by(&self.name, facts),
-            Some(_) | None => said,
-        }
-    }
-
-    /// Its tags.
-    pub fn tags(&self) -> Vec<String> {
-        self.md.tags()
-    }
-
-    /// What describes it, as it is shown to programs.
-    pub fn usage(&self) -> String {
-        self.md.render()
-    }
-
-    /// What was read out of its code; as much as its `SKILL.md` says, if nobody has read it.
-    pub fn facts(&self) -> Cow<'_, CodeFacts> {
-        match &self.known_facts {
-            Some(facts) => Cow::Borrowed(facts),
-            None => Cow::Owned(CodeFacts::default()),
-        }
-    }
-
-    /// Why it cannot be imported although it may be: its code is no Python. None if nobody has read it yet.
-    pub fn broken(&self) -> Option<&str> {
-        self.known_facts.as_ref()?.broken.as_deref()
-    }
-
-    /// What it needs and does not find as it was.
-    pub fn drift(&self, lookup: Option<&Lookup>) -> Vec<ToolDrift> {
-        lookup.map(|lookup| drift(&self.facts(), lookup)).unwrap_or_default()
-    }
-}
-
-/// See the module.
 #[derive(Default)]
 pub struct SkillsView {
     skills: Vec<Skill>,
@@ -210,7 +78,7 @@ impl SkillsView {
             hasher.update(format!("waiting {}\0", skill.name).as_bytes());
         }
         let version = hasher.finalize().to_hex().to_string();
-        let offer = Arc::new(SkillOffer::of(&format!("{version}{read}"), usable()));
+        let offer = Arc::new(offer::offer(&format!("{version}{read}"), usable()));
         Self { skills, problems, version, offer }
     }
 

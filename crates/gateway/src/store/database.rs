@@ -1,16 +1,16 @@
 //! Opening the file: whose it is, which version, how it is written.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use gristmill_files::{FileLock, make_private_folder};
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::StoreError;
 use super::{FILE_NAME, migrations};
-use crate::private_file::FileLock;
 
 /// Held while the file is opened.
 const LOCK_NAME: &str = "gristmill.db.lock";
@@ -18,18 +18,15 @@ const LOCK_NAME: &str = "gristmill.db.lock";
 /// How long another process may hold it. Each of our own jobs takes milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What stands in the file's head: `Gris`.
-pub(super) const APPLICATION_ID: i64 = 0x4772_6973;
-
 /// What the write-ahead log may keep of the disk when nobody needs it.
 const LOG_BYTES_KEPT: i64 = 16 << 20;
 
 pub(super) fn open(folder: &Path) -> Result<Connection, StoreError> {
     let failed = |error: io::Error| StoreError::Folder { folder: folder.to_owned(), why: error.to_string() };
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    make_private_folder(folder).map_err(failed)?;
     let file = folder.join(FILE_NAME);
     // One gateway opens at a time: to begin a log and to make tables takes the file for oneself.
-    let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(failed)?;
+    let _opening = FileLock::take(&folder.join(LOCK_NAME)).map_err(|error| failed(error.into()))?;
     // The file first, for its mode; SQLite gives the files beside it the same.
     OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&file).map_err(failed)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -71,7 +68,7 @@ pub(super) fn open_in_memory() -> Result<Connection, StoreError> {
 fn check_owner(connection: &Connection, file: &Path) -> Result<(), StoreError> {
     let application: i64 = connection.query_row("PRAGMA application_id", (), |row| row.get(0))?;
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
-    if application != APPLICATION_ID && tables > 0 {
+    if application != migrations::APPLICATION_ID && tables > 0 {
         let why = "it is a database of another program".to_owned();
         return Err(StoreError::NotOurs { file: file.to_owned(), why });
     }

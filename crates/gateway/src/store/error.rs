@@ -7,28 +7,18 @@ use rusqlite::ErrorCode;
 /// The database could not be used. What was written before is still there.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Nothing was opened.
     #[error("the data folder {} cannot be used: {why}; set GRISTMILL_DATA_DIR to a folder of yours that can be written", .folder.display())]
     Folder {
-        /// Which.
         folder: PathBuf,
         /// What the system says.
         why: String,
     },
     /// Nothing was opened or changed.
     #[error("{} was written by a newer gristmill (its version is {found}, this one knows {known}); use that gristmill, or set GRISTMILL_DATA_DIR to another folder", .file.display())]
-    Newer {
-        /// Which.
-        file: PathBuf,
-        /// Its version.
-        found: i64,
-        /// Ours.
-        known: i64,
-    },
+    Newer { file: PathBuf, found: i64, known: i64 },
     /// Nothing was opened or changed.
     #[error("{} is not gristmill's database: {why}; move it away, or bring back a backup (`gristmill db backup` makes them)", .file.display())]
     NotOurs {
-        /// Which.
         file: PathBuf,
         /// What was found instead.
         why: String,

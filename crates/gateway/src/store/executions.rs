@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 
-use super::{Store, StoreError};
-use crate::history::{
+use super::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
-    RecordedError, RecordedOutcome, TokenAccount,
+    RecordedError, RecordedOutcome, Reply, Store, StoreError,
 };
+use crate::clock::unix_ms;
+use crate::report::TokenAccount;
 
 /// Names that are told where several begin alike.
 const NAMES_TOLD_MAX: usize = 10;
@@ -43,7 +44,7 @@ impl From<HistoryFilter> for FilterValues {
             owner: filter.owner.map(|owner| owner.0),
             session: filter.session,
             failed: filter.failed,
-            since: filter.since.map_or(i64::MIN, crate::history::unix_ms),
+            since: filter.since.map_or(i64::MIN, unix_ms),
         }
     }
 }
@@ -71,8 +72,7 @@ impl Store {
         });
     }
 
-    /// Completes it.
-    pub(crate) async fn end_execution(&self, row: Arc<EndedRow>) -> Result<(), StoreError> {
+    pub(crate) fn end_execution(&self, row: Arc<EndedRow>) -> Reply<()> {
         self.change(move |transaction| {
             if !write_end(transaction, &row)? {
                 write_beginning(transaction, &row.begun)?;
@@ -81,21 +81,19 @@ impl Store {
             write_tokens(transaction, &row)?;
             write_calls(transaction, &row)
         })
-        .await
     }
 
     /// Gateways that have executions running, by what they wrote.
-    pub(crate) async fn gateways_with_running(&self) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn gateways_with_running(&self) -> Reply<Vec<String>> {
         self.run(|connection| {
             let mut query =
                 connection.prepare("SELECT DISTINCT gateway FROM executions WHERE outcome = 'running'")?;
             Ok(query.query_map((), |row| row.get(0))?.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// Nobody will tell how these ended.
-    pub(crate) async fn mark_lost(&self, gateways: Vec<String>) -> Result<(), StoreError> {
+    pub(crate) fn mark_lost(&self, gateways: Vec<String>) -> Reply<()> {
         self.change(move |transaction| {
             let mut update = transaction.prepare(
                 "UPDATE executions SET outcome = 'lost' WHERE outcome = 'running' AND gateway = ?1",
@@ -105,15 +103,10 @@ impl Store {
             }
             Ok(())
         })
-        .await
     }
 
     /// By the beginning of its name.
-    pub(crate) async fn find_execution(
-        &self,
-        beginning: String,
-        owner: Option<String>,
-    ) -> Result<Found, StoreError> {
+    pub(crate) fn find_execution(&self, beginning: String, owner: Option<String>) -> Reply<Found> {
         self.run(move |connection| {
             let transaction = connection.transaction()?;
             let mut query = transaction.prepare(
@@ -131,15 +124,14 @@ impl Store {
                 [_, ..] => Ok(Found::Several(names)),
             }
         })
-        .await
     }
 
     /// The newest first, each with the beginning of its program.
-    pub(crate) async fn list_executions(
+    pub(crate) fn list_executions(
         &self,
         filter: HistoryFilter,
         limit: usize,
-    ) -> Result<Vec<ExecutionSummary>, StoreError> {
+    ) -> Reply<Vec<ExecutionSummary>> {
         let values = FilterValues::from(filter);
         self.run(move |connection| {
             let mut query = connection.prepare(&format!(
@@ -149,7 +141,6 @@ impl Store {
             ))?;
             Ok(query.query_map(values.named().as_slice(), summary)?.collect::<Result<_, _>>()?)
         })
-        .await
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 use super::executions::{FILTER, FilterValues, WITH_TOKENS, natural, whole};
-use super::{Store, StoreError};
-use crate::history::{DirectCalls, HistoryFilter, Stats, TokenAccount, ToolStats};
+use super::{DirectCalls, HistoryFilter, Reply, Stats, Store, StoreError, ToolStats};
+use crate::report::TokenAccount;
 
 /// Tools that are named.
 const TOOLS_MAX: usize = 10;
@@ -23,7 +23,7 @@ const SAVED: &str = "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_o
 
 impl Store {
     /// Everything about the executions that were asked for.
-    pub(crate) async fn execution_stats(&self, filter: HistoryFilter) -> Result<Stats, StoreError> {
+    pub(crate) fn execution_stats(&self, filter: HistoryFilter) -> Reply<Stats> {
         let values = FilterValues::from(filter);
         self.run(move |connection| {
             // One moment for all of it: other gateways write meanwhile.
@@ -35,17 +35,11 @@ impl Store {
             stats.limits_hit = limits(&transaction, &values)?;
             Ok(stats)
         })
-        .await
     }
 
     /// Removes some of those that began before a moment, or that are more than may be kept; gives
     /// how many. What runs stays.
-    pub(crate) async fn remove_executions(
-        &self,
-        before_ms: i64,
-        bytes_max: u64,
-        at_once: usize,
-    ) -> Result<usize, StoreError> {
+    pub(crate) fn remove_executions(&self, before_ms: i64, bytes_max: u64, at_once: usize) -> Reply<usize> {
         let at_once = whole(at_once as u64);
         self.change(move |transaction| {
             let old = transaction.execute(
@@ -68,17 +62,15 @@ impl Store {
                 [whole(bytes_max), at_once],
             )?)
         })
-        .await
     }
 
     /// Texts of programs of which no execution is known any more.
-    pub(crate) async fn remove_unused_programs(&self) -> Result<(), StoreError> {
+    pub(crate) fn remove_unused_programs(&self) -> Reply<()> {
         self.change(|transaction| {
             transaction
                 .execute("DELETE FROM programs WHERE hash NOT IN (SELECT program FROM executions)", ())?;
             Ok(())
         })
-        .await
     }
 }
 

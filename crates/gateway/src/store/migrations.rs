@@ -4,8 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::database::APPLICATION_ID;
 use super::error::StoreError;
+
+/// What stands in the file's head: `Gris`.
+pub(super) const APPLICATION_ID: i64 = 0x4772_6973;
 
 /// One step each. Never changed once they are out; a change is a new step.
 const STEPS: &[&str] = &[
@@ -56,7 +58,8 @@ mod tests {
 
     use super::super::{FILE_NAME, Store};
     use super::*;
-    use crate::history::{DirectCalls, HistoryFilter, TokenAccount};
+    use crate::report::TokenAccount;
+    use crate::store::{DirectCalls, HistoryFilter};
 
     /// A database as it was after so many steps.
     fn at_version(folder: &Path, version: usize) -> Connection {

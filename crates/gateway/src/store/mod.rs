@@ -8,6 +8,9 @@
 
 mod database;
 mod error;
+mod execution_record;
+mod execution_rows;
+mod execution_stats;
 mod executions;
 mod executions_together;
 mod migrations;
@@ -17,13 +20,24 @@ mod skills;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::clock::{Clock, unix_ms};
+
 pub use error::StoreError;
+pub use execution_record::{
+    ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
+};
+pub(crate) use execution_rows::{BegunRow, EndedRow};
+pub use execution_rows::{Found, HistoryFilter};
+pub use execution_stats::{DirectCalls, Stats, ToolStats};
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
@@ -38,10 +52,16 @@ const JOBS_MAX: usize = 1024;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
+/// What a job comes to; it begins when somebody waits for this. Its size and its code are the same for
+/// whoever waits: the statements are compiled here alone.
+pub type Reply<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
+
 /// See the module. Cheap to clone; the file is closed with the last clone.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
+    /// By which rows are dated.
+    clock: Clock,
 }
 
 struct Inner {
@@ -69,7 +89,23 @@ impl Store {
             .spawn(move || work(connection, waiting))
             .ok();
         // Without a thread the channel is closed, and every job says so.
-        Self { inner: Arc::new(Inner { folder, jobs: Mutex::new(Some(jobs)), thread: Mutex::new(thread) }) }
+        let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
+        Self { inner: Arc::new(Inner { folder, jobs, thread }), clock: Clock::system() }
+    }
+
+    /// The same database, with rows dated by this clock.
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// This moment, for rows and for what is too old.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.clock.now()
+    }
+
+    /// The same as rows have it.
+    pub(crate) fn now_ms(&self) -> i64 {
+        unix_ms(self.now())
     }
 
     /// The data folder that it is in; `None` for one in memory.
@@ -79,18 +115,20 @@ impl Store {
 
     /// Does one job on the database. Once begun it is done to its end, whether the caller still
     /// waits or not.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> Reply<T> {
         let (done, outcome) = oneshot::channel();
-        let jobs = self.lock_jobs().clone().ok_or(StoreError::Closed)?;
+        let jobs = self.lock_jobs().clone();
         let job: Job = Box::new(move |connection| {
             // Nobody waits any more: the work is done all the same.
             let _ = done.send(job(connection));
         });
-        jobs.send(job).await.map_err(|_| StoreError::Closed)?;
-        outcome.await.map_err(|_| StoreError::Closed)?
+        Box::pin(async move {
+            jobs.ok_or(StoreError::Closed)?.send(job).await.map_err(|_| StoreError::Closed)?;
+            outcome.await.map_err(|_| StoreError::Closed)?
+        })
     }
 
     /// Does a job when its turn comes; nobody hears of it. Left out if very many wait already.
@@ -102,19 +140,18 @@ impl Store {
     }
 
     /// One transaction, which is taken back if the job fails.
-    pub(crate) async fn change<T: Send + 'static>(
+    pub(crate) fn change<T: Send + 'static>(
         &self,
         job: impl FnOnce(&rusqlite::Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+    ) -> Reply<T> {
         self.run(|connection| {
             // At once a writer: one that begins as a reader could find itself overtaken.
-            let behaviour = rusqlite::TransactionBehavior::Immediate;
-            let transaction = connection.transaction_with_behavior(behaviour)?;
+            let behavior = rusqlite::TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(behavior)?;
             let outcome = job(&transaction)?;
             transaction.commit()?;
             Ok(outcome)
         })
-        .await
     }
 
     /// Finishes what was asked for and closes the file. Later jobs are refused.
@@ -125,15 +162,15 @@ impl Store {
         }
     }
 
-    fn lock_jobs(&self) -> std::sync::MutexGuard<'_, Option<mpsc::Sender<Job>>> {
-        self.inner.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_jobs(&self) -> MutexGuard<'_, Option<mpsc::Sender<Job>>> {
+        self.inner.jobs.lock()
     }
 }
 
 impl Inner {
     fn end(&self) -> Option<JoinHandle<()>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.jobs.lock().take();
+        self.thread.lock().take()
     }
 }
 

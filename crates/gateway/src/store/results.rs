@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Store, StoreError};
+use super::{Reply, Store, StoreError};
 
 /// One result as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl ResultRoom {
 
 impl Store {
     /// An owner's key; `fresh` becomes it if there is none yet.
-    pub(crate) async fn result_key(&self, owner: String, fresh: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    pub(crate) fn result_key(&self, owner: String, fresh: Vec<u8>) -> Reply<Vec<u8>> {
         self.change(move |transaction| {
             transaction.execute(
                 "INSERT INTO result_keys (owner, key) VALUES (?1, ?2) ON CONFLICT (owner) DO NOTHING",
@@ -136,18 +136,12 @@ impl Store {
             let query = "SELECT key FROM result_keys WHERE owner = ?1";
             Ok(transaction.query_row(query, [owner], |row| row.get(0))?)
         })
-        .await
     }
 
     /// Remembers a result, or that it came once more. Those that were used longest ago are forgotten
     /// for it, if that `may_forget`; first of its own owner's, if that one has more than half of all.
     /// What the same execution has left stays.
-    pub(crate) async fn insert_result(
-        &self,
-        new: ResultRecord,
-        room: ResultRoom,
-        may_forget: bool,
-    ) -> Result<Room, StoreError> {
+    pub(crate) fn insert_result(&self, new: ResultRecord, room: ResultRoom, may_forget: bool) -> Reply<Room> {
         self.change(move |transaction| {
             let number = |number: i64| u64::try_from(number).unwrap_or(0);
             let with_new = |held: ResultsHeld| ResultsHeld {
@@ -199,39 +193,32 @@ impl Store {
             )?;
             Ok(Room::Made(forgotten))
         })
-        .await
     }
 
     /// One of an owner's results.
-    pub(crate) async fn result(
-        &self,
-        owner: String,
-        handle: String,
-    ) -> Result<Option<ResultRecord>, StoreError> {
+    pub(crate) fn result(&self, owner: String, handle: String) -> Reply<Option<ResultRecord>> {
         self.run(move |connection| {
             let query = format!("SELECT {COLUMNS} FROM results WHERE owner = ?1 AND handle = ?2");
             Ok(connection.query_row(&query, [owner, handle], record).optional()?)
         })
-        .await
     }
 
     /// Whose result has this handle: for whoever has the machine.
-    pub(crate) async fn result_owner(&self, handle: String) -> Result<Option<String>, StoreError> {
+    pub(crate) fn result_owner(&self, handle: String) -> Reply<Option<String>> {
         self.run(move |connection| {
             let query = "SELECT owner FROM results WHERE handle = ?1 ORDER BY used_ms DESC LIMIT 1";
             Ok(connection.query_row(query, [handle], |row| row.get(0)).optional()?)
         })
-        .await
     }
 
     /// Notes that a result came once more; `None` if it is gone.
-    pub(crate) async fn renew_result(
+    pub(crate) fn renew_result(
         &self,
         owner: String,
         handle: String,
         now_ms: i64,
         (session, execution): (Option<String>, Option<String>),
-    ) -> Result<Option<ResultRecord>, StoreError> {
+    ) -> Reply<Option<ResultRecord>> {
         self.run(move |connection| {
             let mut query = connection.prepare(&format!(
                 "UPDATE results SET used_ms = max(used_ms, ?3), session = coalesce(?4, session), execution = coalesce(?5, execution)
@@ -240,11 +227,10 @@ impl Store {
             let parameters = params![owner, handle, now_ms, session, execution];
             Ok(query.query_row(parameters, record).optional()?)
         })
-        .await
     }
 
     /// Notes when results were read.
-    pub(crate) async fn use_results(&self, used: Vec<(String, String, i64)>) -> Result<(), StoreError> {
+    pub(crate) fn use_results(&self, used: Vec<(String, String, i64)>) -> Reply<()> {
         self.change(move |transaction| {
             let mut query = transaction
                 .prepare("UPDATE results SET used_ms = max(used_ms, ?3) WHERE owner = ?1 AND handle = ?2")?;
@@ -253,15 +239,10 @@ impl Store {
             }
             Ok(())
         })
-        .await
     }
 
     /// The newest first, of one owner or of all.
-    pub(crate) async fn list_results(
-        &self,
-        owner: Option<String>,
-        limit: usize,
-    ) -> Result<Vec<ResultRecord>, StoreError> {
+    pub(crate) fn list_results(&self, owner: Option<String>, limit: usize) -> Reply<Vec<ResultRecord>> {
         self.run(move |connection| {
             let mut query = connection.prepare(&format!(
                 "SELECT {COLUMNS} FROM results WHERE owner = coalesce(?1, owner)
@@ -271,35 +252,28 @@ impl Store {
             let found = query.query_map(params![owner, limit], record)?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// The file of every result.
-    pub(crate) async fn result_files(&self) -> Result<Vec<StoredFile>, StoreError> {
+    pub(crate) fn result_files(&self) -> Reply<Vec<StoredFile>> {
         self.run(|connection| {
             let mut query = connection.prepare("SELECT owner, handle, file_name, bytes FROM results")?;
             let found = query.query_map((), file)?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// Forgets a result; whether it was there.
-    pub(crate) async fn delete_result(&self, owner: String, handle: String) -> Result<bool, StoreError> {
+    pub(crate) fn delete_result(&self, owner: String, handle: String) -> Reply<bool> {
         self.change(move |transaction| {
             let gone = transaction
                 .execute("DELETE FROM results WHERE owner = ?1 AND handle = ?2", [owner, handle])?;
             Ok(gone > 0)
         })
-        .await
     }
 
     /// Forgets what nobody has used since `before_ms`, and then what is too much, oldest first.
-    pub(crate) async fn forget_results(
-        &self,
-        before_ms: i64,
-        room: ResultRoom,
-    ) -> Result<Vec<StoredFile>, StoreError> {
+    pub(crate) fn forget_results(&self, before_ms: i64, room: ResultRoom) -> Reply<Vec<StoredFile>> {
         self.change(move |transaction| {
             let mut query = transaction.prepare(
                 "DELETE FROM results WHERE used_ms < ?1 RETURNING owner, handle, file_name, bytes",
@@ -314,11 +288,10 @@ impl Store {
             }
             Ok(forgotten)
         })
-        .await
     }
 
     /// What all results come to.
-    pub async fn results_held(&self) -> Result<ResultsHeld, StoreError> {
-        self.run(|connection| held(connection, None)).await
+    pub fn results_held(&self) -> Reply<ResultsHeld> {
+        self.run(|connection| held(connection, None))
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Store, StoreError};
+use super::{Reply, Store, StoreError};
 use crate::ports::StateFailure;
 use crate::state_values::{Others, check_room};
 
@@ -84,12 +84,12 @@ fn records(
 
 impl Store {
     /// Remembers a new session with its first values, all or nothing.
-    pub(crate) async fn insert_session(
+    pub(crate) fn insert_session(
         &self,
         new: SessionRecord,
         values: Vec<(String, String)>,
         counts: SessionCounts,
-    ) -> Result<Inserted, StoreError> {
+    ) -> Reply<Inserted> {
         self.change(move |transaction| {
             let count = |condition: &str, parameters: &[&dyn rusqlite::ToSql]| {
                 let query = format!("SELECT count(*) FROM sessions WHERE {condition}");
@@ -132,83 +132,63 @@ impl Store {
             }
             Ok(Inserted::Done)
         })
-        .await
     }
 
     /// The session with this id, if it is this owner's; without an owner, whosever it is.
-    pub(crate) async fn session_by_id(
-        &self,
-        owner: Option<String>,
-        id: String,
-    ) -> Result<Option<SessionRecord>, StoreError> {
+    pub(crate) fn session_by_id(&self, owner: Option<String>, id: String) -> Reply<Option<SessionRecord>> {
         self.run(move |connection| {
             let found = records(connection, "id = ?1 AND owner = coalesce(?2, owner)", params![id, owner])?;
             Ok(found.into_iter().next())
         })
-        .await
     }
 
     /// The same by name. Without an owner there may be several.
-    pub(crate) async fn sessions_by_name(
-        &self,
-        owner: Option<String>,
-        name: String,
-    ) -> Result<Vec<SessionRecord>, StoreError> {
+    pub(crate) fn sessions_by_name(&self, owner: Option<String>, name: String) -> Reply<Vec<SessionRecord>> {
         self.run(move |connection| {
             let condition = "name = ?1 AND owner = coalesce(?2, owner) ORDER BY owner";
             records(connection, condition, params![name, owner])
         })
-        .await
     }
 
     /// All of an owner's, or of everyone's, the last used first.
-    pub(crate) async fn all_sessions(&self, owner: Option<String>) -> Result<Vec<SessionRecord>, StoreError> {
+    pub(crate) fn all_sessions(&self, owner: Option<String>) -> Reply<Vec<SessionRecord>> {
         self.run(move |connection| {
             let condition = "owner = coalesce(?1, owner) ORDER BY used_ms DESC, id";
             records(connection, condition, params![owner])
         })
-        .await
     }
 
     /// Those that nobody has used since these moments.
-    pub(crate) async fn idle_sessions(
+    pub(crate) fn idle_sessions(
         &self,
         unnamed_before_ms: i64,
         named_before_ms: i64,
-    ) -> Result<Vec<SessionRecord>, StoreError> {
+    ) -> Reply<Vec<SessionRecord>> {
         self.run(move |connection| {
             let condition = "used_ms < iif(name IS NULL, ?1, ?2) ORDER BY used_ms";
             records(connection, condition, params![unnamed_before_ms, named_before_ms])
         })
-        .await
     }
 
     /// Notes that a session is used; `None` if it is gone. Programs that ran are counted.
-    pub(crate) async fn use_session(
-        &self,
-        id: String,
-        now_ms: i64,
-        programs: i64,
-    ) -> Result<Option<SessionRecord>, StoreError> {
+    pub(crate) fn use_session(&self, id: String, now_ms: i64, programs: i64) -> Reply<Option<SessionRecord>> {
         self.run(move |connection| {
             let mut query = connection.prepare(&format!(
                 "UPDATE sessions SET used_ms = max(used_ms, ?2), executions = executions + ?3 WHERE id = ?1 RETURNING {COLUMNS}"
             ))?;
             Ok(query.query_row(params![id, now_ms, programs], record).optional()?)
         })
-        .await
     }
 
     /// Forgets a session and its values; whether it was there.
-    pub(crate) async fn delete_session(&self, id: String) -> Result<bool, StoreError> {
+    pub(crate) fn delete_session(&self, id: String) -> Reply<bool> {
         self.change(move |transaction| {
             Ok(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
         })
-        .await
     }
 
     /// Forgets a session's values, and counts that.
-    pub(crate) async fn empty_session(&self, id: String) -> Result<bool, StoreError> {
+    pub(crate) fn empty_session(&self, id: String) -> Reply<bool> {
         self.change(move |transaction| {
             transaction.execute("DELETE FROM session_values WHERE session = ?1", [&id])?;
             let emptied = transaction.execute(
@@ -217,55 +197,45 @@ impl Store {
             )?;
             Ok(emptied > 0)
         })
-        .await
     }
 
     /// Notes which gateway keeps a session's variables, or that none does.
-    pub(crate) async fn note_variables(&self, id: String, by: Option<String>) -> Result<(), StoreError> {
+    pub(crate) fn note_variables(&self, id: String, by: Option<String>) -> Reply<()> {
         self.run(move |connection| {
             connection.execute("UPDATE sessions SET variables_by = ?2 WHERE id = ?1", params![id, by])?;
             Ok(())
         })
-        .await
     }
 
-    pub(crate) async fn session_value(&self, id: String, key: String) -> Result<Option<String>, StoreError> {
+    pub(crate) fn session_value(&self, id: String, key: String) -> Reply<Option<String>> {
         self.run(move |connection| {
             let mut query =
                 connection.prepare("SELECT value FROM session_values WHERE session = ?1 AND key = ?2")?;
             Ok(query.query_row([id, key], |row| row.get(0)).optional()?)
         })
-        .await
     }
 
     /// Every value of a session, by key.
-    pub(crate) async fn session_values(&self, id: String) -> Result<Vec<(String, String)>, StoreError> {
+    pub(crate) fn session_values(&self, id: String) -> Reply<Vec<(String, String)>> {
         self.run(move |connection| {
             let mut query = connection
                 .prepare("SELECT key, value FROM session_values WHERE session = ?1 ORDER BY key")?;
             let found = query.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
-    pub(crate) async fn session_keys(&self, id: String) -> Result<Vec<String>, StoreError> {
+    pub(crate) fn session_keys(&self, id: String) -> Reply<Vec<String>> {
         self.run(move |connection| {
             let mut query =
                 connection.prepare("SELECT key FROM session_values WHERE session = ?1 ORDER BY key")?;
             let found = query.query_map([id], |row| row.get(0))?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// Puts a value in the place of what was there, within bounds.
-    pub(crate) async fn put_session_value(
-        &self,
-        id: String,
-        key: String,
-        value: String,
-    ) -> Result<Put, StoreError> {
+    pub(crate) fn put_session_value(&self, id: String, key: String, value: String) -> Reply<Put> {
         self.change(move |transaction| {
             let (keys, bytes): (i64, i64) = transaction
                 .prepare(
@@ -286,24 +256,21 @@ impl Store {
                 .execute(params![id, key, value])?;
             Ok(if put > 0 { Put::Done } else { Put::NoSession })
         })
-        .await
     }
 
     /// Removes a key; whether it was there.
-    pub(crate) async fn remove_session_value(&self, id: String, key: String) -> Result<bool, StoreError> {
+    pub(crate) fn remove_session_value(&self, id: String, key: String) -> Reply<bool> {
         self.change(move |transaction| {
             let gone = transaction
                 .execute("DELETE FROM session_values WHERE session = ?1 AND key = ?2", [id, key])?;
             Ok(gone > 0)
         })
-        .await
     }
 
-    pub(crate) async fn clear_session_values(&self, id: String) -> Result<(), StoreError> {
+    pub(crate) fn clear_session_values(&self, id: String) -> Reply<()> {
         self.change(move |transaction| {
             transaction.execute("DELETE FROM session_values WHERE session = ?1", [id])?;
             Ok(())
         })
-        .await
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gristmill_domain::skills::{CodeFacts, SkillFiles};
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Store, StoreError};
+use super::{Reply, Store, StoreError};
 
 /// Versions of one skill that are kept: further back than anyone goes, and bounded.
 const VERSIONS_KEPT: i64 = 50;
@@ -13,7 +13,6 @@ const VERSIONS_KEPT: i64 = 50;
 /// How a version came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SavedHow {
-    /// Saved through gristmill.
     Saved,
     /// Found in the folder: somebody edited it, or git did.
     Edited,
@@ -55,21 +54,16 @@ impl SavedHow {
 pub struct SkillVersion {
     /// Where it is: `user` for the user's own folder, the path of a project's.
     pub folder: String,
-    /// Its name.
     pub name: String,
-    /// Counts up.
     pub version: i64,
     /// Of its files; empty if it was deleted.
     pub hash: String,
-    /// Its files.
     pub files: SkillFiles,
     /// What was read out of its code, if it was.
     pub facts: Option<CodeFacts>,
     /// When, in unix milliseconds.
     pub saved_ms: i64,
-    /// By whom.
     pub saved_by: String,
-    /// How.
     pub how: SavedHow,
 }
 
@@ -77,7 +71,7 @@ const COLUMNS: &str = "folder, name, version, hash, files, facts, saved_ms, save
 
 impl Store {
     /// The latest version of every skill of a folder, deleted ones among them.
-    pub(crate) async fn latest_skills(&self, folder: &str) -> Result<Vec<SkillVersion>, StoreError> {
+    pub(crate) fn latest_skills(&self, folder: &str) -> Reply<Vec<SkillVersion>> {
         let folder = folder.to_owned();
         self.run(move |connection| {
             let mut look = connection.prepare(&format!(
@@ -87,15 +81,10 @@ impl Store {
             let found = look.query_map([folder], version_of)?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// The versions of one skill, the latest first.
-    pub(crate) async fn skill_history(
-        &self,
-        folder: &str,
-        name: &str,
-    ) -> Result<Vec<SkillVersion>, StoreError> {
+    pub(crate) fn skill_history(&self, folder: &str, name: &str) -> Reply<Vec<SkillVersion>> {
         let (folder, name) = (folder.to_owned(), name.to_owned());
         self.run(move |connection| {
             let mut look = connection.prepare(&format!(
@@ -104,15 +93,10 @@ impl Store {
             let found = look.query_map([folder, name], version_of)?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 
     /// The latest version of one skill.
-    pub(crate) async fn latest_skill(
-        &self,
-        folder: &str,
-        name: &str,
-    ) -> Result<Option<SkillVersion>, StoreError> {
+    pub(crate) fn latest_skill(&self, folder: &str, name: &str) -> Reply<Option<SkillVersion>> {
         let (folder, name) = (folder.to_owned(), name.to_owned());
         self.run(move |connection| {
             let sql = format!(
@@ -120,11 +104,10 @@ impl Store {
             );
             Ok(connection.query_row(&sql, [folder, name], version_of).optional()?)
         })
-        .await
     }
 
     /// Adds a version. Those that are older than the kept ones go.
-    pub(crate) async fn add_skill_version(&self, new: SkillVersion) -> Result<(), StoreError> {
+    pub(crate) fn add_skill_version(&self, new: SkillVersion) -> Reply<()> {
         self.change(move |transaction| {
             let files: BTreeMap<&str, &str> = new.files.iter().collect();
             let files = as_json(&files)?;
@@ -151,36 +134,29 @@ impl Store {
             )?;
             Ok(())
         })
-        .await
     }
 
     /// Notes what was read out of a version's code.
-    pub(crate) async fn set_skill_facts(
+    pub(crate) fn set_skill_facts(
         &self,
         folder: &str,
         name: &str,
         version: i64,
         facts: &CodeFacts,
-    ) -> Result<(), StoreError> {
-        let (folder, name, facts) = (folder.to_owned(), name.to_owned(), as_json(facts)?);
+    ) -> Reply<()> {
+        let (folder, name, facts) = (folder.to_owned(), name.to_owned(), as_json(facts));
         self.change(move |transaction| {
+            let facts = facts?;
             transaction.execute(
                 "UPDATE skill_versions SET facts = ?4 WHERE folder = ?1 AND name = ?2 AND version = ?3",
                 params![folder, name, version, facts],
             )?;
             Ok(())
         })
-        .await
     }
 
     /// From now on a skill with this content may be used.
-    pub(crate) async fn approve_skill(
-        &self,
-        folder: &str,
-        name: &str,
-        hash: &str,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn approve_skill(&self, folder: &str, name: &str, hash: &str, now_ms: i64) -> Reply<()> {
         let (folder, name, hash) = (folder.to_owned(), name.to_owned(), hash.to_owned());
         self.change(move |transaction| {
             transaction.execute(
@@ -195,28 +171,25 @@ impl Store {
             )?;
             Ok(())
         })
-        .await
     }
 
     /// Differs whenever something was approved in a folder.
-    pub(crate) async fn skill_approvals_mark(&self, folder: &str) -> Result<(i64, i64), StoreError> {
+    pub(crate) fn skill_approvals_mark(&self, folder: &str) -> Reply<(i64, i64)> {
         let folder = folder.to_owned();
         self.run(move |connection| {
             let sql = "SELECT count(*), coalesce(max(approved_ms), 0) FROM skill_approvals WHERE folder = ?1";
             Ok(connection.query_row(sql, [folder], |row| Ok((row.get(0)?, row.get(1)?)))?)
         })
-        .await
     }
 
     /// Names and hashes that were approved in a folder.
-    pub(crate) async fn approved_skills(&self, folder: &str) -> Result<Vec<(String, String)>, StoreError> {
+    pub(crate) fn approved_skills(&self, folder: &str) -> Reply<Vec<(String, String)>> {
         let folder = folder.to_owned();
         self.run(move |connection| {
             let mut look = connection.prepare("SELECT name, hash FROM skill_approvals WHERE folder = ?1")?;
             let found = look.query_map([folder], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(found.collect::<Result<_, _>>()?)
         })
-        .await
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{FILE_NAME, Store, StoreError, migrations};
+use super::{FILE_NAME, Reply, Store, StoreError, migrations};
 
 /// More than this many faults say no more than these do.
 const FAULTS_MAX: u32 = 20;
@@ -29,19 +29,17 @@ pub enum BackupError {
     /// It cannot be written there.
     #[error("{} cannot be written: {why}", .file.display())]
     Unwritable {
-        /// Which.
         file: PathBuf,
         /// What the system says.
         why: String,
     },
-    /// The database itself.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Store {
     /// Reads all of it and says what is wrong.
-    pub async fn health(&self) -> Result<Health, StoreError> {
+    pub fn health(&self) -> Reply<Health> {
         let bytes = self.folder().map_or(0, |folder| {
             ["", "-wal", "-shm"]
                 .iter()
@@ -61,13 +59,11 @@ impl Store {
             }
             Ok(Health { version: migrations::VERSION, bytes, faults })
         })
-        .await
     }
 
     /// Whether it can be written now: writes what stands there already.
-    pub async fn check_writable(&self) -> Result<(), StoreError> {
+    pub fn check_writable(&self) -> Reply<()> {
         self.change(|transaction| Ok(transaction.pragma_update(None, "user_version", migrations::VERSION)?))
-            .await
     }
 
     /// Writes a copy as it is at this moment, while everyone goes on. The file appears whole or not

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use gristmill_domain::catalogue::{Prompt, Resource, ResourceTemplate, ToolDefinition, Waiting};
 
-use super::offer::RawOffer;
+use super::connection::{ServerFacts, UpstreamFailure};
 use super::pin_file::PinError;
-use crate::ports::{ServerFacts, UpstreamFailure};
+use super::raw_offer::RawOffer;
 
 /// Twenty times the largest among 1,700 real ones.
 const DEFINITION_BYTES_MAX: usize = 512 * 1024;
 
-/// See the module.
 #[derive(Default)]
 pub(super) struct Known {
     pub facts: Option<ServerFacts>,

@@ -1,17 +1,15 @@
 //! The approvals, on disk. A file that cannot be read stops new approvals and changes, never hides
 //! that something changed: without it every tool waits.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gristmill_domain::Accept;
 use gristmill_domain::catalogue::{
     Approve, NotOffered, PINS_FORMAT, Pins, Review, ServerPins, ToolDefinition, approve, review,
 };
-
-use super::ApproveError;
-use crate::private_file::{self, FileLock};
+use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
+use parking_lot::Mutex;
 
 const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -26,7 +24,6 @@ pub enum PinError {
     /// The file. Tools of every server are held back until it can be used.
     #[error("the approvals of tools in {path} cannot be used: {why}")]
     File {
-        /// Which.
         path: String,
         /// What is wrong, and what to do.
         why: String,
@@ -35,27 +32,28 @@ pub enum PinError {
     #[error(
         "`{server}` has offered {bytes} bytes of different definitions over time; {SERVER_BYTES_MAX} are remembered; give it another name to begin anew"
     )]
-    TooMuch {
-        /// Which.
-        server: String,
-        /// How many.
-        bytes: usize,
-    },
+    TooMuch { server: String, bytes: usize },
+}
+
+/// An approval that did not happen. Nothing changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ApproveError {
+    /// Not configured, or not enabled.
+    #[error("there is no server `{0}`")]
+    NoServer(String),
+    /// Not a tool of it.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
+    /// The approvals cannot be written.
+    #[error(transparent)]
+    Pins(#[from] PinError),
 }
 
 pub(super) struct PinFile {
     path: PathBuf,
     /// One at a time in this process; the file's lock is for other processes. What was read last is
     /// read again only if the file is another one by then.
-    last: Mutex<Option<(Stamp, Arc<Pins>)>>,
-}
-
-/// Differs for every file that takes the place of another.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    file: u64,
-    bytes: u64,
-    modified: (i64, i64),
+    last: Mutex<Option<(FileStamp, Arc<Pins>)>>,
 }
 
 impl PinFile {
@@ -70,7 +68,7 @@ impl PinFile {
         offered: &[Arc<ToolDefinition>],
         accept: Accept,
     ) -> Result<Review, PinError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         // Most offers are as they were: that needs no lock.
         let before = self.read_if_new(&mut last)?;
         let reviewed = review(before.servers.get(server), offered, accept);
@@ -94,13 +92,13 @@ impl PinFile {
         what: Approve<'_>,
         offered: &[Arc<ToolDefinition>],
     ) -> Result<Vec<String>, ApproveError> {
-        let _turn = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.last.lock();
         self.change(|pins| approve(pins, server, what, offered).map_err(|error: NotOffered| error.into()))
     }
 
     fn change<T, E: From<PinError>>(&self, change: impl FnOnce(&mut Pins) -> Result<T, E>) -> Result<T, E> {
-        let failed = |error: std::io::Error| self.error(error.to_string());
-        let _lock = FileLock::take(&self.path.with_extension("lock")).map_err(failed)?;
+        let lock = FileLock::beside(&self.path);
+        let _lock = lock.map_err(|error| self.error(error.to_string()))?;
         let mut pins = self.read()?;
         let outcome = change(&mut pins)?;
         let text = serde_json::to_vec(&pins).map_err(|error| self.error(error.to_string()))?;
@@ -108,16 +106,12 @@ impl PinFile {
         if text.len() as u64 > FILE_BYTES_MAX {
             return Err(self.error(format!("it would have more than {FILE_BYTES_MAX} bytes")).into());
         }
-        private_file::replace(&self.path, &text).map_err(failed)?;
+        replace_private(&self.path, &text).map_err(|error| self.error(error.to_string()))?;
         Ok(outcome)
     }
 
-    fn read_if_new(&self, last: &mut Option<(Stamp, Arc<Pins>)>) -> Result<Arc<Pins>, PinError> {
-        let stamp = std::fs::metadata(&self.path).ok().map(|metadata| Stamp {
-            file: metadata.ino(),
-            bytes: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        });
+    fn read_if_new(&self, last: &mut Option<(FileStamp, Arc<Pins>)>) -> Result<Arc<Pins>, PinError> {
+        let stamp = FileStamp::of(&self.path);
         if let (Some(stamp), Some((known, pins))) = (stamp, &*last)
             && stamp == *known
         {
@@ -129,8 +123,7 @@ impl PinFile {
     }
 
     fn read(&self) -> Result<Pins, PinError> {
-        let text =
-            private_file::read(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
+        let text = read_bounded(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
         let Some(text) = text else { return Ok(Pins::default()) };
         let damaged = |error: serde_json::Error| {
             self.error(format!("{error}; repair the file or move it away, then review the tools again"))

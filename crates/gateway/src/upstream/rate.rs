@@ -1,13 +1,14 @@
 //! Calls in any minute.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// Remembers when calls were made.
-pub(crate) struct Rate {
+pub(super) struct Rate {
     per_minute: usize,
     made: Mutex<VecDeque<Instant>>,
 }
@@ -23,7 +24,7 @@ impl Rate {
         if self.per_minute == 0 {
             return Ok(());
         }
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock();
         while made.front().is_some_and(|at| now.duration_since(*at) >= WINDOW) {
             made.pop_front();
         }

@@ -1,60 +1,50 @@
-//! One upstream server: what is known of it, and the connection to it, made when it is needed and
-//! made again when it is lost.
+//! One upstream server: its settings, what is known of it, and the connection to it, if there is one.
+//! Whoever makes connections is in `supervisor.rs`.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
 use gristmill_domain::ServerSettings;
 use gristmill_domain::catalogue::{Review, ServerOffer, ToolDefinition, Waiting, WaitingKind};
-use tokio::sync::{Notify, Semaphore, watch};
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::kept_offers::KeptOffer;
+use super::attempts::Attempts;
+use super::connection::{Connection, UpstreamFailure};
 use super::known::Known;
-use super::offer::{RawOffer, look};
+use super::offer_cache::CachedOffer;
 use super::pin_file::{PinError, nothing_usable};
 use super::rate::Rate;
-use super::watch::{pause, watch as stay_with};
-use super::{Inner, ServerLog, ServerState, ServerStatus};
-use crate::ports::{BoxFuture, ConnectRequest, Upstream, UpstreamFailure};
-
-/// A call waits this long for the next attempt, otherwise it is told to come back.
-const WAIT_FOR_ATTEMPT_MAX: Duration = Duration::from_secs(2);
-
-/// A connection that lasted so long was a good one.
-const GOOD_AFTER: Duration = Duration::from_secs(30);
+use super::raw_offer::RawOffer;
+use super::server_log::ServerLog;
+use super::status::{ServerState, ServerStatus};
 
 /// Lines of a server's log that go into a status.
 const LOG_LINES: usize = 10;
 
-/// See the module.
-pub(crate) struct Server {
+pub(super) struct Server {
     pub settings: Arc<ServerSettings>,
     pub permits: Semaphore,
     pub rate: Rate,
     log: Arc<ServerLog>,
     known: RwLock<Known>,
     current: RwLock<Option<Current>>,
-    attempts: tokio::sync::Mutex<Attempts>,
+    /// Taken by whoever connects: one at a time.
+    pub attempts: tokio::sync::Mutex<Attempts>,
     /// Whether anything is known, or was tried to be.
-    looked: watch::Sender<bool>,
+    discovered: watch::Sender<bool>,
     watcher: Mutex<Option<tokio::task::AbortHandle>>,
     closing: CancellationToken,
 }
 
 struct Current {
-    upstream: Arc<dyn Upstream>,
+    connection: Connection,
     since: Instant,
 }
 
-#[derive(Default)]
-struct Attempts {
-    failed: u32,
-    not_before: Option<Instant>,
-}
-
 impl Server {
-    pub(super) fn new(settings: ServerSettings, kept: Option<KeptOffer>, log: ServerLog) -> Self {
+    pub(super) fn new(settings: ServerSettings, kept: Option<CachedOffer>, log: ServerLog) -> Self {
         let parallel = usize::try_from(settings.limits.parallel_calls).unwrap_or(usize::MAX);
         let mut known = Known::default();
         let is_known = kept.is_some();
@@ -68,58 +58,28 @@ impl Server {
             known: RwLock::new(known),
             current: RwLock::default(),
             attempts: tokio::sync::Mutex::default(),
-            looked: watch::Sender::new(is_known),
+            discovered: watch::Sender::new(is_known),
             watcher: Mutex::default(),
             closing: CancellationToken::new(),
             settings: Arc::new(settings),
         }
     }
 
-    /// The connection, made if there is none.
-    pub(super) async fn live(
-        self: &Arc<Self>,
-        inner: &Arc<Inner>,
-    ) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
-        match self.current() {
-            Some(upstream) => Ok(upstream),
-            None => self.connect_in_turn(inner).await,
-        }
+    pub(super) fn current(&self) -> Option<Connection> {
+        let current = self.current.read();
+        current.as_ref().map(|current| current.connection.clone())
     }
 
-    /// Boxed: a connection is watched, and whoever watches it may have to connect again.
-    fn connect_in_turn<'a>(
-        self: &'a Arc<Self>,
-        inner: &'a Arc<Inner>,
-    ) -> BoxFuture<'a, Result<Arc<dyn Upstream>, UpstreamFailure>> {
-        Box::pin(self.take_turn(inner))
+    /// Calls go through this connection from now on. The task that watches over it ends with it.
+    pub(super) fn connected(&self, connection: Connection, watcher: tokio::task::AbortHandle) {
+        let current = Current { connection, since: Instant::now() };
+        *self.current.write() = Some(current);
+        // One that still waits to restart is not needed any more, and ends by itself.
+        *self.watcher.lock() = Some(watcher);
     }
 
-    async fn take_turn(self: &Arc<Self>, inner: &Arc<Inner>) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
-        let mut attempts = self.attempts.lock().await;
-        // Someone else may have made it while we waited.
-        if let Some(upstream) = self.current() {
-            return Ok(upstream);
-        }
-        self.unless_closing(self.wait_for_turn(&attempts)).await?;
-        let outcome = match self.unless_closing(self.connect(inner)).await {
-            Ok(upstream) => {
-                attempts.not_before = None;
-                Ok(upstream)
-            }
-            Err(failure) => {
-                attempts.failed += 1;
-                attempts.not_before = Some(Instant::now() + pause(attempts.failed));
-                self.write().failure = Some(failure.clone());
-                inner.renew();
-                Err(failure)
-            }
-        };
-        // Whoever waits for this finds what was found out.
-        self.looked.send_replace(true);
-        outcome
-    }
-
-    async fn unless_closing<T>(
+    /// Ends with the gateway whatever it waits for.
+    pub(super) async fn unless_closing<T>(
         &self,
         work: impl Future<Output = Result<T, UpstreamFailure>>,
     ) -> Result<T, UpstreamFailure> {
@@ -130,21 +90,8 @@ impl Server {
         }
     }
 
-    /// Has it tried again behind, if its time has come: a program that begins later may find it.
-    pub(super) fn try_again_behind(self: &Arc<Self>, inner: &Arc<Inner>) {
-        let now = Instant::now();
-        let is_due = |attempts: &Attempts| attempts.not_before.is_none_or(|at| at <= now);
-        // Someone else is at it if the lock is taken.
-        if self.is_wanted() && self.attempts.try_lock().is_ok_and(|attempts| is_due(&attempts)) {
-            let (server, inner) = (Arc::clone(self), Arc::clone(inner));
-            tokio::spawn(async move {
-                let _ = server.live(&inner).await;
-            });
-        }
-    }
-
     /// Whether there is no connection and may be one.
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn is_disconnected(&self) -> bool {
         self.current().is_none() && !self.closing.is_cancelled()
     }
 
@@ -154,69 +101,19 @@ impl Server {
         (attempts.failed, attempts.not_before)
     }
 
-    async fn wait_for_turn(&self, attempts: &Attempts) -> Result<(), UpstreamFailure> {
-        let Some(left) = attempts.not_before.and_then(|at| at.checked_duration_since(Instant::now())) else {
-            return Ok(());
-        };
-        if left <= WAIT_FOR_ATTEMPT_MAX {
-            tokio::time::sleep(left).await;
-            return Ok(());
-        }
-        let seconds = left.as_secs() + 1;
-        match self.last_failure() {
-            Some(UpstreamFailure::LoginNeeded(why)) => Err(UpstreamFailure::LoginNeeded(why)),
-            Some(failure) => {
-                Err(UpstreamFailure::Down(format!("{failure}; it is tried again in {seconds} s")))
-            }
-            None => Err(UpstreamFailure::Down(format!("it is tried again in {seconds} s"))),
-        }
-    }
-
-    async fn connect(self: &Arc<Self>, inner: &Arc<Inner>) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
-        let changed = Arc::new(Notify::new());
-        let tell = Arc::clone(&changed);
-        let request = ConnectRequest {
-            settings: Arc::clone(&self.settings),
-            remembered: self.read().facts.as_ref().map(|facts| facts.protocol.clone()),
-            can_ask: inner.can_ask(),
-            offer_changed: Arc::new(move || tell.notify_one()),
-            log: Arc::clone(&self.log),
-        };
-        let upstream = inner.connector().connect(request).await?;
-        let offer = match look(upstream.as_ref(), &self.log, self.last_offer()).await {
-            Ok(offer) => offer,
-            Err(failure) => {
-                upstream.close().await;
-                return Err(failure);
-            }
-        };
-        self.write().take(upstream.facts().clone(), offer);
-        self.write().failure = None;
-        // Before anyone can see that it is there: with its tools, or not at all.
-        inner.offered(self);
-        let current = Current { upstream: Arc::clone(&upstream), since: Instant::now() };
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(current);
-        let stay = stay_with(Arc::downgrade(self), Arc::downgrade(inner), Arc::clone(&upstream), changed);
-        let watcher = tokio::spawn(stay).abort_handle();
-        let before = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).replace(watcher);
-        // One that still waits to restart is not needed any more.
-        drop(before);
-        Ok(upstream)
-    }
-
-    fn current(&self) -> Option<Arc<dyn Upstream>> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        current.as_ref().map(|current| Arc::clone(&current.upstream))
+    /// Something was found out: whoever waits for that goes on.
+    pub(super) fn mark_discovered(&self) {
+        self.discovered.send_replace(true);
     }
 
     /// Waits until something is known, or could not be found out.
-    pub(super) async fn first_look(&self) {
-        let _ = self.looked.subscribe().wait_for(|looked| *looked).await;
+    pub(super) async fn wait_until_discovered(&self) {
+        let _ = self.discovered.subscribe().wait_for(|discovered| *discovered).await;
     }
 
     /// Whether it was never heard of, and is being reached for the first time.
-    pub(super) fn is_awaited(&self) -> bool {
-        !*self.looked.borrow()
+    pub(super) fn is_undiscovered(&self) -> bool {
+        !*self.discovered.borrow()
     }
 
     pub(super) fn is_known(&self) -> bool {
@@ -285,9 +182,9 @@ impl Server {
         }
     }
 
-    pub(super) fn to_keep(&self) -> Option<KeptOffer> {
+    pub(super) fn to_cache(&self) -> Option<CachedOffer> {
         let known = self.read();
-        Some(KeptOffer { facts: known.facts.clone()?, offer: known.raw.clone() })
+        Some(CachedOffer { facts: known.facts.clone()?, offer: known.raw.clone() })
     }
 
     pub(super) fn status(&self) -> ServerStatus {
@@ -297,7 +194,7 @@ impl Server {
             (_, true) => ServerState::Up,
             (Some(UpstreamFailure::LoginNeeded(why)), false) => ServerState::LoginNeeded(why.clone()),
             (Some(failure), false) => ServerState::Down(failure.to_string()),
-            (None, false) if self.is_awaited() => ServerState::Starting,
+            (None, false) if self.is_undiscovered() => ServerState::Starting,
             (None, false) => ServerState::Idle,
         };
         let mut unreadable = known.unreadable.clone();
@@ -320,35 +217,42 @@ impl Server {
         // Whoever is about to connect gives up first.
         let _attempts = self.attempts.lock().await;
         self.stop_watching();
-        let current = self.current.write().unwrap_or_else(PoisonError::into_inner).take();
+        let current = self.current.write().take();
         if let Some(current) = current {
-            current.upstream.close().await;
+            current.connection.upstream().close().await;
         }
-        self.looked.send_replace(true);
+        self.mark_discovered();
     }
 
     fn stop_watching(&self) {
-        if let Some(watcher) = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(watcher) = self.watcher.lock().take() {
             watcher.abort();
         }
     }
 
     /// A connection is lost. Whoever notices first says it, and only once it counts.
-    pub(super) async fn lost(&self, upstream: &Arc<dyn Upstream>, why: String) {
+    pub(super) async fn lost(&self, connection: &Connection, why: String) {
         let mut attempts = self.attempts.lock().await;
         let lost = {
-            let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
-            current.take_if(|current| Arc::ptr_eq(&current.upstream, upstream))
+            let mut current = self.current.write();
+            current.take_if(|current| current.connection.is_same_as(connection))
         };
         let Some(lost) = lost else { return };
-        self.write().failure = Some(UpstreamFailure::Down(why));
-        attempts.failed = if lost.since.elapsed() > GOOD_AFTER { 1 } else { attempts.failed + 1 };
-        attempts.not_before = Some(Instant::now() + pause(attempts.failed));
+        self.failed(UpstreamFailure::Down(why));
+        attempts.lost_after(lost.since.elapsed(), Instant::now());
     }
 
-    /// It has listed what it offers again.
-    pub(super) fn listed(&self, upstream: &Arc<dyn Upstream>, offer: RawOffer) {
-        self.write().take(upstream.facts().clone(), offer);
+    pub(super) fn failed(&self, failure: UpstreamFailure) {
+        self.write().failure = Some(failure);
+    }
+
+    pub(super) fn recovered(&self) {
+        self.write().failure = None;
+    }
+
+    /// It has listed what it offers, over this connection.
+    pub(super) fn listed(&self, connection: &Connection, offer: RawOffer) {
+        self.write().take(connection.upstream().facts().clone(), offer);
     }
 
     /// What it listed last.
@@ -356,8 +260,17 @@ impl Server {
         self.read().raw.clone()
     }
 
-    pub(super) fn log(&self) -> Arc<ServerLog> {
-        Arc::clone(&self.log)
+    pub(super) fn log(&self) -> &Arc<ServerLog> {
+        &self.log
+    }
+
+    /// The protocol that it spoke last time.
+    pub(super) fn last_protocol(&self) -> Option<String> {
+        self.read().facts.as_ref().map(|facts| facts.protocol.clone())
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.settings.name
     }
 
     /// The names under which its prompts are offered.
@@ -365,12 +278,16 @@ impl Server {
         self.read().prompts.iter().map(|prompt| prompt.full_name(&self.settings.name)).collect()
     }
 
-    pub(super) fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn has_prompt(&self, own_name: &str) -> bool {
+        self.read().prompts.iter().any(|prompt| prompt.name == own_name)
     }
 
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Known> {
-        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn read(&self) -> parking_lot::RwLockReadGuard<'_, Known> {
+        self.known.read()
+    }
+
+    fn write(&self) -> parking_lot::RwLockWriteGuard<'_, Known> {
+        self.known.write()
     }
 }
 

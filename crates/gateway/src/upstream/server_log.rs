@@ -5,7 +5,8 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 /// Lines that are remembered for error messages.
 const LINES_MAX: usize = 50;
@@ -41,15 +42,11 @@ impl ServerLog {
 
     /// One line, without its end. Control characters are made visible.
     pub fn line(&self, text: &str) {
-        let mut end = text.len().min(LINE_BYTES_MAX);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let shown: String = text[..end]
+        let shown: String = gristmill_domain::first_bytes(text, LINE_BYTES_MAX)
             .chars()
             .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
             .collect();
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         inner.write(&shown);
         if inner.last.len() == LINES_MAX {
             inner.last.pop_front();
@@ -59,7 +56,7 @@ impl ServerLog {
 
     /// The last lines, oldest first.
     pub fn last(&self, count: usize) -> Vec<String> {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = self.inner.lock();
         inner.last.iter().skip(inner.last.len().saturating_sub(count)).cloned().collect()
     }
 }

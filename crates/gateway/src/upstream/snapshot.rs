@@ -1,7 +1,7 @@
 //! The tools of all servers at one moment: never changes, shared by everyone who began with it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use gristmill_domain::catalogue::{
     Catalogue, Lookup, Resolved, Server as CatalogueServer, Tool, ToolDefinition, ToolHash,
@@ -10,18 +10,19 @@ use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render
 use gristmill_domain::stubs::{self, Language};
 use gristmill_domain::tree::{self, States};
 use gristmill_domain::validate::ArgumentCheck;
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::server::Server;
 use super::tree_store::{TreeLease, TreeStore};
-use crate::ports::{DefinitionTokens, ToolSearch};
-use crate::skills::SkillOffer;
+use crate::ports::{DefinitionTokens, SkillOffer, ToolSearch};
 use crate::tokens;
 
 /// What a search may take of a model's attention, if nothing else is said.
 const SEARCH_TOKENS: usize = 2000;
 
-/// See the module.
+/// A catalogue, an index to search it, and the tree that programs browse; each is made when it is first
+/// needed.
 pub struct Snapshot {
     lookup: Lookup,
     states: States,
@@ -53,8 +54,7 @@ pub enum SearchFailure {
 impl Snapshot {
     pub(super) fn of(servers: &[Arc<Server>], trees: Arc<TreeStore>) -> Self {
         let offers = servers.iter().map(|server| server.offer()).collect();
-        let states =
-            servers.iter().filter_map(|server| Some((server.settings.name.clone(), state_of(server)?)));
+        let states = servers.iter().filter_map(|server| Some((server.name().to_owned(), state_of(server)?)));
         Self::new(Catalogue::new(offers), states.collect(), Some(trees))
     }
 
@@ -126,7 +126,7 @@ impl Snapshot {
 
     /// One index over both: what is found is ranked together.
     fn index_with(&self, skills: &SkillOffer) -> Arc<Index> {
-        let mut kept = self.with_skills.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.with_skills.lock();
         match &*kept {
             Some((version, index)) if version == skills.version() => Arc::clone(index),
             Some(_) | None => {
@@ -144,7 +144,7 @@ impl Snapshot {
 
     /// Checks the arguments of a tool. Made at its first call.
     pub(super) fn check_of(&self, full_name: &str, tool: &ToolDefinition) -> Arc<ArgumentCheck> {
-        let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut checks = self.checks.lock();
         let made = checks.entry(tool.hash);
         Arc::clone(made.or_insert_with(|| Arc::new(ArgumentCheck::new(full_name, &tool.input_schema))))
     }
@@ -153,7 +153,7 @@ impl Snapshot {
     pub(super) fn definition_tokens(&self, name: &str) -> Option<DefinitionTokens> {
         let Resolved::One(server, tool) = self.lookup.resolve(name) else { return None };
         let definition = &tool.definition;
-        let mut counted = self.definition_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.definition_tokens.lock();
         let (tokens, estimated) = *counted.entry(definition.hash).or_insert_with(|| {
             let description = definition.description.as_deref();
             tokens::count_definition(&definition.name, description, &definition.input_schema)

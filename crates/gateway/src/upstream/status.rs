@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::ports::ServerFacts;
+use super::connection::ServerFacts;
 
 /// How one server is, as far as is known.
 #[derive(Clone, Debug)]
 pub struct ServerStatus {
-    /// Its configured name.
+    /// As it is configured.
     pub name: String,
     /// Whether it is there.
     pub state: ServerState,
@@ -28,7 +28,6 @@ pub struct ServerStatus {
 /// Whether a server is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerState {
-    /// It answers.
     Up,
     /// Not started yet; what is known of it is from last time.
     Idle,

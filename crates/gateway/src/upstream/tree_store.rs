@@ -25,7 +25,6 @@ const UNFINISHED: &str = ".unfinished-";
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// See the module.
 pub(crate) struct TreeStore {
     folder: PathBuf,
 }

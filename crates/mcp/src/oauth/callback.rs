@@ -27,7 +27,6 @@ const CONNECTIONS_MAX: usize = 16;
 /// For one browser to say what it wants, or to take its page.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(10);
 
-/// The listener.
 pub(super) struct Callback {
     listener: TcpListener,
     port: u16,

@@ -1,6 +1,5 @@
 //! What goes wrong with logins, in words for the user. No secret is in any of them.
 
-use super::private_file::PrivateFileError;
 use super::requests::RequestError;
 use super::token_store::StoreError;
 use crate::addresses::AddressRefusal;
@@ -14,25 +13,16 @@ const WORDS_MAX: usize = 300;
 pub enum LoginError {
     /// The user must log in. Everything else goes on working.
     #[error("{}", login_needed(.server, .why))]
-    LoginNeeded {
-        /// The server's name.
-        server: String,
-        /// What has happened.
-        why: LoginReason,
-    },
+    LoginNeeded { server: String, why: LoginReason },
     /// The server says nothing about logins.
     #[error(
         "server `{server}` does not say where to log in: it publishes no OAuth metadata; \
          if it takes a key, set it as a header"
     )]
-    NoLoginOffered {
-        /// The server's name.
-        server: String,
-    },
+    NoLoginOffered { server: String },
     /// What it says about logins is of no use.
     #[error("server `{server}` describes its login wrongly: {why}")]
     BadMetadata {
-        /// The server's name.
         server: String,
         /// In what way; cleaned.
         why: String,
@@ -42,56 +32,41 @@ pub enum LoginError {
         "the login for server `{server}` is refused: it should be with {expected}, and {received} answered"
     )]
     WrongIssuer {
-        /// The server's name.
         server: String,
         /// Who should have answered.
         expected: String,
-        /// Who did.
         received: String,
     },
     /// A URL that we do not follow.
     #[error("server `{server}` names an address for {what} that is not followed: {url}: {why}")]
     UnsafeUrl {
-        /// The server's name.
         server: String,
         /// What the URL is for.
         what: &'static str,
         /// The URL, without its query.
         url: String,
-        /// Why not.
         why: AddressRefusal,
     },
     /// The login server lacks PKCE, without which a stolen answer would do.
     #[error("the login server of `{server}` does not offer PKCE with S256; logins there are not safe")]
-    NoPkce {
-        /// The server's name.
-        server: String,
-    },
+    NoPkce { server: String },
     /// It does not know us, and does not want to.
     #[error(
         "the login server of `{server}` lets no client register by itself: register one there, \
          with the redirect address {redirect_uri}, and set `oauth.client_id` and `oauth.callback_port`"
     )]
-    NoRegistration {
-        /// The server's name.
-        server: String,
-        /// What to register.
-        redirect_uri: String,
-    },
+    NoRegistration { server: String, redirect_uri: String },
     /// The login server said no.
     #[error("the login server of `{server}` refused {what}: {words}")]
     Refused {
-        /// The server's name.
         server: String,
         /// What we asked for.
         what: &'static str,
-        /// Its words; cleaned.
         words: String,
     },
     /// The login server answered with something else than an answer.
     #[error("the login server of `{server}` gave no usable answer to {what}: {why}")]
     BadAnswer {
-        /// The server's name.
         server: String,
         /// What we asked for.
         what: &'static str,
@@ -101,56 +76,31 @@ pub enum LoginError {
     /// The request did not work. Trying again may help.
     #[error("the login server of `{server}` cannot be asked for {what}: {why}")]
     Unreachable {
-        /// The server's name.
         server: String,
         /// What we asked for.
         what: &'static str,
-        /// What happened.
         why: RequestError,
     },
     /// No port for the answer.
     #[error("no port on this machine for the login's answer{}: {why}", port_words(.port))]
-    NoPort {
-        /// The configured one.
-        port: Option<u16>,
-        /// The system's words.
-        why: String,
-    },
+    NoPort { port: Option<u16>, why: String },
     /// The browser did not open.
     #[error("no browser could be opened; run: gristmill login {server} --no-browser")]
-    NoBrowser {
-        /// The server's name.
-        server: String,
-    },
-    /// Nobody answered.
+    NoBrowser { server: String },
     #[error("nobody logged in to `{server}` within {seconds} s; try again: gristmill login {server}")]
-    TimedOut {
-        /// The server's name.
-        server: String,
-        /// The limit.
-        seconds: u64,
-    },
+    TimedOut { server: String, seconds: u64 },
     /// The file with the tokens.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A bug of ours. The next attempt starts afresh.
     #[error("renewing the login to `{server}` was interrupted; try again")]
-    Interrupted {
-        /// The server's name.
-        server: String,
-    },
+    Interrupted { server: String },
 }
 
 impl LoginError {
     /// Whether the same thing may work a little later.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Interrupted { .. })
-    }
-}
-
-impl From<PrivateFileError> for LoginError {
-    fn from(error: PrivateFileError) -> Self {
-        Self::Store(StoreError::File(error))
     }
 }
 

@@ -26,9 +26,7 @@ const CLIENT_NAME: &str = "Gristmill";
 
 /// What to log in to, and how.
 pub struct LoginRequest<'a> {
-    /// The server's name.
     pub server: &'a str,
-    /// Its URL.
     pub url: &'a Url,
     /// What is configured about the login.
     pub settings: &'a LoginSettings,
@@ -54,9 +52,7 @@ impl fmt::Debug for LoginRequest<'_> {
 /// What the user was granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Granted {
-    /// By whom.
     pub issuer: String,
-    /// What for.
     pub scopes: Vec<String>,
     /// Until when; None if nobody said.
     pub expires_at: Option<SystemTime>,

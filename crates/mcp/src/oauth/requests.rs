@@ -4,9 +4,9 @@
 //! Walls: every request of a login, rmcp's included, passes `send`. No redirect is followed here;
 //! rmcp follows those of metadata within their origin, and each step passes `send` again.
 
-use gristmill_gateway::has_reserved_key;
+use gristmill_json_text::has_reserved_key;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -19,7 +19,6 @@ use crate::addresses::{AddressPolicy, AddressRefusal};
 use crate::http_client::{HttpClientError, innermost};
 use crate::secret::Secret;
 
-/// The largest answer.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
 /// Requests in one login: discovery tries a dozen places at most, a hostile list could go on.
@@ -30,51 +29,22 @@ const REQUESTS_MAX: u32 = 32;
 pub enum RequestError {
     /// Not sent: we do not go there.
     #[error("{host} is not asked: {why}")]
-    NotPermitted {
-        /// Where.
-        host: String,
-        /// Why not.
-        why: AddressRefusal,
-    },
-    /// Too slow.
+    NotPermitted { host: String, why: AddressRefusal },
     #[error("{host} did not answer within {} s", .limit.as_secs_f64())]
-    TimedOut {
-        /// Who.
-        host: String,
-        /// The limit.
-        limit: Duration,
-    },
-    /// Too much.
+    TimedOut { host: String, limit: Duration },
     #[error("the answer of {host} is larger than {ANSWER_BYTES_MAX} bytes")]
-    TooLarge {
-        /// Whose.
-        host: String,
-    },
+    TooLarge { host: String },
     /// Sent somewhere else, which we do not follow here.
     #[error("{host} answers with a redirect, which is not followed here")]
-    Redirected {
-        /// Who.
-        host: String,
-    },
+    Redirected { host: String },
     /// It cannot serve us now.
     #[error("{host} answered {status}")]
-    Status {
-        /// Who.
-        host: String,
-        /// With what.
-        status: u16,
-    },
+    Status { host: String, status: u16 },
     /// One login asks only so often.
     #[error("the login needs more than {REQUESTS_MAX} requests")]
     TooMany,
-    /// The connection.
     #[error("{host}: {why}")]
-    Failed {
-        /// To where.
-        host: String,
-        /// What happened.
-        why: String,
-    },
+    Failed { host: String, why: String },
     /// No request can be made at all.
     #[error(transparent)]
     Client(#[from] HttpClientError),
@@ -115,18 +85,18 @@ impl LoginHttp {
 
     /// Where the last answer came from.
     pub(super) fn last_url(&self) -> Option<Url> {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).last_url.clone()
+        self.trace.lock().last_url.clone()
     }
 
     /// Whether the last answer said that all is well.
     pub(super) fn last_was_success(&self) -> bool {
-        let trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+        let trace = self.trace.lock();
         trace.last_status.is_some_and(|status| status.is_success())
     }
 
     /// Why the last request failed, if it did.
     pub(super) fn take_error(&self) -> Option<RequestError> {
-        self.trace.lock().unwrap_or_else(PoisonError::into_inner).last_error.take()
+        self.trace.lock().last_error.take()
     }
 
     /// A form with secrets in it, to an endpoint fit for them.
@@ -190,7 +160,7 @@ impl LoginHttp {
     }
 
     fn note(&self, url: Url, outcome: &Result<Answer, RequestError>) {
-        let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trace = self.trace.lock();
         trace.last_url = Some(url);
         trace.last_status = outcome.as_ref().ok().map(|answer| answer.status);
         trace.last_error = match outcome {

@@ -16,7 +16,7 @@ pub struct LoginSettings {
     /// For servers that know us under an id already. May be the URL of a client metadata document.
     /// Without it we register ourselves, where the server lets us.
     pub client_id: Option<String>,
-    /// With the id.
+    /// Goes with `client_id`.
     pub client_secret: Option<Secret>,
     /// What to ask for; without it, what the server advises.
     pub scopes: Vec<String>,

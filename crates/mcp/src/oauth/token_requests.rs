@@ -22,14 +22,12 @@ const LIFETIME_MAX_S: u64 = 10 * 365 * 24 * 3600;
 const SCOPES_MAX: usize = 100;
 const SCOPE_BYTES_MAX: usize = 256;
 
-/// Who asks.
 pub(super) struct Client<'a> {
     pub(super) id: &'a str,
     pub(super) secret: Option<&'a Secret>,
     pub(super) proof: ClientProof,
 }
 
-/// What was granted.
 #[derive(Debug)]
 pub(super) struct Tokens {
     pub(super) access_token: Secret,
@@ -39,16 +37,14 @@ pub(super) struct Tokens {
     pub(super) scopes: Option<Vec<String>>,
 }
 
-/// No tokens.
 #[derive(Debug)]
 pub(super) enum TokenFailure {
     /// What we offered is not worth anything any more: only the user can help.
     Ended(String),
     /// Refused for another reason.
     Refused(String),
-    /// Not an answer.
     Bad(String),
-    /// Later, perhaps.
+    /// It may work later.
     Request(RequestError),
 }
 

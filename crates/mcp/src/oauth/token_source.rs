@@ -5,10 +5,12 @@
 //! refresh token already, and the new one must not be lost.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
+use gristmill_files::FileStamp;
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::transport::auth::WWWAuthenticateParams;
 use url::Url;
 
@@ -16,7 +18,6 @@ use super::clock::Clock;
 use super::discovery::CHALLENGE_BYTES_MAX;
 use super::error::{LoginError, LoginReason};
 use super::login::token_error;
-use super::private_file::Stamp;
 use super::settings::{LoginNetwork, LoginSettings, bare_url};
 use super::token_requests::{Client, TokenFailure, Tokens, request_tokens, scope_list};
 use super::token_store::{StoredLogin, TokenStore};
@@ -51,7 +52,7 @@ struct Inner {
 
 #[derive(Clone)]
 struct Seen {
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     login: Option<Arc<StoredLogin>>,
 }
 
@@ -294,7 +295,7 @@ fn missing_scopes(www_authenticate: Option<&str>, url: &Url) -> Option<Vec<Strin
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }
 
 impl fmt::Debug for TokenSource {

@@ -8,16 +8,21 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use gristmill_files::{
+    FileLock, FileStamp, LockAttempt, LockAttempts, PrivateFile, PrivateFileError, ensure_private_folder,
+};
 use serde::{Deserialize, Serialize};
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::clock::system_time;
-use super::private_file::{self, Lock, PrivateFileError, Stamp};
 use crate::secret::Secret;
 
 /// The format that we write, and the only one that we read.
 const VERSION: u64 = 1;
+
+/// What the file holds, for messages about it.
+const HOLDS: &str = "logins";
 
 /// Real files have some kilobytes.
 const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -31,32 +36,30 @@ const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
 /// The file with the logins cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// As a file.
     #[error(transparent)]
-    File(#[from] PrivateFileError),
-    /// Its content.
+    File(PrivateFileError),
+    #[error("{path} is larger than {bytes_max} bytes; move it away and log in again")]
+    TooLarge { path: String, bytes_max: u64 },
     #[error("{path} is damaged; move it away and log in again")]
-    Damaged {
-        /// Which.
-        path: String,
-    },
-    /// From another time.
+    Damaged { path: String },
+    /// Written by another version of gristmill.
     #[error(
         "{path} has format {found}, and this gristmill reads {VERSION}; \
          use the newer one, or move the file away and log in again"
     )]
-    Version {
-        /// Which.
-        path: String,
-        /// Its format.
-        found: u64,
-    },
+    Version { path: String, found: u64 },
     /// A bug of ours, or the program is ending.
     #[error("{path} was not written")]
-    Interrupted {
-        /// Which.
-        path: String,
-    },
+    Interrupted { path: String },
+}
+
+impl From<PrivateFileError> for StoreError {
+    fn from(error: PrivateFileError) -> Self {
+        match error {
+            PrivateFileError::TooLarge { path, bytes_max } => Self::TooLarge { path, bytes_max },
+            error => Self::File(error),
+        }
+    }
 }
 
 /// How we prove to the login server who we are.
@@ -65,7 +68,6 @@ pub enum StoreError {
 pub(super) enum ClientProof {
     /// In the `Authorization` header.
     Basic,
-    /// In the form.
     Post,
 }
 
@@ -114,13 +116,11 @@ struct Content {
 /// A login without its secrets, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLoginSummary {
-    /// The server's name.
     pub server: String,
     /// Its URL, without a query.
     pub url: Url,
     /// Who issued the login.
     pub issuer: String,
-    /// What was granted.
     pub scopes: Vec<String>,
     /// When the present token ends; None if nobody said.
     pub expires_at: Option<SystemTime>,
@@ -140,12 +140,10 @@ impl TokenStore {
         Self { folder: folder.into() }
     }
 
-    /// The file.
     pub fn path(&self) -> PathBuf {
         self.folder.join("tokens.json")
     }
 
-    /// All logins.
     pub fn list(&self) -> Result<Vec<StoredLoginSummary>, StoreError> {
         let summary = |login: StoredLogin| StoredLoginSummary {
             server: login.server,
@@ -155,12 +153,16 @@ impl TokenStore {
             expires_at: login.expires_at.and_then(system_time),
             is_renewed: login.refresh_token.is_some(),
         };
-        Ok(read(&self.path())?.0.into_iter().map(summary).collect())
+        Ok(read(&self.file())?.0.into_iter().map(summary).collect())
+    }
+
+    fn file(&self) -> PrivateFile {
+        PrivateFile::new(self.path(), HOLDS)
     }
 
     /// Tells one state of the file from the next, without reading it.
-    pub(super) fn stamp(&self) -> Option<Stamp> {
-        private_file::stamp(&self.path())
+    pub(super) fn stamp(&self) -> Option<FileStamp> {
+        self.file().stamp()
     }
 
     /// A server's login, and the state of the file that it is from.
@@ -168,8 +170,8 @@ impl TokenStore {
         &self,
         server: &str,
         url: &Url,
-    ) -> Result<(Option<StoredLogin>, Option<Stamp>), StoreError> {
-        let (logins, stamp) = read(&self.path())?;
+    ) -> Result<(Option<StoredLogin>, Option<FileStamp>), StoreError> {
+        let (logins, stamp) = read(&self.file())?;
         Ok((logins.into_iter().find(|login| login.is_for(server, url)), stamp))
     }
 
@@ -216,12 +218,12 @@ impl TokenStore {
 
     /// Held while a login is renewed, by one process at a time. Each server has its own, so that a
     /// slow login server holds up nobody else.
-    pub(super) async fn renewal_lock(&self, server: &str, url: &Url) -> Result<Lock, StoreError> {
+    pub(super) async fn renewal_lock(&self, server: &str, url: &Url) -> Result<FileLock, StoreError> {
         let folder = self.folder.join("token-locks");
-        private_file::ensure_folder(&folder)?;
+        ensure_private_folder(&folder, HOLDS)?;
         let name = blake3::hash(format!("{server}\n{url}").as_bytes()).to_hex();
         let path = folder.join(format!("{}.lock", &name[..16]));
-        Ok(private_file::lock(path, RENEWAL_PATIENCE).await?)
+        lock(&path, RENEWAL_PATIENCE).await
     }
 
     /// One change, made whole even if nobody waits for it any more.
@@ -229,14 +231,14 @@ impl TokenStore {
         &self,
         change: impl FnOnce(&mut Vec<StoredLogin>) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        private_file::ensure_folder(&self.folder)?;
-        let lock = private_file::lock(self.folder.join("tokens.lock"), FILE_PATIENCE).await?;
-        let path = self.path();
-        let interrupted = StoreError::Interrupted { path: path.display().to_string() };
+        ensure_private_folder(&self.folder, HOLDS)?;
+        let lock = lock(&self.folder.join("tokens.lock"), FILE_PATIENCE).await?;
+        let file = self.file();
+        let interrupted = StoreError::Interrupted { path: shown(file.path()) };
         let task = tokio::task::spawn_blocking(move || {
-            let (mut logins, _) = read(&path)?;
+            let (mut logins, _) = read(&file)?;
             let outcome = change(&mut logins);
-            write(&path, logins)?;
+            write(&file, logins)?;
             drop(lock);
             Ok(outcome)
         });
@@ -244,30 +246,44 @@ impl TokenStore {
     }
 }
 
-fn read(path: &Path) -> Result<(Vec<StoredLogin>, Option<Stamp>), StoreError> {
+/// Waits for a lock without blocking the thread.
+async fn lock(path: &Path, patience: Duration) -> Result<FileLock, StoreError> {
+    let mut attempts = LockAttempts::open(path, patience).map_err(PrivateFileError::from)?;
+    loop {
+        match attempts.attempt().map_err(PrivateFileError::from)? {
+            LockAttempt::Taken(lock) => return Ok(lock),
+            LockAttempt::HeldByOther { pause } => tokio::time::sleep(pause).await,
+        }
+    }
+}
+
+fn read(file: &PrivateFile) -> Result<(Vec<StoredLogin>, Option<FileStamp>), StoreError> {
     #[derive(Deserialize)]
     struct Versioned {
         version: u64,
     }
-    let Some((bytes, stamp)) = private_file::read(path, FILE_BYTES_MAX)? else {
+    let Some((bytes, stamp)) = file.read(FILE_BYTES_MAX)? else {
         return Ok((Vec::new(), None));
     };
     let bytes = Zeroizing::new(bytes);
-    let shown = || path.display().to_string();
     // The parser's own words could repeat a token.
-    let damaged = |_| StoreError::Damaged { path: shown() };
+    let damaged = |_| StoreError::Damaged { path: shown(file.path()) };
     let Versioned { version } = serde_json::from_slice(&bytes).map_err(damaged)?;
     if version != VERSION {
-        return Err(StoreError::Version { path: shown(), found: version });
+        return Err(StoreError::Version { path: shown(file.path()), found: version });
     }
     let content: Content = serde_json::from_slice(&bytes).map_err(damaged)?;
     Ok((content.logins, Some(stamp)))
 }
 
-fn write(path: &Path, logins: Vec<StoredLogin>) -> Result<(), StoreError> {
-    let damaged = |_| StoreError::Damaged { path: path.display().to_string() };
+fn write(file: &PrivateFile, logins: Vec<StoredLogin>) -> Result<(), StoreError> {
+    let damaged = |_| StoreError::Damaged { path: shown(file.path()) };
     let bytes = serde_json::to_vec_pretty(&Content { version: VERSION, logins }).map_err(damaged)?;
-    Ok(private_file::replace(path, &Zeroizing::new(bytes))?)
+    Ok(file.replace(&Zeroizing::new(bytes))?)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }
 
 /// Here, and only here, secrets are written out.
@@ -377,6 +393,39 @@ mod tests {
             write.await.expect("no panic").expect("stored");
         }
         assert_eq!(TokenStore::new(test.path()).list().expect("a file").len(), 20);
+    }
+
+    #[tokio::test]
+    async fn a_lock_is_held_by_one_and_waited_for_by_the_other() {
+        let test = TestFolder::new("token-store-lock");
+        let path = test.path().join("x.lock");
+        let held = lock(&path, Duration::ZERO).await.expect("free");
+        let refused = lock(&path, Duration::ZERO).await.expect_err("held").to_string();
+        let expected = "has been locked by another process for 0 s; is another gristmill hanging?";
+        assert_eq!(refused, format!("{} {expected}", path.display()));
+        let waiting = tokio::spawn(async move { lock(&path, Duration::from_secs(30)).await });
+        tokio::task::yield_now().await;
+        drop(held);
+        waiting.await.expect("no panic").expect("free again");
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_or_open_to_others_is_refused_with_the_remedy() {
+        let test = TestFolder::new("token-store-refused");
+        let store = TokenStore::new(test.path());
+        let path = store.path().display().to_string();
+        write_file(&store, "{}");
+        let large = std::fs::File::options().write(true).open(store.path()).expect("a file");
+        large.set_len(FILE_BYTES_MAX + 1).expect("room");
+        assert_eq!(
+            store.list().expect_err("too large").to_string(),
+            format!("{path} is larger than {FILE_BYTES_MAX} bytes; move it away and log in again")
+        );
+        std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o640)).expect("a mode");
+        assert_eq!(
+            store.list().expect_err("readable by others").to_string(),
+            format!("{path} holds logins and can be read by others (mode 640); run: chmod 600 {path}")
+        );
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! What is answered about an analysis: as text and as structured content, each within the budget.
 
 use gristmill_gateway::answer::TOKENS_MAX;
+use gristmill_gateway::domain::one_line;
 use gristmill_gateway::domain::shape::{Shaped, Strategy, shape_json};
-use gristmill_gateway::domain::{Code, one_line};
 use gristmill_gateway::results::StoredResult;
 use gristmill_gateway::tokens;
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
+use super::arguments::whole_number;
 
 /// Below this there is no room for a handle beside a result.
 const TOKENS_MIN: usize = 100;
@@ -32,27 +33,23 @@ const NOT_KEPT: &str = "The whole output is not kept: ask for less, or raise max
 
 /// The answer's tokens, as they were asked for.
 pub(super) fn budget(asked: Option<&serde_json::Number>, default: usize) -> Result<usize, Answer> {
-    let Some(asked) = asked else { return Ok(default.max(TOKENS_MIN)) };
-    let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
-    fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
-        let asked = one_line(&asked.to_string(), 24);
-        let message = format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}");
-        Answer::refused(Code::BadRequest, &message, None)
-    })
+    let asked = whole_number("max_output_tokens", asked, TOKENS_MIN as u64..=TOKENS_MAX as u64)?;
+    Ok(asked.map_or(default.max(TOKENS_MIN), |asked| asked as usize))
 }
 
 /// Where the whole output is.
 enum Whole {
-    /// In the answer.
     Shown,
     /// Under a handle, and at this path in programs.
-    Kept { handle: String, path: String },
-    /// Nowhere.
+    Kept {
+        handle: String,
+        path: String,
+    },
     Lost,
 }
 
 /// An output that was made to fit.
-pub(super) struct Told {
+pub(super) struct AnalysisAnswer {
     rows: Option<u64>,
     columns: Vec<String>,
     /// How many more there are.
@@ -62,7 +59,7 @@ pub(super) struct Told {
     shaped: Shaped,
 }
 
-impl Told {
+impl AnalysisAnswer {
     /// Shapes an output; takes its time on a large one.
     pub fn new(output: &str, rows: Option<u64>, columns: &[String], notes: &[String], budget: usize) -> Self {
         let part = budget / FRAME_PART;
@@ -72,27 +69,27 @@ impl Told {
             notes.push(format!("… {more} more notes"));
         }
         let shaped = shape_json(output, Strategy::Auto, budget, &tokens::count);
-        let mut told = Self { rows, columns, columns_left_out, notes, budget, shaped };
-        if told.shaped.is_whole && told.tokens(&Whole::Shown) <= budget {
-            return told;
+        let mut answer = Self { rows, columns, columns_left_out, notes, budget, shaped };
+        if answer.shaped.is_whole && answer.tokens(&Whole::Shown) <= budget {
+            return answer;
         }
         // As large as any handle makes it.
         let (handle, path) = (HANDLE_STANDS_FOR.to_owned(), format!("/results/{HANDLE_STANDS_FOR}.json"));
         let kept = Whole::Kept { handle, path };
-        let handles = if told.names_code() { 2 } else { 1 };
+        let handles = if answer.names_code() { 2 } else { 1 };
         let mut left = budget;
         for round in 0..ROUNDS_MAX {
-            let over = (told.tokens(&kept) + handles * HANDLE_TOKENS).saturating_sub(budget);
+            let over = (answer.tokens(&kept) + handles * HANDLE_TOKENS).saturating_sub(budget);
             if over == 0 {
                 break;
             }
             left =
-                if round + 1 == ROUNDS_MAX { 0 } else { left.min(told.shaped.tokens).saturating_sub(over) };
-            told.shaped = shape_json(output, Strategy::Auto, left, &tokens::count);
+                if round + 1 == ROUNDS_MAX { 0 } else { left.min(answer.shaped.tokens).saturating_sub(over) };
+            answer.shaped = shape_json(output, Strategy::Auto, left, &tokens::count);
         }
         // Where the frame alone is too large, a small result still comes with a handle.
-        told.shaped.is_whole = false;
-        told
+        answer.shaped.is_whole = false;
+        answer
     }
 
     /// Whether the answer holds everything.
@@ -215,9 +212,9 @@ mod tests {
 
     #[test]
     fn a_small_output_is_answered_whole_and_needs_no_handle() {
-        let told = Told::new(&rows(2), Some(2), &columns(), &[], 1_000);
-        assert!(told.is_whole());
-        let answer = told.whole();
+        let answer = AnalysisAnswer::new(&rows(2), Some(2), &columns(), &[], 1_000);
+        assert!(answer.is_whole());
+        let answer = answer.whole();
         assert!(answer.text.starts_with("2 rows: id, city, total\n[{\"id\":0,"), "{}", answer.text);
         assert_eq!(answer.structured["result"][1]["total"], 7);
         assert_eq!(answer.structured.get("result_handle"), None);
@@ -233,12 +230,12 @@ mod tests {
                 (rows(20), wide.clone(), notes.clone()),
                 (json!({"text": "żółć 🌾 ".repeat(20_000)}).to_string(), vec![], notes.clone()),
             ] {
-                let told = Told::new(&output, Some(5_000), &columns, &notes, budget);
+                let answer = AnalysisAnswer::new(&output, Some(5_000), &columns, &notes, budget);
                 // Every letter of this one takes a token of its own, or nearly.
                 let handle = "qx7zk3vj9wq8xh5zg2kp".to_owned();
                 let path = format!("/results/{handle}.json");
                 for whole in [Whole::Kept { handle, path }, Whole::Lost] {
-                    let answer = told.answer(&whole);
+                    let answer = answer.answer(&whole);
                     assert!(counted(&answer) <= budget, "{budget}: {}\n{}", counted(&answer), answer.text);
                 }
             }
@@ -248,13 +245,13 @@ mod tests {
     #[test]
     fn columns_are_names_and_a_number_says_how_many_there_are() {
         let wide: Vec<String> = (0..500).map(|number| format!("column_{number}")).collect();
-        let answer = Told::new(&rows(2), Some(2), &wide, &[], 1_000).whole();
+        let answer = AnalysisAnswer::new(&rows(2), Some(2), &wide, &[], 1_000).whole();
         let shown: Vec<String> = serde_json::from_value(answer.structured["columns"].clone()).unwrap();
         assert!(shown.len() > 5 && shown == wide[..shown.len()], "{shown:?}");
         assert_eq!(answer.structured["columns_total"], 500);
         let more = format!(", … {} more columns\n", 500 - shown.len());
         assert!(answer.text.contains(&more), "{}", answer.text);
-        let few = Told::new(&rows(2), Some(2), &columns(), &[], 1_000).whole();
+        let few = AnalysisAnswer::new(&rows(2), Some(2), &columns(), &[], 1_000).whole();
         assert_eq!(few.structured.get("columns_total"), None);
     }
 

@@ -5,7 +5,9 @@ use std::fmt::Write;
 
 use gristmill_gateway::answer::{self, fit};
 use gristmill_gateway::domain::Code;
-use gristmill_gateway::executions::{ExecutionId, Progress};
+use gristmill_gateway::ids::ExecutionId;
+use gristmill_gateway::service::Progress;
+use gristmill_gateway::skills::SkillError;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -29,6 +31,12 @@ impl Answer {
     pub fn into_result(self) -> CallToolResult {
         let content = vec![ContentBlock::text(self.text.trim_end())];
         result_of(content, self.structured, self.is_error)
+    }
+}
+
+impl From<SkillError> for Answer {
+    fn from(error: SkillError) -> Self {
+        Answer::refused(error.code(), &error.to_string(), None)
     }
 }
 

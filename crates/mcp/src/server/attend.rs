@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use gristmill_gateway::Report;
 use gristmill_gateway::answer::Answer;
-use gristmill_gateway::executions::{Follower, PendingQuestion, Progress};
+use gristmill_gateway::service::{Follower, PendingQuestion, Progress};
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use tokio::time::Instant;
@@ -17,10 +17,10 @@ use tokio::time::Instant;
 use super::caller::Requester;
 use super::questions;
 
-/// Progress is told at most this often.
-const TELL_PAUSE: Duration = Duration::from_millis(250);
+/// Progress is reported at most this often.
+const REPORT_PAUSE: Duration = Duration::from_millis(250);
 /// And at least this often, so that clients do not give up on a program that is busy.
-const TELL_AGAIN: Duration = Duration::from_secs(1);
+const REPORT_AGAIN: Duration = Duration::from_secs(1);
 
 /// How the waiting ended.
 pub(super) enum Attended {
@@ -28,14 +28,11 @@ pub(super) enum Attended {
     Ended(Arc<Report>, Arc<Answer>),
     /// The client must answer these first.
     Asking(Vec<PendingQuestion>),
-    /// It still runs.
     Running(Progress),
 }
 
-/// How to wait.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
-    /// Until when.
     pub until: Option<Instant>,
     /// Whether the execution ends with the request.
     pub is_ours: bool,
@@ -47,7 +44,7 @@ pub(super) async fn attend(
     requester: &Requester,
     waiting: Waiting,
 ) -> Attended {
-    let mut teller = Teller::new(context);
+    let mut reporter = ProgressReporter::new(context);
     let mut asked = HashSet::new();
     let mut answers = FuturesUnordered::new();
     let mut is_taken_back = false;
@@ -69,9 +66,9 @@ pub(super) async fn attend(
         if may_stop && waiting.until.is_some_and(|until| Instant::now() >= until) {
             return Attended::Running(progress);
         }
-        teller.tell(&progress).await;
+        reporter.report(&progress).await;
         tokio::select! {
-            () = follower.changed() => teller.something_happened(),
+            () = follower.changed() => reporter.something_happened(),
             Some((number, answer)) = answers.next() => {
                 follower.answer(number, answer);
             }
@@ -83,7 +80,7 @@ pub(super) async fn attend(
                 follower.cancel();
             }
             () = until(waiting.until), if may_stop => {}
-            () = teller.due() => {}
+            () = reporter.due() => {}
         }
     }
 }
@@ -95,14 +92,14 @@ async fn until(moment: Option<Instant>) {
     }
 }
 
-/// Tells a client that wants to know.
-struct Teller {
+/// Notifies a client that has asked for progress.
+struct ProgressReporter {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     last: Instant,
     is_news: bool,
 }
 
-impl Teller {
+impl ProgressReporter {
     fn new(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         Self { to: token.map(|token| (context.peer.clone(), token)), last: Instant::now(), is_news: false }
@@ -113,7 +110,7 @@ impl Teller {
     }
 
     fn next(&self) -> Instant {
-        self.last + if self.is_news { TELL_PAUSE } else { TELL_AGAIN }
+        self.last + if self.is_news { REPORT_PAUSE } else { REPORT_AGAIN }
     }
 
     async fn due(&self) {
@@ -123,7 +120,7 @@ impl Teller {
         }
     }
 
-    async fn tell(&mut self, progress: &Progress) {
+    async fn report(&mut self, progress: &Progress) {
         let now = Instant::now();
         let Some((peer, token)) = self.to.as_ref().filter(|_| now >= self.next()) else { return };
         let calls = match progress.calls_begun {
@@ -133,10 +130,10 @@ impl Teller {
         let doing = if progress.doing.is_empty() { String::new() } else { format!(", {}", progress.doing) };
         // Seconds grow, which is all that the protocol asks of progress.
         let seconds = progress.elapsed.as_secs_f64();
-        let told = ProgressNotificationParam::new(token.clone(), seconds)
+        let notification = ProgressNotificationParam::new(token.clone(), seconds)
             .with_message(format!("running for {seconds:.1} s{calls}{doing}"));
         // A client that cannot hear it may still want the answer.
-        let _ = peer.notify_progress(told).await;
+        let _ = peer.notify_progress(notification).await;
         (self.last, self.is_news) = (now, false);
     }
 }

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
+use super::arguments::{read_arguments, whole_number};
 
 /// As they are sent. The schema has been checked before.
 #[derive(Debug, Deserialize)]
@@ -43,27 +44,26 @@ enum Busy {
     Refuse,
 }
 
-/// What is to be done.
+/// A program to run, and how.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct ProgramRequest {
     pub request: ExecuteRequest,
     pub session: Option<String>,
     pub keep_variables: bool,
     pub patience: Patience,
     pub budget: AnswerBudget,
-    /// Whether the call said how many tokens that are.
-    pub budget_is_said: bool,
+    /// Whether the call itself says how many tokens that are.
+    pub budget_is_explicit: bool,
     pub background: bool,
 }
 
 impl ExecuteArguments {
     pub fn read(arguments: Map<String, Value>) -> Result<Self, Answer> {
-        serde_json::from_value(Value::Object(arguments))
-            .map_err(|error| Answer::refused(Code::BadRequest, &format!("the arguments: {error}"), None))
+        read_arguments(arguments)
     }
 
     /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.
-    pub fn wanted(self, limits: &Limits, tokens: usize) -> Result<Wanted, Answer> {
+    pub fn program(self, limits: &Limits, tokens: usize) -> Result<ProgramRequest, Answer> {
         if self.code.trim().is_empty() {
             let hint = "send the program's text as `code`";
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
@@ -87,13 +87,13 @@ impl ExecuteArguments {
             Busy::Wait => Patience::default(),
             Busy::Refuse => Patience::Refuse,
         };
-        Ok(Wanted {
+        Ok(ProgramRequest {
             request,
             session: self.session,
             keep_variables: self.keep_variables,
             patience,
             budget,
-            budget_is_said: self.max_output_tokens.is_some(),
+            budget_is_explicit: self.max_output_tokens.is_some(),
             background: self.background,
         })
     }
@@ -116,13 +116,8 @@ pub(super) fn budget_of(
             refused(format!("shape is `{}`; it can be {names}", one_line(shape, 40)))
         })?,
     };
-    let Some(asked) = asked else { return Ok(AnswerBudget { tokens_max: default, strategy }) };
-    let fits = asked.as_u64().and_then(|asked| usize::try_from(asked).ok());
-    let tokens_max = fits.filter(|asked| (TOKENS_MIN..=TOKENS_MAX).contains(asked)).ok_or_else(|| {
-        let asked = one_line(&asked.to_string(), 24);
-        refused(format!("max_output_tokens is {asked}; it can be {TOKENS_MIN} to {TOKENS_MAX}"))
-    })?;
-    Ok(AnswerBudget { tokens_max, strategy })
+    let asked = whole_number("max_output_tokens", asked, TOKENS_MIN as u64..=TOKENS_MAX as u64)?;
+    Ok(AnswerBudget { tokens_max: asked.map_or(default, |asked| asked as usize), strategy })
 }
 
 /// The whole time, computing included.
@@ -157,43 +152,43 @@ mod tests {
     use gristmill_gateway::domain::Level;
     use serde_json::json;
 
-    fn wanted(arguments: Value) -> Result<Wanted, String> {
+    fn program(arguments: Value) -> Result<ProgramRequest, String> {
         let Value::Object(arguments) = arguments else { unreachable!() };
         let limits = Limits::of(Level::Production);
         ExecuteArguments::read(arguments)
-            .and_then(|read| read.wanted(&limits, 1_000))
+            .and_then(|read| read.program(&limits, 1_000))
             .map_err(|answer| answer.text)
     }
 
     #[test]
     fn a_time_limit_holds_for_waiting_and_computing() {
-        let wanted = wanted(json!({"code": "1", "timeout_s": 20})).unwrap();
-        let limits = wanted.request.limits.unwrap();
+        let program = program(json!({"code": "1", "timeout_s": 20})).unwrap();
+        let limits = program.request.limits.unwrap();
         assert_eq!((limits.get(LimitName::WallTime), limits.get(LimitName::CpuTime)), (20_000, 20_000));
     }
 
     #[test]
     fn in_the_background_a_program_has_the_time_that_its_level_permits() {
-        let wanted = wanted(json!({"code": "1", "background": true})).unwrap();
-        assert_eq!(wanted.request.limits.unwrap().get(LimitName::WallTime), 120_000);
+        let program = program(json!({"code": "1", "background": true})).unwrap();
+        assert_eq!(program.request.limits.unwrap().get(LimitName::WallTime), 120_000);
     }
 
     #[test]
     fn what_is_out_of_range_is_refused_with_the_range() {
         assert_eq!(
-            wanted(json!({"code": "1", "timeout_s": 1e300})).unwrap_err(),
+            program(json!({"code": "1", "timeout_s": 1e300})).unwrap_err(),
             "error[GM-2002]: timeout_s is 1e300; at level production it can be 1 to 120\nhint: split the work over several programs"
         );
         assert_eq!(
-            wanted(json!({"code": "1", "max_output_tokens": -1})).unwrap_err(),
+            program(json!({"code": "1", "max_output_tokens": -1})).unwrap_err(),
             "error[GM-2002]: max_output_tokens is -1; it can be 50 to 100000"
         );
         assert_eq!(
-            wanted(json!({"code": "1", "shape": "tables"})).unwrap_err(),
+            program(json!({"code": "1", "shape": "tables"})).unwrap_err(),
             "error[GM-2002]: shape is `tables`; it can be auto, summarize, sample, head_tail, schema, table, text, truncate"
         );
         assert_eq!(
-            wanted(json!({"code": "  "})).unwrap_err(),
+            program(json!({"code": "  "})).unwrap_err(),
             "error[GM-2002]: `code` is empty\nhint: send the program's text as `code`"
         );
     }

@@ -1,5 +1,7 @@
 //! The protocol's requests, each to its place.
 
+use gristmill_gateway::access::Scope;
+use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::{Code, nearest, one_line};
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -11,12 +13,10 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 
+use super::GatewayServer;
 use super::answer::Answer;
-use super::caller::Requester;
-use super::definitions::OwnTool;
-use super::running::Call;
-use super::skill_calls::{self, told};
-use super::{GatewayServer, catalogue_calls, forbidden, forbidden_change};
+use super::caller::{Requester, missing_scope};
+use super::tools::{OwnTool, Run, ToolCall};
 
 /// The list never changes while we run; a client may well remember it for an hour.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
@@ -72,12 +72,9 @@ impl ServerHandler for GatewayServer {
         let Some((tool, check)) = self.shown.find(&request.name) else {
             return Ok(self.unknown_tool(&request.name).into_result().into());
         };
-        let requester = Requester::of(&context, &self.connection);
-        if tool.executes() && !requester.may_execute {
-            return Err(forbidden(tool.name()));
-        }
-        if tool.changes_skills() && !requester.may_change_skills {
-            return Err(forbidden_change(tool.name()));
+        let requester = Requester::of(&context, self.connection);
+        if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
+            return Err(missing_scope(*missing, tool.name));
         }
         let mut arguments = request.arguments.take().unwrap_or_default();
         check.fit(&mut arguments);
@@ -85,41 +82,12 @@ impl ServerHandler for GatewayServer {
             let refused = Answer::refused(Code::BadRequest, &error.to_string(), None);
             return Ok(of_tool(tool, refused));
         }
-        let upstreams = self.parts.upstreams.as_ref();
-        let skills = self.parts.skills.as_ref();
-        match tool {
-            OwnTool::ExecuteCode | OwnTool::ExecutePython => {
-                self.execute(Call::new(tool, request, arguments, requester, &context)).await
-            }
-            OwnTool::GetExecution => {
-                self.get_execution(Call::new(tool, request, arguments, requester, &context)).await
-            }
-            OwnTool::ExecuteAnalysis => {
-                Ok(of_tool(tool, self.analyze(arguments, &requester, &context).await))
-            }
-            OwnTool::WriteWorkspaceFile => Ok(of_tool(tool, self.write_file(arguments, &requester).await)),
-            OwnTool::ReadWorkspaceFile => Ok(of_tool(tool, self.read_file(arguments, &requester).await)),
-            OwnTool::ListWorkspaceFiles => Ok(of_tool(tool, self.list_files(arguments, &requester).await)),
-            OwnTool::ReadResult => Ok(of_tool(tool, self.read_result(arguments, &requester.owner).await)),
-            OwnTool::GetExecutionStats => {
-                let sees_all = self.connection.is_admin(&context);
-                Ok(of_tool(tool, self.execution_stats(arguments, &requester.owner, sees_all).await))
-            }
-            OwnTool::SearchTools => {
-                Ok(of_tool(tool, catalogue_calls::search(upstreams, skills, arguments).await))
-            }
-            OwnTool::GetToolDefinition => {
-                Ok(of_tool(tool, catalogue_calls::definition(upstreams, skills, arguments).await))
-            }
-            OwnTool::SaveSkill => {
-                Ok(of_tool(tool, told(skill_calls::save(skills, arguments, &requester.owner).await)))
-            }
-            OwnTool::LoadSkill => Ok(of_tool(tool, told(skill_calls::load(skills, arguments).await))),
-            OwnTool::ListSkills => {
-                Ok(of_tool(tool, told(skill_calls::list(skills, upstreams, arguments).await)))
-            }
-            OwnTool::DeleteSkill => {
-                Ok(of_tool(tool, told(skill_calls::delete(skills, arguments, &requester.owner.0).await)))
+        let call = ToolCall::new(tool, request, arguments, requester, &context);
+        match &tool.run {
+            Run::Response(run) => run(self, call).await,
+            Run::Answer(run) => {
+                let answer = run(self, call).await.unwrap_or_else(|refused| refused);
+                Ok(of_tool(tool, answer))
             }
         }
     }
@@ -145,8 +113,8 @@ impl ServerHandler for GatewayServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.executing_requester(&context, "resources")?;
-        self.resource(request).await
+        let requester = self.executing_requester(&context, "resources")?;
+        self.resource(&requester.caller, request).await
     }
 
     async fn list_prompts(
@@ -162,8 +130,8 @@ impl ServerHandler for GatewayServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.executing_requester(&context, "prompts")?;
-        self.prompt(request).await
+        let requester = self.executing_requester(&context, "prompts")?;
+        self.prompt(&requester.caller, request).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -207,10 +175,9 @@ impl ServerHandler for GatewayServer {
     }
 }
 
-/// An answer in the form that this tool promises. Refusals have a structured form only where programs
-/// are answered for.
-fn of_tool(tool: OwnTool, answer: Answer) -> CallToolResponse {
-    let is_bare = answer.is_error && !tool.refuses_in_form();
+/// An answer in the form that this tool promises.
+fn of_tool(tool: &OwnTool, answer: Answer) -> CallToolResponse {
+    let is_bare = answer.is_error && !tool.errors_are_structured;
     let mut result = answer.into_result();
     if is_bare {
         result.structured_content = None;
@@ -225,20 +192,20 @@ impl GatewayServer {
         context: &RequestContext<RoleServer>,
         what: &str,
     ) -> Result<Requester, ErrorData> {
-        let requester = Requester::of(context, &self.connection);
-        if requester.may_execute { Ok(requester) } else { Err(forbidden(what)) }
+        let requester = Requester::of(context, self.connection);
+        match requester.may(Scope::Execute) {
+            true => Ok(requester),
+            false => Err(missing_scope(Scope::Execute, what)),
+        }
     }
 
     /// No tool of ours; perhaps one of a server's, which programs call.
     fn unknown_tool(&self, name: &str) -> Answer {
         let shown = one_line(name, 80);
         let upstreams = self.parts.upstreams.as_ref();
-        let behind = upstreams.and_then(|upstreams| {
-            use gristmill_gateway::domain::catalogue::Resolved;
-            match upstreams.snapshot().lookup().resolve(name) {
-                Resolved::One(server, tool) => Some((server.identifier.clone(), tool.identifier.clone())),
-                Resolved::Several(_) | Resolved::None(_) => None,
-            }
+        let behind = upstreams.and_then(|upstreams| match upstreams.snapshot().lookup().resolve(name) {
+            Resolved::One(server, tool) => Some((server.identifier.clone(), tool.identifier.clone())),
+            Resolved::Several(_) | Resolved::None(_) => None,
         });
         let hint = match behind {
             Some((server, tool)) => format!(

@@ -19,9 +19,8 @@ pub struct ServerLine {
     pub description: Option<String>,
 }
 
-/// The whole text.
 pub(super) fn instructions(servers: &[ServerLine]) -> String {
-    let mut text = include_str!("texts/instructions.md").trim_end().to_owned();
+    let mut text = include_str!("instructions.md").trim_end().to_owned();
     if servers.is_empty() {
         text.push_str("\n\nNo servers are connected yet; programs run all the same.");
         return text;

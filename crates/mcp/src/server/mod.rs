@@ -6,48 +6,51 @@
 //! change. What a caller is shown never changes while the gateway runs.
 
 mod analysis_answer;
-mod analysis_calls;
+mod analysis_inputs;
 mod answer;
+mod arguments;
 mod attend;
 mod caller;
-mod catalogue_calls;
-mod definitions;
 mod execute_arguments;
 mod handler;
 mod instructions;
 mod offers;
 mod profile;
 mod questions;
+mod request_caller;
 mod request_state;
-mod result_calls;
 mod running;
-mod skill_calls;
-mod stats_calls;
 mod tasks;
-mod workspace_calls;
+mod tools;
+mod trouble;
+mod workspace;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use gristmill_gateway::access::{Caller, Scope};
-use gristmill_gateway::executions::{Executions, Owner};
-use gristmill_gateway::session::{ConnectionSession, SessionChoice};
-use gristmill_gateway::skills::Skills;
+use gristmill_gateway::Gateway;
+use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::session::{ConnectionSession, SessionChoice, Sessions};
+use gristmill_gateway::skills::{SkillError, Skills};
 use gristmill_gateway::upstream::Upstreams;
-use rmcp::model::{ErrorData, Tool};
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::model::Tool;
+use tokio_util::sync::CancellationToken;
+
+use crate::endpoint::{EndpointSettings, McpEndpoint};
+use crate::stdio::{self, StdioError, StdioSettings};
 
 pub use instructions::ServerLine;
 pub use profile::{Profile, UnknownProfile};
 
-use definitions::Shown;
 use request_state::StateSigner;
+use tools::ShownTools;
 
 /// What a server is made of.
 pub struct ServerParts {
-    /// Runs the programs.
-    pub executions: Executions,
+    pub gateway: Gateway,
+    /// What they work in.
+    pub sessions: Sessions,
     /// The servers behind it, if any are configured.
     pub upstreams: Option<Upstreams>,
     /// How they are described to callers.
@@ -71,11 +74,21 @@ pub enum Connection {
     Http,
 }
 
+/// No server was made.
+#[derive(Debug, thiserror::Error)]
+pub enum NewServerError {
+    /// A tool of ours is defined in a way that the protocol does not know.
+    #[error(transparent)]
+    Definitions(serde_json::Error),
+    #[error("the machine gives no random numbers: {0}")]
+    Random(getrandom::Error),
+}
+
 /// Serves callers. Cheap to clone; each connection has one of its own.
 #[derive(Clone)]
 pub struct GatewayServer {
     parts: Arc<ServerParts>,
-    shown: Arc<Shown>,
+    shown: Arc<ShownTools>,
     tools: Arc<Vec<Tool>>,
     instructions: Arc<str>,
     signer: Arc<StateSigner>,
@@ -88,12 +101,11 @@ pub struct GatewayServer {
 
 impl GatewayServer {
     /// A server of these parts.
-    pub fn new(parts: ServerParts, connection: Connection) -> Result<Self, String> {
-        let shown = Shown::new(parts.profile);
-        let tools = shown.definitions.iter().cloned().map(serde_json::from_value);
-        let tools = tools.collect::<Result<Vec<Tool>, _>>().map_err(|error| error.to_string())?;
-        let signer =
-            StateSigner::new().map_err(|error| format!("the machine gives no random numbers: {error}"))?;
+    pub fn new(parts: ServerParts, connection: Connection) -> Result<Self, NewServerError> {
+        let shown = ShownTools::new(parts.profile);
+        let tools = shown.definitions().iter().cloned().map(serde_json::from_value);
+        let tools = tools.collect::<Result<Vec<Tool>, _>>().map_err(NewServerError::Definitions)?;
+        let signer = StateSigner::new().map_err(NewServerError::Random)?;
         Ok(Self {
             instructions: instructions::instructions(&parts.servers).into(),
             parts: Arc::new(parts),
@@ -106,8 +118,23 @@ impl GatewayServer {
         })
     }
 
+    /// Serves on standard input and output, as [`stdio::serve_stdio`] does.
+    pub fn serve_stdio(
+        self,
+        settings: StdioSettings,
+        shutdown: CancellationToken,
+    ) -> BoxFuture<'static, Result<(), StdioError>> {
+        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+        Box::pin(stdio::serve_stdio(self, input, output, settings, shutdown))
+    }
+
+    /// The server for callers over HTTP.
+    pub fn endpoint(self, settings: EndpointSettings, shutdown: CancellationToken) -> McpEndpoint {
+        McpEndpoint::new(move || self.for_connection(), settings, shutdown)
+    }
+
     /// The same server, for one more connection.
-    pub fn for_connection(&self) -> Self {
+    fn for_connection(&self) -> Self {
         Self { is_told: Arc::default(), session: ConnectionSession::default(), ..self.clone() }
     }
 
@@ -125,57 +152,7 @@ impl GatewayServer {
     pub fn instructions(&self) -> &str {
         &self.instructions
     }
-}
-
-impl Connection {
-    /// Whether a request may see the figures of all owners, and change what they share: the local
-    /// owner's may, and that of a token with the scope `admin`.
-    fn is_admin(self, context: &RequestContext<RoleServer>) -> bool {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
-        match (self, caller) {
-            (Connection::Pipes, _) => true,
-            (Connection::Http, Some(caller)) => !caller.has_token() || caller.may(Scope::Admin),
-            (Connection::Http, None) => false,
-        }
+    fn skills(&self) -> Result<&Skills, SkillError> {
+        self.parts.skills.as_ref().ok_or(SkillError::ReadOnly("this gateway keeps none"))
     }
-
-    /// Whose executions a request may see, whether that is one caller only, and whether it may run
-    /// programs.
-    fn sender(self, context: &RequestContext<RoleServer>) -> (Owner, bool, bool) {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
-        match (self, caller) {
-            (Connection::Pipes, _) => (Owner::local(), true, true),
-            (Connection::Http, Some(caller)) => {
-                let owner = match caller.has_token() {
-                    true => Owner::of_token(&caller.identity),
-                    false => Owner::local(),
-                };
-                (owner, caller.has_token(), caller.may(Scope::Execute))
-            }
-            // The front puts a caller into every request; one without is nobody.
-            (Connection::Http, None) => (Owner("nobody".to_owned()), false, false),
-        }
-    }
-}
-
-/// A change of skills that this caller may not make.
-fn forbidden_change(tool: &str) -> ErrorData {
-    ErrorData::invalid_request(
-        format!(
-            "this token may not use {tool}: all callers share the skills, so changing them needs the scope `admin` (gristmill token new NAME --scope execute --scope admin)"
-        ),
-        None,
-    )
-}
-
-/// A request that this caller may not make.
-fn forbidden(tool: &str) -> ErrorData {
-    ErrorData::invalid_request(
-        format!(
-            "this token may not use {tool}: it needs the scope `execute` (gristmill token new NAME --scope execute)"
-        ),
-        None,
-    )
 }

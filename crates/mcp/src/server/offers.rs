@@ -3,8 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gristmill_gateway::domain::{Code, one_line};
-use gristmill_gateway::upstream::ResourceFailure;
+use gristmill_gateway::domain::{ToolAnswer, one_line};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{CallWatcher, ToolFailure};
+use gristmill_gateway::upstream::DoorRequest;
 use rmcp::model::{
     ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
@@ -63,21 +65,30 @@ impl GatewayServer {
 
     pub(super) async fn resource(
         &self,
+        caller: &Caller,
         request: ReadResourceRequestParams,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let read = match &self.parts.upstreams {
-            Some(upstreams) => upstreams.read_resource(&uri).await,
-            None => Err(ResourceFailure::Unknown { name: uri.clone(), nearest: Vec::new() }),
+            Some(upstreams) => {
+                upstreams
+                    .pass(
+                        caller,
+                        DoorRequest::ReadResource { uri: uri.clone(), watcher: CallWatcher::none() },
+                    )
+                    .await
+            }
+            None => Err(ToolFailure::UnknownOffer { name: uri.clone(), nearest: Vec::new() }),
         };
-        let result = read.map_err(|failure| resource_error(&failure, &uri))?;
-        let mut result: ReadResourceResult = read_result(result)?;
+        let answer = read.map_err(|failure| resource_error(&failure, &uri))?;
+        let mut result: ReadResourceResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())
     }
 
     pub(super) async fn prompt(
         &self,
+        caller: &Caller,
         request: GetPromptRequestParams,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = match serde_json::to_value(request.arguments).unwrap_or_default() {
@@ -85,11 +96,13 @@ impl GatewayServer {
             _ => serde_json::Map::new(),
         };
         let got = match &self.parts.upstreams {
-            Some(upstreams) => upstreams.get_prompt(&request.name, arguments).await,
-            None => Err(ResourceFailure::Unknown { name: request.name, nearest: Vec::new() }),
+            Some(upstreams) => {
+                upstreams.pass(caller, DoorRequest::GetPrompt { name: request.name, arguments }).await
+            }
+            None => Err(ToolFailure::UnknownOffer { name: request.name, nearest: Vec::new() }),
         };
-        let result = got.map_err(|failure| prompt_error(&failure))?;
-        let mut result: GetPromptResult = read_result(result)?;
+        let answer = got.map_err(|failure| prompt_error(&failure))?;
+        let mut result: GetPromptResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())
     }
@@ -178,13 +191,15 @@ fn read_all<T: DeserializeOwned>(items: impl Iterator<Item = Value>) -> Vec<T> {
     items.filter_map(|item| serde_json::from_value(item).ok()).collect()
 }
 
-fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(result).map_err(|error| {
+fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
+    // By way of a value: rmcp's untagged types do not read numbers of any size from text.
+    let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
+    serde_json::from_value(value).map_err(|error| {
         ErrorData::internal_error(format!("the server's answer cannot be read: {error}"), None)
     })
 }
 
-fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
+fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
     let data = Some(json!({"uri": one_line(uri, URI_CHARS_MAX)}));
     match is_callers(failure) {
         true => ErrorData::resource_not_found(failure.to_string(), data),
@@ -192,8 +207,8 @@ fn resource_error(failure: &ResourceFailure, uri: &str) -> ErrorData {
     }
 }
 
-fn prompt_error(failure: &ResourceFailure) -> ErrorData {
-    if let ResourceFailure::Unknown { name, nearest } = failure {
+fn prompt_error(failure: &ToolFailure) -> ErrorData {
+    if let ToolFailure::UnknownOffer { name, nearest } = failure {
         let hint = match nearest.is_empty() {
             true => "prompts/list shows what there is".to_owned(),
             false => format!("did you mean {}?", nearest.join(", ")),
@@ -209,9 +224,14 @@ fn prompt_error(failure: &ResourceFailure) -> ErrorData {
 
 /// Whether something else must be asked for. A server that is there and says no has not got it, or
 /// wants other arguments.
-fn is_callers(failure: &ResourceFailure) -> bool {
+fn is_callers(failure: &ToolFailure) -> bool {
     match failure {
-        ResourceFailure::Unknown { .. } | ResourceFailure::BadUri { .. } => true,
-        ResourceFailure::Upstream { code, .. } => *code == Code::Tool,
+        ToolFailure::Unknown { .. }
+        | ToolFailure::Ambiguous { .. }
+        | ToolFailure::BadArguments(_)
+        | ToolFailure::UnknownOffer { .. }
+        | ToolFailure::BadUri { .. }
+        | ToolFailure::Said(_) => true,
+        ToolFailure::Upstream { .. } => false,
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::definitions::{OwnTool, Shown};
+use super::tools::ShownTools;
 
-/// A named set of tools.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A named set of tools. Each has all tools of the smaller ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
     /// To run programs and to find tools: as few tokens as possible.
     Minimal,
@@ -35,8 +35,7 @@ impl Profile {
     /// What the definitions of its tools take of a model's context (o200k): of each its name, its
     /// description and its input schema.
     pub fn definition_tokens(self) -> u64 {
-        let shown = Shown::new(self);
-        OwnTool::ALL.into_iter().map(|tool| shown.definition_tokens(tool)).sum()
+        ShownTools::new(self).tokens()
     }
 }
 

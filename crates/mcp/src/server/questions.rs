@@ -1,8 +1,8 @@
 //! Questions of servers, as the protocol puts them to a client.
 
 use gristmill_gateway::domain::one_line;
-use gristmill_gateway::executions::PendingQuestion;
 use gristmill_gateway::ports::{QuestionAnswer, QuestionKind};
+use gristmill_gateway::service::PendingQuestion;
 use rmcp::model::{ClientResult, CustomRequest, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, RoleServer};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gristmill_gateway::executions::{ExecutionId, Owner};
+use gristmill_gateway::ids::{ExecutionId, Owner};
 use serde_json::{Map, Value};
 
 /// A person needs minutes for a form, not hours.

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use gristmill_gateway::domain::{Code, utc_text};
-use gristmill_gateway::executions::{Follower, KeepLimits};
+use gristmill_gateway::service::{Follower, KeepLimits};
 use gristmill_gateway::{ErrorReport, Report};
 use rmcp::model::{
     CancelTaskParams, CreateTaskResult, DetailedTask, ErrorData, GetTaskParams, GetTaskResult, Task,

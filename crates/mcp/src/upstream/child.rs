@@ -1,4 +1,4 @@
-//! A stdio server as a process: started through a keeper, in a group of its own, with an
+//! A stdio server as a process: started through a supervisor, in a group of its own, with an
 //! environment that holds what the configuration names and the few variables that every program
 //! needs. Its standard error becomes lines in a log.
 
@@ -10,13 +10,12 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::ports::UpstreamFailure;
-use gristmill_gateway::upstream::ServerLog;
+use gristmill_gateway::upstream::{ServerLog, UpstreamFailure};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::redact::Redactor;
 
@@ -52,27 +51,25 @@ const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
 /// After its input was closed a server may finish what it does.
 const END_GRACE: Duration = Duration::from_secs(2);
 
-/// How a keeper is started: a program and its first argument.
+/// How a supervisor is started: a program and its first argument.
 #[derive(Clone, Debug)]
-pub struct KeeperCommand {
+pub struct SupervisorCommand {
     /// Our own binary, usually.
     pub program: PathBuf,
-    /// The hidden command.
     pub argument: OsString,
 }
 
-/// What to start.
 pub(crate) struct Start<'a> {
-    pub keeper: &'a KeeperCommand,
+    pub supervisor: &'a SupervisorCommand,
     pub command: &'a str,
     pub arguments: &'a [String],
     pub environment: &'a BTreeMap<String, String>,
     pub folder: Option<&'a Path>,
 }
 
-/// A server's process. Dropping it ends the server, by way of the keeper.
+/// A server's process. Dropping it ends the server, by way of the supervisor.
 pub(crate) struct ServerProcess {
-    keeper: Option<Pid>,
+    supervisor: Option<Pid>,
     exit: watch::Receiver<Option<ExitStatus>>,
     log: tokio::task::JoinHandle<()>,
     /// Cancelled when all of its standard error is in the log.
@@ -91,7 +88,34 @@ pub(crate) fn start(
     log: Arc<ServerLog>,
     redactor: Redactor,
 ) -> Result<Started, UpstreamFailure> {
-    let down = |why: String| UpstreamFailure::Down(why);
+    let mut supervisor =
+        command(start)?.spawn().map_err(|error| down(format!("it cannot be started: {error}")))?;
+    let (Some(input), Some(output), Some(error)) =
+        (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take())
+    else {
+        return Err(down("it has no pipes".to_owned()));
+    };
+    let log_ended = CancellationToken::new();
+    let log = tokio::spawn(pass_on_log(error, log, redactor, log_ended.clone().drop_guard()));
+    let pid = supervisor.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+    let (exited, exit) = watch::channel(None);
+    tokio::spawn(async move {
+        let status = supervisor.wait().await.unwrap_or_default();
+        if status.signal().is_some() {
+            end_group(pid);
+        }
+        exited.send_replace(Some(status));
+    });
+    Ok(Started { process: ServerProcess { supervisor: pid, exit, log, log_ended }, input, output })
+}
+
+fn down(why: String) -> UpstreamFailure {
+    UpstreamFailure::Down(why)
+}
+
+/// The supervisor, with what it is to start. Programs and folders that are not there are named here: what
+/// the supervisor would say of them is harder to read.
+fn command(start: &Start<'_>) -> Result<Command, UpstreamFailure> {
     let inherited = INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
     let mut environment: BTreeMap<String, OsString> = inherited.collect();
     let configured = start.environment.iter();
@@ -103,9 +127,9 @@ pub(crate) fn start(
             start.command
         )));
     }
-    let mut command = Command::new(&start.keeper.program);
+    let mut command = Command::new(&start.supervisor.program);
     command
-        .arg(&start.keeper.argument)
+        .arg(&start.supervisor.argument)
         .arg(start.command)
         .args(start.arguments)
         .env_clear()
@@ -120,46 +144,30 @@ pub(crate) fn start(
         }
         command.current_dir(folder);
     }
-    let mut keeper = command.spawn().map_err(|error| down(format!("it cannot be started: {error}")))?;
-    let (Some(input), Some(output), Some(error)) =
-        (keeper.stdin.take(), keeper.stdout.take(), keeper.stderr.take())
-    else {
-        return Err(down("it has no pipes".to_owned()));
-    };
-    let log_ended = CancellationToken::new();
-    let ended = log_ended.clone().drop_guard();
-    let log = tokio::spawn(async move {
-        let _ended = ended;
-        let mut lines = BufReader::new(error);
-        while let Ok(Some(line)) = next_line(&mut lines, LOG_LINE_BYTES_MAX).await {
-            let text = match &line {
-                Line::Whole(text) => text,
-                Line::TooLong { beginning, .. } => beginning,
-            };
-            log.line(&redactor.clean(&String::from_utf8_lossy(text)));
-        }
-    });
-    let pid = keeper.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-    let (tell, exit) = watch::channel(None);
-    tokio::spawn(async move {
-        let status = keeper.wait().await.unwrap_or_default();
-        if status.signal().is_some() {
-            end_group(pid);
-        }
-        tell.send_replace(Some(status));
-    });
-    Ok(Started { process: ServerProcess { keeper: pid, exit, log, log_ended }, input, output })
+    Ok(command)
 }
 
-/// A keeper ends what it keeps. One that was killed cannot: its group has its number.
-fn end_group(keeper: Option<Pid>) {
-    if let Some(keeper) = keeper {
-        let _ = rustix::process::kill_process_group(keeper, Signal::KILL);
+/// What a server writes to its standard error, until it ends.
+async fn pass_on_log(error: ChildStderr, log: Arc<ServerLog>, redactor: Redactor, _ended: DropGuard) {
+    let mut lines = BufReader::new(error);
+    while let Ok(Some(line)) = next_line(&mut lines, LOG_LINE_BYTES_MAX).await {
+        let text = match &line {
+            Line::Whole(text) => text,
+            Line::TooLong { beginning, .. } => beginning,
+        };
+        log.line(&redactor.clean(&String::from_utf8_lossy(text)));
+    }
+}
+
+/// A supervisor ends what it keeps. One that was killed cannot: its group has its number.
+fn end_group(supervisor: Option<Pid>) {
+    if let Some(supervisor) = supervisor {
+        let _ = rustix::process::kill_process_group(supervisor, Signal::KILL);
     }
 }
 
 impl ServerProcess {
-    /// Waits until the keeper has ended, and with it the server.
+    /// Waits until the supervisor has ended, and with it the server.
     pub(crate) async fn exited(&self) {
         let _ = self.exit.clone().wait_for(Option::is_some).await;
     }
@@ -185,10 +193,10 @@ impl ServerProcess {
         if tokio::time::timeout(END_GRACE, self.exited()).await.is_ok() {
             return;
         }
-        // The keeper notices that nobody reads its standard error.
+        // The supervisor notices that nobody reads its standard error.
         self.log.abort();
         if tokio::time::timeout(END_GRACE * 2, self.exited()).await.is_err() {
-            end_group(self.keeper);
+            end_group(self.supervisor);
             self.exited().await;
         }
     }

@@ -6,11 +6,14 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::ports::{ServerFacts, UpstreamFailure};
+use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::session::{AskError, Changes, Link, Offers, Opening, Request, Session};
+use super::introduction::{capabilities, client_info};
+use super::link::{AskError, Link, Request};
+use super::listening::Changes;
+use super::session::{Offers, Opening, Session};
 
 /// The version of the modern era that we speak.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -20,9 +23,6 @@ const NEWEST_LEGACY: &str = "2025-11-25";
 
 /// Those that we take if the server prefers one.
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-/// Asks a modern server to tell us of changes.
-pub(crate) const LISTEN: &str = "subscriptions/listen";
 
 /// A server of the handshake era may not answer the question at all.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(2500);
@@ -191,7 +191,7 @@ async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskErro
     if let Link::Http(http) = &opening.link {
         http.agree(&found.protocol_version, false);
     }
-    opening.tell("notifications/initialized", "{}").await.map_err(AskError::Failed)?;
+    opening.notify("notifications/initialized", "{}").await.map_err(AskError::Failed)?;
     let facts = facts_of(&found.server_info, found.instructions, &found.protocol_version);
     Ok(Found { facts, offers: offers_of(&found.capabilities) })
 }
@@ -202,12 +202,16 @@ fn unreadable(method: &str, error: &serde_json::Error) -> AskError {
 
 fn offers_of(capabilities: &Value) -> Offers {
     let has = |what: &str| capabilities.get(what).is_some_and(Value::is_object);
-    let tells = |what: &str| capabilities[what]["listChanged"] == Value::Bool(true);
+    let announces = |what: &str| capabilities[what]["listChanged"] == Value::Bool(true);
     Offers {
         tools: has("tools"),
         resources: has("resources"),
         prompts: has("prompts"),
-        changes: Changes { tools: tells("tools"), resources: tells("resources"), prompts: tells("prompts") },
+        changes: Changes {
+            tools: announces("tools"),
+            resources: announces("resources"),
+            prompts: announces("prompts"),
+        },
     }
 }
 
@@ -223,37 +227,4 @@ fn facts_of(info: &Value, instructions: Option<String>, protocol: &str) -> Serve
         instructions: instructions.map(|text| text.chars().take(CHARS_MAX).collect()),
         protocol: protocol.to_owned(),
     }
-}
-
-fn client_info() -> Value {
-    json!({ "name": "gristmill", "title": "Gristmill", "version": env!("CARGO_PKG_VERSION") })
-}
-
-/// What a server may ask of us.
-fn capabilities(can_ask: bool) -> Value {
-    match can_ask {
-        true => json!({ "elicitation": { "form": {}, "url": {} } }),
-        false => json!({}),
-    }
-}
-
-/// What every request of the modern era carries.
-pub(crate) fn add_modern_meta(meta: &mut Map<String, Value>, version: &str, can_ask: bool) {
-    meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), version.into());
-    meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), client_info());
-    meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), capabilities(can_ask));
-}
-
-/// The parameters of a request to hear of changes.
-pub(crate) fn listen_params(version: &str, can_ask: bool, changes: Changes) -> String {
-    let mut meta = Map::new();
-    add_modern_meta(&mut meta, version, can_ask);
-    let wanted = [
-        ("toolsListChanged", changes.tools),
-        ("resourcesListChanged", changes.resources),
-        ("promptsListChanged", changes.prompts),
-    ];
-    let wanted = wanted.into_iter().filter(|(_, told)| *told);
-    let wanted: Map<String, Value> = wanted.map(|(name, told)| (name.to_owned(), told.into())).collect();
-    json!({ "_meta": meta, "notifications": wanted }).to_string()
 }

@@ -1,6 +1,5 @@
 //! Server-sent events, as a stream of bytes becomes them.
 
-/// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerEvent {
     pub data: String,

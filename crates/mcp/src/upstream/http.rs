@@ -1,12 +1,14 @@
 //! A conversation over Streamable HTTP: one POST a message, answered by JSON or by events.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
-use gristmill_gateway::ports::{BoxFuture, UpstreamFailure};
+use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::upstream::UpstreamFailure;
+use parking_lot::RwLock;
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE,
 };
@@ -113,21 +115,21 @@ impl HttpLink {
 
     /// Sets what was agreed on; the session stays.
     pub(crate) fn agree(&self, protocol: &str, modern: bool) {
-        let mut agreed = self.agreed.write().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.agreed.write();
         agreed.protocol = Some(protocol.to_owned());
         agreed.modern = modern;
     }
 
     /// Forgets what was agreed on, to begin anew.
     pub(crate) fn disagree(&self) {
-        *self.agreed.write().unwrap_or_else(PoisonError::into_inner) = Agreed::default();
+        *self.agreed.write() = Agreed::default();
     }
 
     /// Sends a request and waits for the answer to it.
     pub(crate) async fn request(&self, id: u64, outgoing: Outgoing<'_>) -> Result<String, RequestError> {
         let response = self.post(&outgoing).await?;
         if let Some(session) = response.headers().get("mcp-session-id") {
-            let mut agreed = self.agreed.write().unwrap_or_else(PoisonError::into_inner);
+            let mut agreed = self.agreed.write();
             agreed.session = Some(session.clone());
         }
         let mut cut = match self.read_answer(id, response).await? {
@@ -387,7 +389,7 @@ impl HttpLink {
     }
 
     fn agreed(&self) -> Agreed {
-        self.agreed.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.agreed.read().clone()
     }
 }
 

@@ -4,17 +4,30 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_gateway::ports::ProgressSink;
+use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
 use super::call_clock::CallClock;
 use super::http::{HttpLink, Outgoing, RequestError};
+use super::introduction::add_modern_meta;
+use super::link::Link;
 use super::peer::{Listeners, Peer, ReplyError};
-use super::session::{Changes, Link};
-use super::{eras, wire};
+use super::wire;
 
 /// Between attempts to listen again.
 const PAUSE_FIRST: Duration = Duration::from_secs(5);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
+
+/// Asks a modern server to tell us of changes.
+const LISTEN: &str = "subscriptions/listen";
+
+/// Of what a server tells when it changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub tools: bool,
+    pub resources: bool,
+    pub prompts: bool,
+}
 
 /// Begins to listen, in the way of the era, to a server that tells of changes. `modern` is the version
 /// of a modern server.
@@ -27,7 +40,7 @@ pub(crate) fn listen(
     if changes == Changes::default() {
         return None;
     }
-    let params = modern.map(|version| eras::listen_params(version, peer.can_ask(), changes));
+    let params = modern.map(|version| listen_params(version, peer.can_ask(), changes));
     match (link, params) {
         (Link::Http(http), None) => Some(tokio::spawn(by_get(http.clone(), Arc::clone(peer)))),
         (Link::Http(http), Some(params)) => {
@@ -36,11 +49,26 @@ pub(crate) fn listen(
         (Link::Stdio(stdio), Some(params)) => {
             // Its answer comes when the connection ends: nobody waits for it.
             let under_way = peer.begin(nobody());
-            stdio.send_behind(wire::request(under_way.id, eras::LISTEN, &params));
+            stdio.send_behind(wire::request(under_way.id, LISTEN, &params));
             None
         }
         (Link::Stdio(_), None) => None,
     }
+}
+
+/// The parameters of a request to hear of changes.
+fn listen_params(version: &str, can_ask: bool, changes: Changes) -> String {
+    let mut meta = Map::new();
+    add_modern_meta(&mut meta, version, can_ask);
+    let wanted = [
+        ("toolsListChanged", changes.tools),
+        ("resourcesListChanged", changes.resources),
+        ("promptsListChanged", changes.prompts),
+    ];
+    let wanted = wanted.into_iter().filter(|(_, is_announced)| *is_announced);
+    let wanted: Map<String, Value> =
+        wanted.map(|(name, is_announced)| (name.to_owned(), is_announced.into())).collect();
+    json!({ "_meta": meta, "notifications": wanted }).to_string()
 }
 
 /// A server of the handshake versions; one that does not offer it is left alone.
@@ -68,8 +96,8 @@ async fn by_request(http: HttpLink, peer: Arc<Peer>, params: String) {
     loop {
         let began = Instant::now();
         let under_way = peer.begin(nobody());
-        let message = wire::request(under_way.id, eras::LISTEN, &params);
-        let outgoing = Outgoing { method: eras::LISTEN, name: None, headers: &[], message };
+        let message = wire::request(under_way.id, LISTEN, &params);
+        let outgoing = Outgoing { method: LISTEN, name: None, headers: &[], message };
         match http.request(under_way.id, outgoing).await {
             // It does not want to be listened to.
             Err(RequestError::Status(..) | RequestError::Reply(ReplyError::Rpc(_))) => return,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use gristmill_gateway::ports::UpstreamFailure;
+use gristmill_gateway::upstream::UpstreamFailure;
 use serde_json::value::RawValue;
 
 /// Pages of a list; more are a loop.
@@ -19,7 +19,6 @@ pub(crate) struct List {
     pub things: &'static str,
     /// More are a mistake or an attack.
     things_max: usize,
-    /// All pages together.
     bytes_max: usize,
     /// Whether a longer list is taken as far as it fits. A list of tools is whole or it is none.
     is_cut: bool,

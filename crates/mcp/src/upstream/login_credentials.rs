@@ -1,6 +1,7 @@
 //! Logins as the credentials of a connection.
 
-use gristmill_gateway::ports::{BoxFuture, UpstreamFailure};
+use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::upstream::UpstreamFailure;
 use reqwest::header::HeaderValue;
 
 use super::http::Credentials;
@@ -10,7 +11,6 @@ use crate::secret::Secret;
 
 const SCHEME: &str = "Bearer ";
 
-/// See the module.
 pub(crate) struct LoginCredentials {
     pub source: TokenSource,
     /// A server must not give our token back to a program.

@@ -13,6 +13,8 @@ mod declined;
 mod eras;
 mod events;
 mod http;
+mod introduction;
+mod link;
 mod listening;
 mod lists;
 mod login_credentials;
@@ -30,14 +32,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::{OAuthSettings, SecretText, ServerSettings, Transport};
-use gristmill_gateway::ports::{BoxFuture, ConnectRequest, Connector, Upstream, UpstreamFailure};
+use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::upstream::{ConnectRequest, Connection, Connector, Upstream, UpstreamFailure};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
-pub use child::KeeperCommand;
+pub use child::SupervisorCommand;
 
 use url::Url;
 
-use crate::http_client::{HttpClientSettings, http_client};
+use crate::http_client::{HttpClientError, HttpClientSettings, http_client};
 use crate::oauth::{
     self, Clock, Granted, LoggedOut, LoginError, LoginNetwork, LoginRequest, LoginSettings, TokenSource,
     TokenStore,
@@ -46,15 +49,16 @@ use crate::secret::Secret;
 use crate::secrets::{Resolved, SecretContext, SecretError};
 use eras::NotOpened;
 use http::{HttpLink, HttpSettings};
+use link::Link;
 use login_credentials::LoginCredentials;
 use peer::{About, Peer};
 use redact::Redactor;
-use session::{Link, Opening};
+use session::{Opening, Session};
 use stdio::StdioLink;
 
 /// Reaches servers over stdio and Streamable HTTP.
 pub struct McpConnector {
-    keeper: KeeperCommand,
+    supervisor: SupervisorCommand,
     /// What each server's references are resolved against.
     secrets: HashMap<String, SecretContext>,
     /// Where logins are kept.
@@ -65,15 +69,21 @@ pub struct McpConnector {
 impl McpConnector {
     /// `data` is the folder of the logins.
     pub fn new(
-        keeper: KeeperCommand,
+        supervisor: SupervisorCommand,
         secrets: HashMap<String, SecretContext>,
         data: PathBuf,
-    ) -> Result<Self, String> {
-        let client = http_client(&HttpClientSettings::default()).map_err(|error| error.to_string())?;
-        Ok(Self { keeper, secrets, data, client })
+    ) -> Result<Self, HttpClientError> {
+        let client = http_client(&HttpClientSettings::default())?;
+        Ok(Self { supervisor, secrets, data, client })
     }
 
-    async fn open(&self, request: ConnectRequest) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
+    /// A connection past the gateway's door, for tests of how we speak with servers. Whatever else
+    /// is to reach a server goes through [`gristmill_gateway::upstream::Upstreams`].
+    pub async fn open_directly(&self, request: ConnectRequest) -> Result<Arc<dyn Upstream>, UpstreamFailure> {
+        Ok(Arc::new(self.open(request).await?))
+    }
+
+    async fn open(&self, request: ConnectRequest) -> Result<Session, UpstreamFailure> {
         let settings = Arc::clone(&request.settings);
         let limit = Duration::from_millis(settings.limits.startup_ms);
         let opened = async {
@@ -84,9 +94,7 @@ impl McpConnector {
                 Err(NotOpened::EndedAtDiscover) => eras::greet(self.opening(&request).await?).await,
                 outcome => outcome,
             };
-            let session = session.map_err(|error| redactor.clean_failure(error.into()))?;
-            let session: Arc<dyn Upstream> = Arc::new(session);
-            Ok(session)
+            session.map_err(|error| redactor.clean_failure(error.into()))
         };
         match tokio::time::timeout(limit, opened).await {
             Ok(outcome) => outcome,
@@ -124,7 +132,7 @@ impl McpConnector {
                     environment.insert(name.clone(), references.resolve(name, value).await?);
                 }
                 let start = child::Start {
-                    keeper: &self.keeper,
+                    supervisor: &self.supervisor,
                     command: &command,
                     arguments: &arguments,
                     environment: &environment,
@@ -195,30 +203,37 @@ impl McpConnector {
     }
 
     /// Logs in to a server over HTTP. `open` shows the user where to go.
-    pub async fn login(
-        &self,
-        settings: &ServerSettings,
-        open: &(dyn Fn(&Url) -> bool + Send + Sync),
+    pub fn login<'a>(
+        &'a self,
+        settings: &'a ServerSettings,
+        open: &'a (dyn Fn(&Url) -> bool + Send + Sync),
         time_limit: Duration,
-    ) -> Result<Granted, LoginFailure> {
-        let (url, login) = self.login_target(settings).await?;
-        let request = LoginRequest {
-            server: &settings.name,
-            url: &url,
-            settings: &login,
-            challenge: None,
-            time_limit,
-            open,
-        };
-        let store = TokenStore::new(&self.data);
-        Ok(oauth::login(request, &store, &LoginNetwork::default(), &Clock::system()).await?)
+    ) -> BoxFuture<'a, Result<Granted, LoginFailure>> {
+        Box::pin(async move {
+            let (url, login) = self.login_target(settings).await?;
+            let request = LoginRequest {
+                server: &settings.name,
+                url: &url,
+                settings: &login,
+                challenge: None,
+                time_limit,
+                open,
+            };
+            let store = TokenStore::new(&self.data);
+            Ok(oauth::login(request, &store, &LoginNetwork::default(), &Clock::system()).await?)
+        })
     }
 
     /// Logs out of a server: its tokens are revoked where it offers that, and forgotten.
-    pub async fn logout(&self, settings: &ServerSettings) -> Result<LoggedOut, LoginFailure> {
-        let (_, login) = self.login_target(settings).await?;
-        let store = TokenStore::new(&self.data);
-        Ok(oauth::logout(&settings.name, &login, &store, &LoginNetwork::default()).await?)
+    pub fn logout<'a>(
+        &'a self,
+        settings: &'a ServerSettings,
+    ) -> BoxFuture<'a, Result<LoggedOut, LoginFailure>> {
+        Box::pin(async move {
+            let (_, login) = self.login_target(settings).await?;
+            let store = TokenStore::new(&self.data);
+            Ok(oauth::logout(&settings.name, &login, &store, &LoginNetwork::default()).await?)
+        })
     }
 
     async fn login_target(&self, settings: &ServerSettings) -> Result<(Url, LoginSettings), LoginFailure> {
@@ -243,7 +258,6 @@ pub enum LoginFailure {
     /// Its configuration cannot be resolved.
     #[error(transparent)]
     Configured(#[from] UpstreamFailure),
-    /// The login itself.
     #[error(transparent)]
     Login(#[from] LoginError),
 }
@@ -288,7 +302,37 @@ impl References {
 }
 
 impl Connector for McpConnector {
-    fn connect(&self, request: ConnectRequest) -> BoxFuture<'_, Result<Arc<dyn Upstream>, UpstreamFailure>> {
-        Box::pin(self.open(request))
+    fn connect(&self, request: ConnectRequest) -> BoxFuture<'_, Result<Connection, UpstreamFailure>> {
+        Box::pin(async { Ok(Connection::new(self.open(request).await?)) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// Every source file of every crate, without tests.
+    fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn no_product_code_opens_a_connection_past_the_door() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(crates).expect("the crates").flatten() {
+            if entry.path().join("src").is_dir() {
+                sources(&entry.path().join("src"), &mut found);
+            }
+        }
+        found.retain(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("open_directly")));
+        assert!(found.iter().all(|path| path.ends_with("mcp/src/upstream/mod.rs")), "{found:?}");
     }
 }

@@ -2,10 +2,12 @@
 //! server tells us in between, and what it gets when it asks for something.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use gristmill_gateway::domain::first_chars;
 use gristmill_gateway::ports::{Asker, Progress, ProgressSink};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{oneshot, watch};
@@ -16,6 +18,9 @@ use super::call_clock::CallClock;
 use super::redact::Redactor;
 use super::wire::{self, Incoming, NoResult, RpcError};
 use super::{declined, question};
+
+/// How much of a method that we do not know is repeated.
+const METHOD_CHARS_MAX: usize = 60;
 
 /// What a request ends with: the raw result, the server's error, or nothing because it is gone.
 pub(crate) type Reply = Result<String, ReplyError>;
@@ -41,7 +46,6 @@ impl From<NoResult> for ReplyError {
     }
 }
 
-/// See the module.
 pub(crate) struct Peer {
     next_id: AtomicU64,
     waiting: Mutex<HashMap<u64, Waiting>>,
@@ -182,16 +186,16 @@ impl Peer {
     fn taken_back(&self, params: Option<&RawValue>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Written<'a> {
+        struct CancelledParams<'a> {
             #[serde(borrow)]
             request_id: &'a RawValue,
         }
-        if let Some(Ok(written)) = params.map(|params| serde_json::from_str::<Written<'_>>(params.get())) {
-            self.questions.take_back(written.request_id.get());
+        let cancelled = params.map(|params| serde_json::from_str::<CancelledParams<'_>>(params.get()));
+        if let Some(Ok(cancelled)) = cancelled {
+            self.questions.take_back(cancelled.request_id.get());
         }
     }
 
-    /// Ends one request.
     pub(crate) fn end(&self, id: u64, reply: Reply) {
         if let Some(waiting) = self.lock().remove(&id) {
             let _ = waiting.reply.send(reply);
@@ -224,7 +228,7 @@ impl Peer {
     fn progressed(&self, params: Option<&RawValue>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Written {
+        struct ProgressParams {
             progress_token: serde_json::Value,
             progress: f64,
             #[serde(default)]
@@ -232,22 +236,23 @@ impl Peer {
             #[serde(default)]
             message: Option<String>,
         }
-        let Some(Ok(written)) = params.map(|params| serde_json::from_str::<Written>(params.get())) else {
+        let Some(Ok(params)) = params.map(|params| serde_json::from_str::<ProgressParams>(params.get()))
+        else {
             return;
         };
-        let token = written.progress_token;
+        let token = params.progress_token;
         let id = token.as_u64().or_else(|| token.as_str().and_then(|text| text.parse().ok()));
         let waiting = self.lock();
         if let Some(waiting) = id.and_then(|id| waiting.get(&id)) {
             waiting.clock.prolong();
-            let Written { progress, total, message, .. } = written;
+            let ProgressParams { progress, total, message, .. } = params;
             let message = message.map(|text| self.about.redactor.clean(&text).into_owned());
             waiting.progress.tell(Progress { progress, total, message });
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<u64, Waiting>> {
+        self.waiting.lock()
     }
 }
 
@@ -279,10 +284,10 @@ fn answer(id: &str, method: &str) -> String {
         "ping" => wire::response(id, "{}"),
         "roots/list" => wire::response(id, r#"{"roots":[]}"#),
         "sampling/createMessage" => wire::refusal(id, -1, declined::SAMPLING),
-        other => wire::refusal(id, -32601, &format!("gristmill does not know `{}`", cut(other))),
+        other => wire::refusal(
+            id,
+            -32601,
+            &format!("gristmill does not know `{}`", first_chars(other, METHOD_CHARS_MAX)),
+        ),
     }
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(60).collect()
 }

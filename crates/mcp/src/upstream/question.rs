@@ -57,7 +57,7 @@ pub(crate) async fn ask(server: &str, params: &str, redactor: &Redactor, asker: 
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct ElicitationParams {
     #[serde(default)]
     mode: Option<String>,
     message: String,
@@ -73,12 +73,12 @@ struct Written {
 fn read(server: &str, params: &str, redactor: &Redactor) -> Result<Question, String> {
     within("the question", params.len(), REQUEST_BYTES_MAX)?;
     let params = redactor.clean_json(params.to_owned());
-    let written: Written =
+    let asked: ElicitationParams =
         serde_json::from_str(&params).map_err(|error| format!("the question cannot be read: {error}"))?;
-    within("its message", written.message.len(), MESSAGE_BYTES_MAX)?;
-    let asked = match written.mode.as_deref() {
+    within("its message", asked.message.len(), MESSAGE_BYTES_MAX)?;
+    let kind = match asked.mode.as_deref() {
         None | Some("form") => {
-            let schema = written.requested_schema.ok_or("a form needs a requestedSchema")?;
+            let schema = asked.requested_schema.ok_or("a form needs a requestedSchema")?;
             let schema = Value::Object(schema);
             within("its requestedSchema", schema.to_string().len(), SCHEMA_BYTES_MAX)?;
             if !is_at_most_deep(&schema, SCHEMA_DEPTH_MAX) {
@@ -87,14 +87,14 @@ fn read(server: &str, params: &str, redactor: &Redactor) -> Result<Question, Str
             QuestionKind::Form { schema }
         }
         Some("url") => {
-            let url = page(&written.url.ok_or("a question of mode url needs a url")?)?;
-            let id = written.elicitation_id.unwrap_or_default();
+            let url = page(&asked.url.ok_or("a question of mode url needs a url")?)?;
+            let id = asked.elicitation_id.unwrap_or_default();
             within("its elicitationId", id.len(), ID_BYTES_MAX)?;
             QuestionKind::Url { url, id }
         }
         Some(_) => return Err("gristmill knows questions of mode form and url".to_owned()),
     };
-    Ok(Question { server: server.to_owned(), message: written.message, asked })
+    Ok(Question { server: server.to_owned(), message: asked.message, asked: kind })
 }
 
 fn within(what: &str, bytes: usize, bytes_max: usize) -> Result<(), String> {

@@ -2,9 +2,11 @@
 //! show them to whoever asks: what we put in must not come back to a program, a model or a log.
 
 use std::borrow::Cow;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use gristmill_gateway::ports::{ServerFacts, UpstreamFailure};
+use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
+use gristmill_json_text::{string_at, strings};
+use parking_lot::RwLock;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -43,7 +45,7 @@ impl Redactor {
             .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
             .collect();
         let shown = format!("[secret {shown}]");
-        let mut needles = self.needles.write().unwrap_or_else(PoisonError::into_inner);
+        let mut needles = self.needles.write();
         for secret in spellings(value) {
             if !needles.iter().any(|known| known.secret == secret) && needles.len() < NEEDLES_MAX {
                 needles.push(Needle { secret, shown: shown.clone() });
@@ -56,7 +58,7 @@ impl Redactor {
     /// The text without the secrets.
     pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut cleaned = Cow::Borrowed(text);
-        for needle in self.needles.read().unwrap_or_else(PoisonError::into_inner).iter() {
+        for needle in self.needles.read().iter() {
             if cleaned.contains(&needle.secret) {
                 cleaned = Cow::Owned(cleaned.replace(&needle.secret, &needle.shown));
             }
@@ -66,7 +68,7 @@ impl Redactor {
 
     /// JSON without the secrets, which is still JSON.
     pub(crate) fn clean_json(&self, raw: String) -> String {
-        if self.needles.read().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        if self.needles.read().is_empty() {
             return raw;
         }
         let raw = self.clean_strings(&raw, NESTED_MAX).unwrap_or(raw);
@@ -85,22 +87,15 @@ impl Redactor {
     fn clean_strings(&self, json: &str, nested: usize) -> Option<String> {
         let mut cleaned: Option<String> = None;
         let mut copied = 0;
-        let mut at = 0;
-        while let Some(start) = json[at..].find('"').map(|found| at + found) {
-            let end = start + 1 + end_of_string(&json[start + 1..])?;
-            let token = &json[start..=end];
-            let inside = &json[start + 1..end];
-            let decoded = match inside.contains('\\') {
-                true => serde_json::from_str::<String>(token).map_or(Cow::Borrowed(inside), Cow::Owned),
-                false => Cow::Borrowed(inside),
-            };
+        for span in strings(json.as_bytes()) {
+            let written = || Cow::Borrowed(&json[span.start + 1..span.end - 1]);
+            let decoded = string_at(json, span.start).map_or_else(|_| written(), |(string, _)| string);
             if let Some(text) = self.clean_decoded(&decoded, nested) {
                 let made = cleaned.get_or_insert_default();
-                made.push_str(&json[copied..start]);
+                made.push_str(&json[copied..span.start]);
                 made.push_str(&Value::from(text).to_string());
-                copied = end + 1;
+                copied = span.end;
             }
-            at = end + 1;
         }
         if let Some(made) = &mut cleaned {
             made.push_str(&json[copied..]);
@@ -165,19 +160,6 @@ impl Redactor {
             UpstreamFailure::Timeout { limit_ms } => UpstreamFailure::Timeout { limit_ms },
         }
     }
-}
-
-/// Where a JSON string ends that began just before.
-fn end_of_string(text: &str) -> Option<usize> {
-    let mut bytes = text.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'"' => return Some(at),
-            b'\\' => drop(bytes.next()),
-            _ => {}
-        }
-    }
-    None
 }
 
 /// A secret as it may stand in a message: as it is, as JSON writes it in one way or the other, and as

@@ -1,7 +1,8 @@
 //! Results that are questions, as servers of the modern era ask: each is answered, and the request is
 //! made again with the answers.
 
-use gristmill_gateway::ports::{Asker, UpstreamFailure};
+use gristmill_gateway::ports::Asker;
+use gristmill_gateway::upstream::UpstreamFailure;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::ports::UpstreamFailure;
-use gristmill_gateway::upstream::ServerLog;
+use gristmill_gateway::upstream::{ServerLog, UpstreamFailure};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore};
@@ -32,7 +31,6 @@ const INPUT_WAIT: Duration = Duration::from_millis(500);
 /// How long a server may take to read the rest of a message that nobody waits for.
 const REST_WAIT: Duration = Duration::from_secs(5);
 
-/// See the module.
 pub(crate) struct StdioLink {
     input: Input,
     peer: Arc<Peer>,
@@ -65,7 +63,6 @@ impl StdioLink {
         Self { input, peer, process, reader }
     }
 
-    /// Sends one message.
     pub(crate) async fn send(&self, message: String) -> Result<(), UpstreamFailure> {
         write(&self.input, &self.peer, message).await.map_err(|error| {
             // A message without its end is none to the server: nothing was sent.

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use gristmill_gateway::has_reserved_key;
+use gristmill_json_text::has_reserved_key;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

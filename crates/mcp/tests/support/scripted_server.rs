@@ -14,9 +14,9 @@ use crate::scripted_readables::Readables;
 
 const MODERN: &str = "2026-07-28";
 
-/// Serves until its input ends. Each behaviour is `name` or `name=value`.
-pub fn run(behaviours: &[String]) -> ! {
-    let script = behaviours.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
+/// Serves until its input ends. Each behavior is `name` or `name=value`.
+pub fn run(behaviors: &[String]) -> ! {
+    let script = behaviors.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
     let script: HashMap<String, String> =
         script.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let mut server = Server { script, ..Server::default() };
@@ -73,8 +73,8 @@ fn do_nothing() -> ! {
 }
 
 impl Server {
-    fn is(&self, behaviour: &str) -> bool {
-        self.script.contains_key(behaviour)
+    fn is(&self, behavior: &str) -> bool {
+        self.script.contains_key(behavior)
     }
 
     /// Whether it fails at its start, if it does that at all.

@@ -1,6 +1,7 @@
 //! Connections over Streamable HTTP.
 
-use gristmill_gateway::ports::{Progress, UpstreamCall, UpstreamFailure};
+use gristmill_gateway::ports::Progress;
+use gristmill_gateway::upstream::{UpstreamCall, UpstreamFailure};
 use serde_json::{Value, json};
 
 use crate::cases::cases;

@@ -26,7 +26,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("scripted-server") => scripted_server::run(&arguments[2..]),
-        Some("keeper") => scripted_server::keep(&arguments[2..]),
+        Some("supervisor") => scripted_server::keep(&arguments[2..]),
         _ => {}
     }
     let cases = [

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::ports::{Progress, UpstreamCall, UpstreamFailure};
+use gristmill_gateway::ports::Progress;
+use gristmill_gateway::upstream::{UpstreamCall, UpstreamFailure};
 use serde_json::{Value, json};
 
 use crate::cases::cases;
@@ -168,8 +169,8 @@ async fn numbers_keep_their_digits() {
 }
 
 async fn a_call_that_is_dropped_is_cancelled() {
-    for behaviour in ["version=2025-11-25", "modern"] {
-        let server = connect(scripted("a", &[behaviour])).await;
+    for behavior in ["version=2025-11-25", "modern"] {
+        let server = connect(scripted("a", &[behavior])).await;
         let (upstream, hang) = (server.upstream.clone(), call_of("hold", &json!({})));
         let call = tokio::spawn(async move { upstream.call(hang).await });
         while server.value("held", json!({})).await != 1 {}
@@ -289,10 +290,10 @@ async fn a_modern_servers_questions_are_declined() {
 }
 
 async fn changed_tools_are_told_in_both_eras() {
-    for (behaviour, greeting) in
+    for (behavior, greeting) in
         [("version=2024-11-05", "notifications/initialized"), ("modern", "subscriptions/listen")]
     {
-        let server = connect(scripted("a", &[behaviour])).await;
+        let server = connect(scripted("a", &[behavior])).await;
         server.value("wait_for", json!({ "method": greeting })).await;
         let before = server.upstream.list_tools().await.expect("tools").len();
         server.value("set_tools", json!({ "tools": [{ "name": "new" }] })).await;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::Code;
-use gristmill_gateway::ports::{ToolSearch, ToolSource};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{Needed, ToolSearch, ToolSource};
 use gristmill_gateway::skills::SkillOffer;
-use gristmill_gateway::upstream::{Refresh, ServerState};
-use serde_json::{Value, json};
+use gristmill_gateway::upstream::{DoorRequest, Refresh, ServerState};
+use serde_json::json;
 
 use crate::cases::cases;
 use crate::scripted_http::{Answer, Era, HttpServer};
@@ -40,8 +41,12 @@ fn starts(path: &str) -> Vec<u64> {
 }
 
 async fn text_of_search(world: &World, query: &str) -> String {
-    let found =
-        world.upstreams.freeze().await.search(&search(query), &SkillOffer::default()).expect("an answer");
+    let found = world
+        .upstreams
+        .freeze(Needed::Every)
+        .await
+        .search(&search(query), &SkillOffer::default())
+        .expect("an answer");
     found["text"].as_str().expect("a text").to_owned()
 }
 
@@ -79,7 +84,7 @@ async fn a_server_is_looked_at_behind_if_that_is_wanted() {
     let world = World::start_in(folder, settings(), Refresh::WhenUsed);
     world.upstreams.known().await;
     let folder = world.stop().await;
-    let world = World::start_in(folder, settings(), Refresh::Behind);
+    let world = World::start_in(folder, settings(), Refresh::InBackground);
     assert!(!world.tools().is_empty(), "known at once");
     until("it is up", || world.state("a") == ServerState::Up).await;
     assert_eq!(starts(&file).len(), 2);
@@ -95,8 +100,9 @@ async fn a_server_that_is_down_is_named_as_down() {
     assert_eq!(parts(outcome), (Code::ServerDown, message, true));
     let text = text_of_search(&world, "").await;
     assert!(text.contains(&format!("a is down: {why}")), "{text}");
-    let index =
-        std::fs::read_to_string(world.upstreams.freeze().await.tree().expect("a tree").join("index.md"));
+    let index = std::fs::read_to_string(
+        world.upstreams.freeze(Needed::Every).await.tree().expect("a tree").join("index.md"),
+    );
     assert!(index.is_err() || index.expect("read").contains("down"), "the tree says so, too");
     assert_eq!(world.json("b.echo", json!({ "text": "x" })).await, r#"{"text":"x"}"#);
     let status = world.upstreams.statuses().into_iter().find(|status| status.name == "a").expect("a");
@@ -121,15 +127,15 @@ async fn a_server_that_is_down_at_first_is_reached_when_it_comes_up() {
 async fn was_there_once(now: &[&str]) -> World {
     let folder = Folder::new();
     let flag = folder.path("broken");
-    let mut behaviours = now.to_vec();
+    let mut behaviors = now.to_vec();
     let while_there = format!("crash-while={flag}");
-    behaviours.push(&while_there);
-    let world = World::start_in(folder, vec![scripted("a", &behaviours)], Refresh::WhenUsed);
+    behaviors.push(&while_there);
+    let world = World::start_in(folder, vec![scripted("a", &behaviors)], Refresh::WhenUsed);
     world.upstreams.known().await;
     assert_eq!(world.state("a"), ServerState::Up);
     let folder = world.stop().await;
     std::fs::write(&flag, "").expect("written");
-    World::start_in(folder, vec![scripted("a", &behaviours)], Refresh::WhenUsed)
+    World::start_in(folder, vec![scripted("a", &behaviors)], Refresh::WhenUsed)
 }
 
 async fn a_kept_server_that_does_not_start_is_down_and_its_call_was_not_made() {
@@ -159,8 +165,8 @@ async fn a_crashed_server_is_restarted_by_itself() {
 async fn pauses_between_restarts_grow() {
     let folder = Folder::new();
     let (flag, file) = (folder.path("broken"), folder.path("starts"));
-    let behaviours = ["crash-at-start=x", &format!("crash-while={flag}"), &format!("starts={file}")];
-    let world = World::start_in(folder, vec![scripted("a", &behaviours)], Refresh::WhenUsed);
+    let behaviors = ["crash-at-start=x", &format!("crash-while={flag}"), &format!("starts={file}")];
+    let world = World::start_in(folder, vec![scripted("a", &behaviors)], Refresh::WhenUsed);
     world.upstreams.known().await;
     std::fs::write(&flag, "").expect("written");
     world.call("a.crash", json!({ "code": 1 })).await.expect_err("it crashed");
@@ -212,10 +218,10 @@ async fn closing_ends_calls_and_servers() {
     })
     .await;
     let world = Arc::new(World::start(vec![scripted("a", &[]), over_http("b", &http.url())]));
-    let tools = world.upstreams.freeze().await;
+    let tools = world.upstreams.freeze(Needed::Every).await;
     let call = |name: &'static str| {
         let tools = Arc::clone(&tools);
-        tokio::spawn(async move { tools.call(tool_call(name, json!({}))).await })
+        tokio::spawn(async move { tools.call(&Caller::local(), tool_call(name, json!({}))).await })
     };
     let calls = [call("a.hold"), call("b.other")];
     while world.json("a.held", json!({})).await != "1" {}
@@ -226,7 +232,7 @@ async fn closing_ends_calls_and_servers() {
         assert_eq!(code, Code::CallLost, "{message}");
     }
     http.wait_for(1, |seen| seen.verb == "DELETE").await;
-    let outcome = tools.call(tool_call("a.heard", json!({}))).await.expect_err("closed");
+    let outcome = tools.call(&Caller::local(), tool_call("a.heard", json!({}))).await.expect_err("closed");
     let message = "the server `a` is down: the gateway is closing";
     assert_eq!(parts(outcome), (Code::ServerDown, message.to_owned(), true));
 }
@@ -236,7 +242,8 @@ async fn closing_does_not_wait_for_a_server_that_does_not_start() {
     let world = World::start(vec![settings]);
     let waiting = {
         let upstreams = world.upstreams.clone();
-        tokio::spawn(async move { upstreams.call(tool_call("a.x", Value::Object(Default::default()))).await })
+        let call = DoorRequest::CallTool(tool_call("a.x", json!({})));
+        tokio::spawn(async move { upstreams.pass(&Caller::local(), call).await })
     };
     tokio::time::timeout(Duration::from_secs(45), world.upstreams.close()).await.expect("it closes");
     waiting.await.expect("no panic").expect_err("there is no such tool");

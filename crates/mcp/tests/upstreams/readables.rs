@@ -2,8 +2,9 @@
 
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::resource_uri::{ResourceUriError, to_ours};
-use gristmill_gateway::ports::{ToolFailure, ToolSource};
-use gristmill_gateway::upstream::{Refresh, ResourceFailure};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{CallWatcher, Needed, ToolFailure, ToolSource};
+use gristmill_gateway::upstream::Refresh;
 use serde_json::{Map, Value, json};
 
 use crate::cases::cases;
@@ -46,8 +47,12 @@ fn own_prompts(server: &str) -> Vec<Value> {
     ]
 }
 
-fn upstream(code: Code, message: &str) -> ResourceFailure {
-    ResourceFailure::Upstream { code, message: message.to_owned() }
+fn upstream(code: Code, message: &str) -> ToolFailure {
+    ToolFailure::Upstream { code, message: message.to_owned(), retry_safe: true }
+}
+
+fn said(words: &str) -> ToolFailure {
+    ToolFailure::Said(words.to_owned())
 }
 
 async fn what_servers_have_is_listed_in_order_under_our_names() {
@@ -77,19 +82,18 @@ async fn servers_are_asked_only_for_what_they_say_they_have() {
 }
 
 async fn a_server_without_tools_has_its_resources() {
-    for behaviours in [&["readables", "no-tools"][..], &["readables", "no-tools", "modern"]] {
-        let world = World::start(vec![scripted("a", behaviours)]);
+    for behaviors in [&["readables", "no-tools"][..], &["readables", "no-tools", "modern"]] {
+        let world = World::start(vec![scripted("a", behaviors)]);
         assert_eq!(world.upstreams.resources().await, own_resources("a"));
         assert_eq!(world.tools(), Vec::<String>::new());
-        let read = world.upstreams.read_resource(NOTES).await.expect("a resource");
+        let read = world.read_resource(NOTES).await.expect("a resource");
         assert_eq!(read["contents"][0]["text"], "hello");
     }
 }
 
 async fn a_resource_is_read_by_our_uri() {
     let world = World::start(vec![scripted("a", &["readables"])]);
-    let read =
-        async |uri: &str| world.upstreams.read_resource(uri).await.expect("a resource")["contents"].clone();
+    let read = async |uri: &str| world.read_resource(uri).await.expect("a resource")["contents"].clone();
     assert_eq!(read(NOTES).await, json!([{ "uri": NOTES, "mimeType": "text/plain", "text": "hello" }]));
     let picture = to_ours("a", "file:///a b.png");
     let expected = json!([
@@ -104,18 +108,18 @@ async fn a_resource_is_read_by_our_uri() {
 
 async fn a_resource_that_cannot_be_read_says_why() {
     let world = World::start(vec![scripted("a", &["readables"]), scripted("b", &[])]);
-    let failure = async |uri: &str| world.upstreams.read_resource(uri).await.expect_err("no resource");
-    let bad = |uri: &str, why| ResourceFailure::BadUri { uri: uri.to_owned(), why };
+    let failure = async |uri: &str| world.read_resource(uri).await.expect_err("no resource");
+    let bad = |uri: &str, why| ToolFailure::BadUri { uri: uri.to_owned(), why };
     assert_eq!(failure("file:///notes.txt").await, bad("file:///notes.txt", ResourceUriError::Scheme));
-    let unknown = ResourceFailure::Unknown {
+    let unknown = ToolFailure::UnknownOffer {
         name: "gristmill://A/x".to_owned(),
         nearest: vec!["gristmill://a/…".to_owned()],
     };
     assert_eq!(failure("gristmill://A/x").await, unknown);
-    assert_eq!(failure("gristmill://a/x%3A").await, upstream(Code::Tool, "`a` says: Resource not found"));
+    assert_eq!(failure("gristmill://a/x%3A").await, said("`a` says: Resource not found"));
     let none = upstream(Code::BadAnswer, "`a`: its answer is not an object");
     assert_eq!(failure("gristmill://a/none%3A").await, none);
-    assert_eq!(failure("gristmill://b/x%3A").await, upstream(Code::Tool, "`b` says: Method not found"));
+    assert_eq!(failure("gristmill://b/x%3A").await, said("`b` says: Method not found"));
 }
 
 async fn reading_has_the_limits_of_calls() {
@@ -125,7 +129,7 @@ async fn reading_has_the_limits_of_calls() {
         }),
         limited(scripted("b", &["readables"]), |limits| limits.calls_per_minute = 1),
     ]);
-    let read = async |uri: &str| world.upstreams.read_resource(uri).await;
+    let read = async |uri: &str| world.read_resource(uri).await;
     let slow = upstream(Code::CallTimeout, "`a` did not answer within 2 s");
     assert_eq!(read("gristmill://a/hang%3A").await, Err(slow));
     let large =
@@ -133,20 +137,20 @@ async fn reading_has_the_limits_of_calls() {
     assert_eq!(read("gristmill://a/large%3A").await, Err(upstream(Code::BadAnswer, large)));
     let notes = to_ours("b", "file:///notes.txt");
     read(&notes).await.expect("a resource");
-    let Err(ResourceFailure::Upstream { code, .. }) = read(&notes).await else { panic!("there is a limit") };
+    let Err(ToolFailure::Upstream { code, .. }) = read(&notes).await else { panic!("there is a limit") };
     assert_eq!(code, Code::CallRate);
 }
 
 async fn secrets_in_resources_come_back_as_their_names() {
     let world = World::start(vec![scripted("a", &["readables"])]);
-    let read = world.upstreams.read_resource("gristmill://a/secret%3Agiven").await.expect("a resource");
+    let read = world.read_resource("gristmill://a/secret%3Agiven").await.expect("a resource");
     assert_eq!(read["contents"][0]["text"], SHOWN);
 }
 
 async fn a_prompt_is_filled_in() {
     let world = World::start(vec![scripted("a", &["readables"])]);
     let arguments = Map::from_iter([("code".to_owned(), json!("x = 1"))]);
-    let filled = world.upstreams.get_prompt("a.review", arguments).await.expect("a prompt");
+    let filled = world.get_prompt("a.review", arguments).await.expect("a prompt");
     let said = |content: Value| json!({ "role": "user", "content": content });
     let expected = json!({ "messages": [
         said(json!({ "type": "text", "text": r#""review" {"code":"x = 1"}"# })),
@@ -154,10 +158,10 @@ async fn a_prompt_is_filled_in() {
         said(json!({ "type": "resource", "resource": { "uri": "gristmill://a/file%3A%2F%2F%2Fx", "text": "x" } })),
     ] });
     assert_eq!(filled, expected);
-    world.upstreams.get_prompt("a.greet.me", Map::new()).await.expect("a prompt");
+    world.get_prompt("a.greet.me", Map::new()).await.expect("a prompt");
     let unknown =
-        ResourceFailure::Unknown { name: "a.reviev".to_owned(), nearest: vec!["a.review".to_owned()] };
-    assert_eq!(world.upstreams.get_prompt("a.reviev", Map::new()).await, Err(unknown));
+        ToolFailure::UnknownOffer { name: "a.reviev".to_owned(), nearest: vec!["a.review".to_owned()] };
+    assert_eq!(world.get_prompt("a.reviev", Map::new()).await, Err(unknown));
 }
 
 async fn resources_are_known_without_starting_the_server() {
@@ -171,7 +175,7 @@ async fn resources_are_known_without_starting_the_server() {
     assert_eq!(world.upstreams.resources().await, own_resources("a"));
     assert_eq!(world.upstreams.prompts().await, own_prompts("a"));
     assert_eq!(std::fs::read_to_string(&file).expect("starts").lines().count(), 1);
-    world.upstreams.read_resource(NOTES).await.expect("a resource");
+    world.read_resource(NOTES).await.expect("a resource");
     assert_eq!(std::fs::read_to_string(&file).expect("starts").lines().count(), 2);
 }
 
@@ -200,10 +204,10 @@ async fn an_offer_kept_without_resources_is_still_known() {
 }
 
 async fn changes_are_told_and_counted() {
-    for (behaviours, changed) in
+    for (behaviors, changed) in
         [(&["readables"][..], "resources"), (&["readables"], "prompts"), (&["readables", "modern"], "tools")]
     {
-        let world = World::start(vec![scripted("a", behaviours)]);
+        let world = World::start(vec![scripted("a", behaviors)]);
         world.upstreams.known().await;
         let mut changes = world.upstreams.offers_changed();
         let before = *changes.borrow_and_update();
@@ -218,7 +222,7 @@ async fn changes_are_told_and_counted() {
 
 async fn programs_see_resources_in_their_tree_and_read_them() {
     let world = World::start(vec![scripted("a", &["readables"])]);
-    let tools = world.upstreams.freeze().await;
+    let tools = world.upstreams.freeze(Needed::Every).await;
     let tree = tools.tree().expect("a tree").to_owned();
     let json_of = |path: &str| -> Value {
         serde_json::from_str(&std::fs::read_to_string(tree.join(path)).expect(path)).expect("JSON")
@@ -226,13 +230,13 @@ async fn programs_see_resources_in_their_tree_and_read_them() {
     let listed = json_of("a/.resources.json");
     assert_eq!(listed.as_array().map(|all| all[..2].to_vec()), Some(own_resources("a")));
     assert_eq!(json_of("a/.prompts.json"), json!(own_prompts("a")));
-    let answer = tools.read_resource(NOTES).await.expect("a resource");
+    let answer = tools.read_resource(&Caller::local(), NOTES, CallWatcher::none()).await.expect("a resource");
     let read: Value = serde_json::from_str(&answer.json).expect("JSON");
     assert_eq!(read["contents"][0]["text"], "hello");
-    let failure = tools.read_resource("gristmill://a/x%3A").await;
+    let failure = tools.read_resource(&Caller::local(), "gristmill://a/x%3A", CallWatcher::none()).await;
     assert_eq!(failure, Err(ToolFailure::Said("`a` says: Resource not found".to_owned())));
-    let failure = tools.read_resource("x:y").await;
-    assert!(matches!(failure, Err(ToolFailure::BadArguments(_))), "{failure:?}");
+    let failure = tools.read_resource(&Caller::local(), "x:y", CallWatcher::none()).await;
+    assert!(matches!(failure, Err(ToolFailure::BadUri { .. })), "{failure:?}");
 }
 
 async fn a_modern_server_gets_the_uri_as_a_header() {
@@ -244,7 +248,7 @@ async fn a_modern_server_gets_the_uri_as_a_header() {
     })
     .await;
     let world = World::start(vec![over_http("a", &http.url())]);
-    let read = world.upstreams.read_resource("gristmill://a/file%3A%2F%2F%2Fa").await;
+    let read = world.read_resource("gristmill://a/file%3A%2F%2F%2Fa").await;
     assert_eq!(read, Ok(json!({ "contents": [] })));
 }
 

@@ -2,7 +2,8 @@
 
 use gristmill_gateway::domain::catalogue::{Approve, WaitingKind};
 use gristmill_gateway::domain::{Accept, Code, ServerSettings};
-use gristmill_gateway::ports::{ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{Needed, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::skills::SkillOffer;
 use gristmill_gateway::upstream::Refresh;
 use serde_json::{Value, json};
@@ -73,14 +74,14 @@ async fn a_program_that_began_before_the_change_does_not_call_the_changed_tool()
     let settings = with_x(&folder, "modern", "one");
     let world = World::start_in(folder, vec![settings], Refresh::WhenUsed);
     world.json("a.wait_for", json!({ "method": "subscriptions/listen" })).await;
-    let tools = world.upstreams.freeze().await;
+    let tools = world.upstreams.freeze(Needed::Every).await;
     change(&world, json!([x("two")])).await;
     until("it waits", || !world.upstreams.waiting().is_empty()).await;
-    let outcome = tools.call(tool_call("a.x", json!({}))).await.expect_err("held back");
+    let outcome = tools.call(&Caller::local(), tool_call("a.x", json!({}))).await.expect_err("held back");
     assert_eq!(parts(outcome), held_back());
     change(&world, json!([])).await;
     until("it is gone", || world.upstreams.waiting().is_empty()).await;
-    let outcome = tools.call(tool_call("a.x", json!({}))).await.expect_err("gone");
+    let outcome = tools.call(&Caller::local(), tool_call("a.x", json!({}))).await.expect_err("gone");
     let message = "`a` no longer offers x; search_tools(\"...\") finds what there is";
     assert_eq!(parts(outcome), (Code::ToolHeldBack, message.to_owned(), true));
 }
@@ -162,7 +163,12 @@ async fn with_broken_approvals_nothing_is_usable_and_it_is_said_why() {
     assert_eq!(status.tools, 0);
     assert!(status.unreadable[0].starts_with(&beginning), "{:?}", status.unreadable);
     let search: ToolSearch = serde_json::from_value(json!({ "query": "echo" })).expect("a search");
-    let found = world.upstreams.freeze().await.search(&search, &SkillOffer::default()).expect("an answer");
+    let found = world
+        .upstreams
+        .freeze(Needed::Every)
+        .await
+        .search(&search, &SkillOffer::default())
+        .expect("an answer");
     assert!(found["text"].as_str().expect("text").contains(&beginning), "{found}");
     assert!(world.upstreams.approve("a", Approve::All).is_err());
 
@@ -201,7 +207,7 @@ async fn a_thousand_tools_are_found_and_called() {
     world.upstreams.known().await;
     assert_eq!(world.tools().iter().filter(|name| name.starts_with("tool_")).count(), 1000);
     assert_eq!(world.json("a.tool_999", json!({ "n": 1 })).await, r#"{"n":1}"#);
-    let tools = world.upstreams.freeze().await;
+    let tools = world.upstreams.freeze(Needed::Every).await;
     let search: ToolSearch = serde_json::from_value(json!({ "query": "tool_512" })).expect("a search");
     assert_eq!(
         tools.search(&search, &SkillOffer::default()).expect("found")["hits"][0]["tool"],

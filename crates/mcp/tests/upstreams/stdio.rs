@@ -1,6 +1,6 @@
 //! Connections over stdio: how they are begun, and what is listed.
 
-use gristmill_gateway::ports::{ServerFacts, UpstreamFailure};
+use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use serde_json::{Value, json};
 
 use crate::cases::cases;
@@ -74,16 +74,16 @@ async fn a_server_that_dies_of_discover_is_started_again_and_greeted() {
 }
 
 async fn a_server_that_turned_from_modern_to_the_handshake_is_still_reached() {
-    for behaviour in ["version=2025-06-18", "silent-to-discover"] {
-        let settings = limited(scripted("a", &[behaviour]), |limits| limits.startup_ms = 20_000);
+    for behavior in ["version=2025-06-18", "silent-to-discover"] {
+        let settings = limited(scripted("a", &[behavior]), |limits| limits.startup_ms = 20_000);
         let (upstream, _, _) = try_connect(settings, Some("2026-07-28")).await;
-        assert!(upstream.expect(behaviour).facts().protocol.starts_with("2025-"), "{behaviour}");
+        assert!(upstream.expect(behavior).facts().protocol.starts_with("2025-"), "{behavior}");
     }
 }
 
 async fn a_server_that_is_slow_to_start_is_waited_for() {
-    for (behaviour, protocol) in [("modern", "2026-07-28"), ("version=2025-03-26", "2025-03-26")] {
-        let server = connect(scripted("a", &[behaviour, "start-delay-ms=3500"])).await;
+    for (behavior, protocol) in [("modern", "2026-07-28"), ("version=2025-03-26", "2025-03-26")] {
+        let server = connect(scripted("a", &[behavior, "start-delay-ms=3500"])).await;
         assert_eq!(*server.upstream.facts(), facts(protocol));
         server.upstream.list_tools().await.expect("tools");
     }

@@ -8,12 +8,13 @@ use std::time::Duration;
 use gristmill_gateway::domain::{
     Code, OAuthSettings, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport,
 };
-use gristmill_gateway::ports::{
-    Asker, ConnectRequest, Connector, Progress, ProgressSink, ToolCall, ToolFailure, Upstream, UpstreamCall,
-    UpstreamFailure,
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ports::{Asker, CallWatcher, Progress, ProgressSink, ToolCall, ToolFailure};
+use gristmill_gateway::upstream::{
+    ConnectRequest, DoorRequest, Refresh, ServerLog, ServerState, Upstream, UpstreamCall, UpstreamFailure,
+    UpstreamFolders, Upstreams,
 };
-use gristmill_gateway::upstream::{Refresh, ServerLog, ServerState, UpstreamFolders, Upstreams};
-use gristmill_mcp::{KeeperCommand, McpConnector, SecretContext};
+use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_testkit::TestFolder;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -44,10 +45,10 @@ impl Folder {
     }
 }
 
-/// The scripted server under a name, with its behaviours.
-pub fn scripted(name: &str, behaviours: &[&str]) -> ServerSettings {
+/// The scripted server under a name, with its behaviors.
+pub fn scripted(name: &str, behaviors: &[&str]) -> ServerSettings {
     let program = std::env::current_exe().expect("our own path").to_string_lossy().into_owned();
-    let args = ["scripted-server"].iter().chain(behaviours).map(|text| SecretText::plain(*text)).collect();
+    let args = ["scripted-server"].iter().chain(behaviors).map(|text| SecretText::plain(*text)).collect();
     let secret = |text: &str| SecretText::parse(text).expect("a text");
     let env = BTreeMap::from([
         ("GIVEN".to_owned(), secret("${env:GM_SCRIPTED_TOKEN}")),
@@ -81,8 +82,8 @@ pub fn connector() -> McpConnector {
     ]);
     let context = SecretContext { variables, folder: PathBuf::from("/") };
     let secrets = ["a", "b", "c"].map(|name| (name.to_owned(), context.clone()));
-    let keeper = KeeperCommand { program, argument: "keeper".into() };
-    McpConnector::new(keeper, HashMap::from(secrets), PathBuf::from("/nowhere/tokens.json"))
+    let supervisor = SupervisorCommand { program, argument: "supervisor".into() };
+    McpConnector::new(supervisor, HashMap::from(secrets), PathBuf::from("/nowhere/tokens.json"))
         .expect("a connector")
 }
 
@@ -114,7 +115,7 @@ async fn connect_with(
         offer_changed: Arc::new(move || tell.notify_one()),
         log: Arc::clone(&log),
     };
-    (connector().connect(request).await, log, changed)
+    (connector().open_directly(request).await, log, changed)
 }
 
 /// A connection to a server that is told that it may ask questions.
@@ -204,7 +205,22 @@ impl World {
     }
 
     pub async fn call(&self, name: &str, arguments: Value) -> Result<ToolAnswer, ToolFailure> {
-        self.upstreams.call(tool_call(name, arguments)).await
+        self.upstreams.pass(&Caller::local(), DoorRequest::CallTool(tool_call(name, arguments))).await
+    }
+
+    /// The whole result of reading a resource.
+    pub async fn read_resource(&self, uri: &str) -> Result<Value, ToolFailure> {
+        self.document(DoorRequest::ReadResource { uri: uri.to_owned(), watcher: CallWatcher::none() }).await
+    }
+
+    /// The whole result of filling in a prompt.
+    pub async fn get_prompt(&self, name: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
+        self.document(DoorRequest::GetPrompt { name: name.to_owned(), arguments }).await
+    }
+
+    async fn document(&self, request: DoorRequest) -> Result<Value, ToolFailure> {
+        let answer = self.upstreams.pass(&Caller::local(), request).await?;
+        Ok(serde_json::from_str(&answer.json).expect("JSON"))
     }
 
     pub async fn json(&self, name: &str, arguments: Value) -> String {
@@ -227,7 +243,13 @@ impl World {
 
 pub fn tool_call(name: &str, arguments: Value) -> ToolCall {
     let arguments: Map<String, Value> = arguments.as_object().cloned().expect("an object");
-    ToolCall { name: name.to_owned(), arguments, progress: ProgressSink::default(), asker: Asker::none() }
+    ToolCall {
+        name: name.to_owned(),
+        arguments,
+        progress: ProgressSink::default(),
+        asker: Asker::none(),
+        watcher: CallWatcher::none(),
+    }
 }
 
 /// An upstream failure as (code, message, retry_safe).

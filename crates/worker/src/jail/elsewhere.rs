@@ -9,8 +9,8 @@ use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus}
 use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 
 use super::{JailError, descriptors};
+use crate::engine::MountedFolder;
 use crate::fork::{Forked, fork};
-use crate::wasi::MountedFolder;
 
 /// There are none to enter.
 pub struct NamespacesEntered;
@@ -18,7 +18,6 @@ pub struct NamespacesEntered;
 /// What the zygote worked out once: nothing, here.
 pub struct Prepared;
 
-/// A plain fork.
 pub fn fork_into_namespaces() -> io::Result<(Forked, NamespacesEntered)> {
     Ok((fork()?, NamespacesEntered))
 }
@@ -29,14 +28,13 @@ pub fn prepare_zygote(_namespaces: NamespacesEntered) -> Result<Prepared, JailEr
 }
 
 impl Prepared {
-    /// Two walls, and the names of those that are missing.
+    /// One wall, and the names of those that are missing.
     pub fn walls(&self) -> Vec<WallStatus> {
         let stands =
             |wall, detail: &str| WallStatus { wall, state: WallState::Stands, detail: detail.to_owned() };
         let missing =
             |wall| WallStatus { wall, state: WallState::NotOnThisPlatform, detail: "Linux only".to_owned() };
         vec![
-            stands(Wall::Wasm, crate::engine::Python::NAME),
             stands(Wall::Process, "one for each execution, used once"),
             missing(Wall::Landlock),
             missing(Wall::Seccomp),
@@ -73,7 +71,7 @@ impl Prepared {
 }
 
 /// Lets go of everything that is the zygote's.
-pub fn settle_child(socket: OwnedFd, kind: ChildKind) -> io::Result<OwnedFd> {
+pub fn detach_child(socket: OwnedFd, kind: ChildKind) -> io::Result<OwnedFd> {
     if kind == ChildKind::Analysis {
         // A file over the limit is to be an error for whoever writes it, not the end.
         // SAFETY: ignoring a signal installs no handler.
@@ -149,7 +147,6 @@ impl ChildSignal {
         if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(Self { read }) }
     }
 
-    /// To poll.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.read.as_fd()
     }

@@ -11,16 +11,16 @@ mod remedy;
 mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::{
-    ChildSignal, NamespacesEntered, Prepared, cpu_us, fork_into_namespaces, limit_cpu, prepare_zygote,
-    process_descriptor, resident_peak_bytes, settle_child,
+    ChildSignal, NamespacesEntered, Prepared, cpu_us, detach_child, fork_into_namespaces, limit_cpu,
+    prepare_zygote, process_descriptor, resident_peak_bytes,
 };
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    ChildSignal, NamespacesEntered, Prepared, cpu_us, fork_into_namespaces, limit_cpu, prepare_zygote,
-    process_descriptor, resident_peak_bytes, settle_child,
+    ChildSignal, NamespacesEntered, Prepared, cpu_us, detach_child, fork_into_namespaces, limit_cpu,
+    prepare_zygote, process_descriptor, resident_peak_bytes,
 };
 
 pub use remedy::{first_missing, remedy_for};
@@ -29,9 +29,7 @@ pub use remedy::{first_missing, remedy_for};
 #[derive(Debug, thiserror::Error)]
 #[error("{wall}: {detail}")]
 pub struct JailError {
-    /// Which.
     pub wall: &'static str,
-    /// Why.
     pub detail: String,
 }
 

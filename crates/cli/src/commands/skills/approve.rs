@@ -8,9 +8,9 @@ use gristmill_gateway::skills::WaitingSkill;
 
 use super::show::{every_character, print_files};
 use super::{Outcome, Place, failure};
-use crate::commands::Failure;
 use crate::exit_codes;
-use crate::terminal::{confirmed, tell_beside};
+use crate::failure::Failure;
+use crate::terminal::{confirmed, eprint_lines};
 
 pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) -> Outcome {
     let waiting: Vec<String> =
@@ -18,7 +18,7 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
     let names = match (all, names.is_empty()) {
         (false, false) => names,
         (_, _) if waiting.is_empty() => {
-            tell_beside("nothing waits for approval");
+            eprint_lines("nothing waits for approval");
             return Ok(ExitCode::SUCCESS);
         }
         (true, _) => waiting,
@@ -35,7 +35,7 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
         print_waiting(&waiting);
         let name = &waiting.skill.name;
         if !yes && !confirmed(&format!("approve {name} as shown?")) {
-            tell_beside(&format!("{name} was not approved"));
+            eprint_lines(&format!("{name} was not approved"));
             is_left = true;
             continue;
         }
@@ -44,7 +44,7 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
         println!("approved {name}");
     }
     if is_left {
-        tell_beside("hint: --yes says yes to all that is shown");
+        eprint_lines("hint: --yes says yes to all that is shown");
         return Ok(exit_codes::usage());
     }
     Ok(ExitCode::SUCCESS)

@@ -6,18 +6,18 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
-use gristmill_gateway::history::History;
 use gristmill_gateway::skills::{
-    SaveRequest, SavedSkill, Skill, SkillError, SkillPlace, SkillTest, Standing, read_files,
+    SaveRequest, SavedSkill, Skill, SkillError, SkillPlace, SkillTest, Skills, Standing, read_files,
 };
+use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::Refresh;
-use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand};
+use gristmill_gateway::{DataSettings, Gateway, Settings, Upkeep, WorkerCommand};
 
 use super::{BY, Outcome, Place, done, failure};
-use crate::commands::Failure;
 use crate::data_store;
-use crate::engine_progress;
-use crate::terminal::{Printable, one_line, tell_beside};
+use crate::failure::Failure;
+use crate::skill_folders;
+use crate::terminal::{Printable, eprint_lines, one_line};
 
 /// What is to be added.
 pub struct New {
@@ -32,33 +32,43 @@ pub struct New {
 impl Place {
     /// A gateway that checks code and runs tests, with the tools there are.
     pub async fn gateway(&self) -> Result<Gateway, Failure> {
-        // What a test runs is in the history; without it the command works all the same.
-        match History::open(self.store.clone(), self.configured.config.history.settings).await {
-            Ok(history) => self.skills.record_tests_in(history),
-            Err(error) => data_store::not_recorded(data_store::failure(error)),
-        }
-        engine_progress::prepare().map_err(Failure::Ours)?;
-        let worker = WorkerCommand::this_executable().map_err(|error| Failure::Ours(error.into()))?;
-        let pool = PoolSettings { waiting: 0, ..PoolSettings::default() };
-        let limits = self.configured.config.limits.clone();
-        let mut builder = Gateway::builder(worker).limits(limits).pool(pool).skills(self.skills.clone());
+        let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
+        let mut settings = Settings::new(worker);
+        settings.limits = self.configured.config.limits.clone();
+        settings.pool.waiting = 0;
         let usable = self.configured.usable();
         if !usable.is_empty() {
-            let upstreams = self.configured.connect(&usable, Refresh::WhenUsed)?;
-            builder = builder.tool_source(Arc::new(upstreams));
+            settings.tools = Arc::new(self.configured.connect(&usable, Refresh::WhenUsed)?);
         }
-        builder.build().await.map_err(|error| Failure::Ours(error.into()))
+        // Of its own: this one is closed with the gateway.
+        let store = Store::open(&self.configured.data_folder()?).map_err(data_store::failure)?;
+        settings.data = Some(DataSettings {
+            // What a test runs is in the history; without it the command works all the same.
+            history: Some(self.configured.config.history.settings),
+            history_is_optional: true,
+            skills: Some(skill_folders::folders(&store, &self.configured.surroundings)),
+            upkeep: Upkeep::AtShutdown,
+            ..DataSettings::new(store)
+        });
+        let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
+        data_store::print_problems(&gateway);
+        Ok(gateway)
+    }
+
+    /// The skills, as a gateway checks them.
+    pub fn checked<'a>(&'a self, gateway: &'a Gateway) -> &'a Skills {
+        gateway.skills().unwrap_or(&self.skills)
     }
 }
 
 pub async fn add(place: &Place, new: New) -> Outcome {
     let gateway = place.gateway().await?;
-    let outcome = save_new(place, new).await;
+    let outcome = save_new(place.checked(&gateway), new).await;
     gateway.shutdown().await;
-    tell_saved(&outcome?)
+    print_saved(&outcome?)
 }
 
-async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
+async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
     let stem = new.path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let name = new.name.unwrap_or(stem);
     if new.path.is_dir() {
@@ -68,7 +78,7 @@ async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
         }
         let files =
             read_files(&new.path).map_err(|why| Failure::Usage(anyhow!("{}: {why}", new.path.display())))?;
-        return place.skills.save_files(&name, files, new.project, BY).await.map_err(failure);
+        return skills.save_files(&name, files, new.project, BY).await.map_err(failure);
     }
     let test = new.test.as_deref().map(read_source).transpose()?;
     let request = SaveRequest {
@@ -81,7 +91,7 @@ async fn save_new(place: &Place, new: New) -> Result<SavedSkill, Failure> {
         by: BY.to_owned(),
         owner: None,
     };
-    place.skills.save(request).await.map_err(failure)
+    skills.save(request).await.map_err(failure)
 }
 
 fn read_source(path: &Path) -> Result<String, Failure> {
@@ -94,18 +104,18 @@ fn read_source(path: &Path) -> Result<String, Failure> {
     read().with_context(|| format!("{} cannot be read", path.display())).map_err(Failure::Usage)
 }
 
-pub fn tell_saved(saved: &SavedSkill) -> Outcome {
+pub fn print_saved(saved: &SavedSkill) -> Outcome {
     match saved.is_unchanged {
         true => println!("{} is so already (version {})", saved.name, saved.version),
         false => println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str()),
     }
     for note in &saved.notes {
-        tell_beside(&format!("note: {}", Printable::all(note)));
+        eprint_lines(&format!("note: {}", Printable::all(note)));
     }
     if saved.tests == 0 {
-        tell_beside("note: it has no test; one that must pass is given with --test FILE");
+        eprint_lines("note: it has no test; one that must pass is given with --test FILE");
     }
-    tell_beside(&format!("hint: {}", Printable::all(&saved.usage())));
+    eprint_lines(&format!("hint: {}", Printable::all(&saved.usage())));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -116,13 +126,13 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
         None => view.usable().map(|skill| skill.name.to_string()).collect(),
     };
     if names.is_empty() {
-        tell_beside("there are no skills to test");
+        eprint_lines("there are no skills to test");
         return Ok(ExitCode::SUCCESS);
     }
     let gateway = place.gateway().await?;
     let mut failed = None;
     for name in &names {
-        match place.skills.test(name).await {
+        match place.checked(&gateway).test(name).await {
             Ok(0) => println!("{name}: no test"),
             Ok(count) => println!("{name}: ok ({count})"),
             Err(error @ (SkillError::TestFailed { .. } | SkillError::Syntax { .. })) => {
@@ -149,14 +159,14 @@ pub async fn delete(place: &Place, name: &str) -> Outcome {
     println!("deleted {} ({})", deleted.name, deleted.place.as_str());
     let view = place.skills.look_again().await;
     for left in view.named(deleted.name.as_str()) {
-        tell_beside(&match left.standing {
+        eprint_lines(&match left.standing {
             Standing::Usable => format!("note: {} is used now", whose(left)),
             Standing::Waiting => format!("note: {} is still there and waits for approval", whose(left)),
             Standing::Hidden => format!("note: {} is still there", whose(left)),
         });
     }
     if deleted.version > 0 {
-        tell_beside(&format!(
+        eprint_lines(&format!(
             "hint: `gristmill skills rollback {} {}` brings it back",
             deleted.name, deleted.version
         ));

@@ -8,9 +8,9 @@ use anyhow::anyhow;
 use gristmill_gateway::domain::skills::{SKILL_FILE, SkillFiles};
 use gristmill_gateway::skills::{Skill, SkillError, Standing, read_files};
 
-use super::change::tell_saved;
+use super::change::print_saved;
 use super::{BY, Outcome, Place, done, failure};
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::terminal::one_line;
 
 pub async fn edit(place: &Place, name: &str) -> Outcome {
@@ -34,18 +34,17 @@ pub async fn edit(place: &Place, name: &str) -> Outcome {
         return done("nothing was changed");
     }
     let gateway = place.gateway().await?;
-    let saved = place.skills.save_files(skill.name.as_str(), edited, false, BY).await;
+    let saved = place.checked(&gateway).save_files(skill.name.as_str(), edited, false, BY).await;
     gateway.shutdown().await;
     match saved {
         Ok(saved) => {
             copy.remove();
-            tell_saved(&saved)
+            print_saved(&saved)
         }
         Err(error) => Err(copy.kept_unless_the_same(skill, &error.to_string())),
     }
 }
 
-/// What is edited.
 struct EditedCopy {
     /// Only ours.
     folder: PathBuf,
@@ -55,7 +54,7 @@ struct EditedCopy {
 
 impl EditedCopy {
     fn write(&self, skill: &Skill) -> Result<(), Failure> {
-        let ours = |error: std::io::Error| Failure::Ours(error.into());
+        let ours = |error: std::io::Error| Failure::Internal(error.into());
         std::fs::create_dir_all(&self.at).map_err(ours)?;
         for (file, text) in skill.files.iter() {
             std::fs::write(self.at.join(file), text).map_err(ours)?;
@@ -71,7 +70,7 @@ impl EditedCopy {
         let status = editor().args(files).status();
         let status = status.map_err(|error| format!("the editor cannot be started: {error}; set EDITOR"))?;
         match status.success() {
-            true => read_files(&self.at),
+            true => read_files(&self.at).map_err(|error| error.to_string()),
             false => Err(format!("the editor ended with {status}; nothing was saved")),
         }
     }

@@ -9,8 +9,8 @@ use gristmill_gateway::domain::skills::{SKILL_FILE, SKILLS_MAX};
 use gristmill_gateway::skills::{Skill, SkillError, read_files};
 
 use super::{BY, Outcome, Place, failure};
-use crate::commands::Failure;
-use crate::terminal::{Printable, one_line, tell_beside};
+use crate::failure::Failure;
+use crate::terminal::{Printable, eprint_lines, one_line};
 
 pub async fn export(place: &Place, folder: &Path, names: &[String]) -> Outcome {
     let view = place.skills.look_again().await;
@@ -38,7 +38,7 @@ pub async fn export(place: &Place, folder: &Path, names: &[String]) -> Outcome {
         println!("{}", target.display());
     }
     if chosen.is_empty() {
-        tell_beside("there are no skills to export");
+        eprint_lines("there are no skills to export");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,10 +50,12 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
     for found in &folders {
         let name = found.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let saved = match read_files(found) {
-            Ok(files) => {
-                place.skills.import_files(&name, files, project, BY).await.map_err(|error| error.to_string())
-            }
-            Err(why) => Err(why),
+            Ok(files) => place
+                .checked(&gateway)
+                .import_files(&name, files, project, BY)
+                .await
+                .map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
         };
         match saved {
             Ok(saved) if saved.is_unchanged => {
@@ -62,13 +64,13 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
             Ok(saved) => {
                 println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str());
                 for note in &saved.notes {
-                    tell_beside(&format!("note: {}: {}", saved.name, Printable::all(note)));
+                    eprint_lines(&format!("note: {}: {}", saved.name, Printable::all(note)));
                 }
             }
             // The others are saved all the same.
             Err(why) => {
                 failed = true;
-                tell_beside(&format!("error: {}: {}", one_line(&name), Printable::all(&why)));
+                eprint_lines(&format!("error: {}: {}", one_line(&name), Printable::all(&why)));
             }
         }
     }

@@ -11,12 +11,12 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
+use gristmill_config::Flags;
 use gristmill_gateway::skills::{SkillError, Skills};
 use gristmill_gateway::store::Store;
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
-use crate::config::Flags;
 use crate::data_store;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
@@ -141,8 +141,8 @@ const BY: &str = "local";
 pub async fn skills(arguments: SkillsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let store = Store::open(&configured.data_folder()?).map_err(data_store::failure)?;
-    let skills = skill_folders::with_store(store.clone(), &configured.surroundings)?;
-    let place = Place { configured, skills, store };
+    let skills = skill_folders::with_store(store, &configured.surroundings)?;
+    let place = Place { configured, skills };
     match arguments.command {
         SkillsCommand::List { query, tag, json } => show::list(&place, &query.join(" "), tag, json).await,
         SkillsCommand::Show { name, version: Some(version), json, .. } => {
@@ -170,7 +170,6 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
 struct Place {
     configured: Configured,
     skills: Skills,
-    store: Store,
 }
 
 /// A failure of skills as one of the command.
@@ -179,7 +178,7 @@ fn failure(error: SkillError) -> Failure {
         SkillError::Unknown { name, nearest } if nearest.is_empty() => Failure::Usage(anyhow!(
             "there is no skill `{name}`; `gristmill skills list` shows those there are"
         )),
-        SkillError::Unchecked(_) => Failure::Ours(anyhow!(error)),
+        SkillError::Unchecked(_) => Failure::Internal(anyhow!(error)),
         SkillError::Name(_)
         | SkillError::Files(_)
         | SkillError::Md(_)

@@ -11,15 +11,15 @@ use gristmill_gateway::upstream::{Refresh, Snapshot};
 use serde_json::{Value, json};
 
 use super::{Outcome, Place, failure};
-use crate::commands::Failure;
-use crate::terminal::{Printable, one_line, tell_beside};
+use crate::failure::Failure;
+use crate::terminal::{Printable, eprint_lines, one_line};
 
 pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> Outcome {
     let mut view = place.skills.look_again().await;
     if view.usable().any(|skill| skill.known_facts.is_none()) {
         // Edited by hand: its code is read first, to say how it is used.
         let gateway = place.gateway().await?;
-        view = place.skills.look_closely().await;
+        view = place.checked(&gateway).look_closely().await;
         gateway.shutdown().await;
     }
     // What is known of the servers is enough: none is started.
@@ -53,22 +53,22 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
     }
     for problem in view.problems() {
         let name = if problem.name.is_empty() { String::new() } else { format!("{}: ", problem.name) };
-        tell_beside(&format!("warning: {name}{}", one_line(&problem.why)));
+        eprint_lines(&format!("warning: {name}{}", one_line(&problem.why)));
     }
     if view.all().is_empty() {
-        tell_beside(
+        eprint_lines(
             "there are no skills\nhint: `gristmill skills add FILE` saves one, and so does save_skill in a program",
         );
     } else if others.iter().any(|skill| skill.standing == Standing::Waiting) {
-        tell_beside("hint: `gristmill skills approve NAME` shows one that waits, and asks");
+        eprint_lines("hint: `gristmill skills approve NAME` shows one that waits, and asks");
     } else if fitting.counts().1 == 0 && others.is_empty() {
-        tell_beside("nothing fits\nhint: `gristmill skills list` shows all");
+        eprint_lines("nothing fits\nhint: `gristmill skills list` shows all");
     }
     let is_filtered = !query.is_empty() || !wanted.tags.is_empty();
     if is_filtered && view.waiting().next().is_some() {
         // Their words are not searched: nobody has said yes to them.
         let names: Vec<&str> = view.waiting().map(|skill| skill.name.as_str()).collect();
-        tell_beside(&format!("waiting for approval, and not searched: {}", names.join(", ")));
+        eprint_lines(&format!("waiting for approval, and not searched: {}", names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -119,7 +119,7 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
         }
     }
     if let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) {
-        tell_beside(&format!(
+        eprint_lines(&format!(
             "the project's waits: nothing of it can be imported\nhint: `gristmill skills approve {}` says yes to its files as they are shown here",
             skill.name
         ));
@@ -170,11 +170,11 @@ pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
         println!("{:>4}  {}  {how}", known.version, when(known.saved_ms));
     }
     if history.is_empty() {
-        tell_beside("it has no history yet: it waits for approval");
+        eprint_lines("it has no history yet: it waits for approval");
     }
     // A deletion has no files to bring back.
     if let Some(before) = history.iter().skip(1).find(|known| !known.hash.is_empty()) {
-        tell_beside(&format!(
+        eprint_lines(&format!(
             "hint: `gristmill skills rollback {} {}` brings that one back",
             one_line(name),
             before.version

@@ -21,7 +21,7 @@ class Shifty(str):
 
 
 for path in (
-    Shifty("notes.txt"), pathlib.Path("@@CANARY@@"), b"@@CANARY@@", "results/../../../../../../../../@@CANARY@@", "servers/../..@@CANARY@@",
+    Shifty("notes.txt"), pathlib.Path("@@CANARY@@"), "@@CANARY@@".encode(), "results/../../../../../../../../@@CANARY@@", "servers/../..@@CANARY@@",
     "skills/../../@@OTHER_WORKSPACE@@/other.txt", "workspace/../@@CANARY@@", "file://@@CANARY@@", "@@CANARY@@\0.txt", "/workspace@@CANARY@@", 3, 0, -1, None, ["@@CANARY@@"],
 ):
     for helper in (read_file, list_directory):

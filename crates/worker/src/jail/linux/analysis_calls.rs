@@ -1,5 +1,5 @@
-//! Seccomp for a child that analyzes: its own list of system calls, since it has threads and no
-//! folders. Any other call ends it at once.
+//! Seccomp for a child that analyzes: its own list of system calls, shorter than that of a child with
+//! programs, since it has no folders and never waits. Any other call ends it at once.
 //!
 //! Here no WebAssembly stands before the list: the engine is native code that reads hostile data. So
 //! nothing on it opens a file, a socket or a process; what is read and written came as descriptors.
@@ -9,20 +9,6 @@ use seccompiler::SeccompAction;
 use super::system_calls::When::{Always, Exactly, Is, Without};
 use super::system_calls::{Filter, Listed};
 use crate::jail::JailError;
-
-/// What makes a clone a thread of this process.
-const THREAD: u64 = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
-
-/// What no thread needs: namespaces, a parent that waits, a tracer.
-const NEVER: u64 = (libc::CLONE_NEWNS
-    | libc::CLONE_NEWCGROUP
-    | libc::CLONE_NEWUTS
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET
-    | libc::CLONE_VFORK
-    | libc::CLONE_PTRACE) as u64;
 
 #[rustfmt::skip]
 const ALLOWED: &[Listed] = &[
@@ -47,39 +33,30 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_fcntl, Is(1, libc::F_GETFL as u64), "whether a file can be read"),
     (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
     // Memory: never executable.
-    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator, stacks, and inputs as memory"),
-    (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the allocator, and guards of stacks"),
+    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),
+    (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the allocator"),
     (libc::SYS_munmap, Always, "the allocator"),
     (libc::SYS_mremap, Always, "the allocator"),
     (libc::SYS_madvise, Always, "the allocator gives memory back"),
     (libc::SYS_brk, Always, "the allocator"),
     // Time and chance.
     (libc::SYS_clock_gettime, Always, "the time, where the vDSO cannot"),
-    (libc::SYS_clock_nanosleep, Always, "a thread that finds nothing to do"),
-    (libc::SYS_nanosleep, Always, "the same, older libraries"),
     (libc::SYS_getrandom, Always, "seeds of hash tables"),
-    // Threads of this process, and nothing but threads.
-    (libc::SYS_clone, Exactly(0, THREAD | NEVER, THREAD), "a thread"),
-    (libc::SYS_futex, Always, "locks, and the end of a thread"),
-    (libc::SYS_set_robust_list, Always, "a thread begins"),
-    (libc::SYS_rseq, Always, "a thread begins"),
-    (libc::SYS_sched_getaffinity, Always, "std looks up a thread's stack, and glibc asks for this meanwhile"),
-    (libc::SYS_sched_yield, Always, "a thread that finds nothing to do"),
-    (libc::SYS_prctl, Is(0, libc::PR_SET_NAME as u64), "a thread's name"),
-    (libc::SYS_gettid, Always, "a thread's number"),
-    (libc::SYS_getpid, Always, "this process's number"),
-    // The process itself.
+    // The process itself: one thread, for good.
+    (libc::SYS_futex, Always, "locks inside std; there is one thread"),
+    (libc::SYS_gettid, Always, "abort"),
+    (libc::SYS_getpid, Always, "abort"),
     (libc::SYS_rt_sigreturn, Always, "after a signal handler"),
-    (libc::SYS_rt_sigprocmask, Always, "a thread begins or ends"),
+    (libc::SYS_rt_sigprocmask, Always, "abort"),
     (libc::SYS_rt_sigaction, Always, "a crash restores the default handler and then dies of it"),
-    (libc::SYS_sigaltstack, Always, "the stack of that handler, in each thread"),
+    (libc::SYS_sigaltstack, Always, "the stack of that handler"),
     (libc::SYS_setitimer, Is(0, libc::ITIMER_PROF as u64), "the exact CPU limit; behind it stands RLIMIT_CPU, whose hard limit cannot be raised again"),
     (libc::SYS_prlimit64, Is(0, 0), "this process's own limits, whose hard ones can only go down"),
     (libc::SYS_getrusage, Is(0, libc::RUSAGE_SELF as u64), "how much memory it took"),
     (libc::SYS_landlock_create_ruleset, Always, "confinement to no folder at all, which can only get tighter"),
     (libc::SYS_landlock_restrict_self, Always, "the same"),
     (libc::SYS_exit_group, Always, "the end"),
-    (libc::SYS_exit, Always, "the end of a thread"),
+    (libc::SYS_exit, Always, "the end"),
 ];
 
 /// Of an open descriptor, not of a name.
@@ -88,17 +65,13 @@ const AT_EMPTY_PATH: u64 = libc::AT_EMPTY_PATH as u64;
 /// Calls that libraries try and can do without: they are told that the kernel has no such call.
 #[rustfmt::skip]
 const REFUSED: &[Listed] = &[
-    (libc::SYS_clone3, Always, "its flags lie in memory, where no filter sees them; glibc then takes clone"),
     (libc::SYS_tgkill, Always, "abort; without it the process dies of the instruction that comes next"),
-    (libc::SYS_openat, Always, "std counts cores by the files of the control group, the engine memory by those of /proc"),
+    (libc::SYS_openat, Always, "what a library looks up in a file, it does without"),
+    (libc::SYS_sched_getaffinity, Always, "patterns size a pool by the number of cores; without it, for one"),
     (libc::SYS_faccessat, Always, "the same"),
     (libc::SYS_faccessat2, Always, "the same"),
     (libc::SYS_readlinkat, Always, "the same"),
     (libc::SYS_getcwd, Always, "words of a panic"),
-    (libc::SYS_uname, Always, "libraries that ask for the kernel's version"),
-    (libc::SYS_sysinfo, Always, "the engine asks how much memory there is"),
-    (libc::SYS_sched_setaffinity, Always, "threads go where the kernel puts them"),
-    (libc::SYS_membarrier, Always, "some lock libraries ask whether there is one"),
     (libc::SYS_copy_file_range, Always, "std copies with it where it could read and write"),
     (libc::SYS_sendfile, Always, "the same"),
     (libc::SYS_splice, Always, "the same"),
@@ -124,7 +97,6 @@ const ALLOWED_HERE: &[Listed] = &[];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[Listed] = &[];
 
-/// Both lists, compiled.
 pub struct AnalysisFilter {
     refused: Filter,
     allowed: Filter,
@@ -143,7 +115,7 @@ impl AnalysisFilter {
         })
     }
 
-    /// Binds this process and the threads that it will make.
+    /// Binds this process: this thread is all of it.
     pub fn apply(&self) -> Result<(), JailError> {
         // The list goes last: it has no room for another filter.
         self.refused.apply()?;
@@ -160,7 +132,7 @@ mod tests {
 
     use super::*;
     use crate::fork::{Forked, exit_now, fork};
-    use crate::jail::linux::settle_child;
+    use crate::jail::linux::detach_child;
 
     /// Exit codes of an attempt.
     const REFUSED_WITH_AN_ERROR: i32 = 0;
@@ -171,7 +143,7 @@ mod tests {
         let filter = AnalysisFilter::compile().unwrap();
         let (_ours, theirs) = UnixStream::pair().unwrap();
         match fork().unwrap() {
-            Forked::Child => exit_now(match settle_child(theirs.into(), ChildKind::Analysis) {
+            Forked::Child => exit_now(match detach_child(theirs.into(), ChildKind::Analysis) {
                 Ok(_) if filter.apply().is_ok() => attempt(),
                 Ok(_) | Err(_) => 99,
             }),
@@ -193,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_analyzes_dies_of_a_socket_a_process_and_a_program() {
+    fn a_child_that_analyzes_dies_of_a_socket_a_process_a_thread_and_a_program() {
         let socket = behind_the_filter(|| code_of(std::net::UdpSocket::bind("127.0.0.1:0")));
         let pair = behind_the_filter(|| code_of(UnixStream::pair()));
         let process = behind_the_filter(|| {
@@ -201,6 +173,7 @@ mod tests {
             unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
             WENT_THROUGH
         });
+        let thread = behind_the_filter(|| code_of(std::thread::Builder::new().spawn(|| ())));
         let program = behind_the_filter(|| {
             let (path, nothing) = (c"/bin/true", [std::ptr::null()]);
             // SAFETY: a path and two empty lists, each ended by a null pointer.
@@ -212,19 +185,21 @@ mod tests {
             unsafe { libc::kill(1, 0) };
             WENT_THROUGH
         });
-        for ended in [socket, pair, process, program, signal] {
+        for ended in [socket, pair, process, thread, program, signal] {
             assert_eq!(ended.terminating_signal(), Some(libc::SIGSYS), "{ended:?}");
         }
     }
 
     #[test]
-    fn a_child_that_analyzes_has_threads_and_memory() {
+    fn a_child_that_analyzes_has_memory_and_hash_tables() {
         let ended = behind_the_filter(|| {
-            let work = || (0..1_000_000u64).collect::<Vec<_>>().iter().sum::<u64>();
-            let threads: Vec<_> = (0..3).map(|_| std::thread::Builder::new().spawn(work)).collect();
-            let sums: Vec<_> =
-                threads.into_iter().map(|thread| thread.ok().and_then(|thread| thread.join().ok())).collect();
-            if sums == [Some(499_999_500_000); 3] { 42 } else { WENT_THROUGH }
+            let numbers: Vec<u64> = (0..1_000_000).collect();
+            let known: std::collections::HashSet<u64> = numbers.iter().map(|number| number % 1_000).collect();
+            if numbers.iter().sum::<u64>() == 499_999_500_000 && known.len() == 1_000 {
+                42
+            } else {
+                WENT_THROUGH
+            }
         });
         assert_eq!(ended.exit_status(), Some(42), "{ended:?}");
     }

@@ -7,8 +7,8 @@ use landlock::{
 
 use gristmill_protocol::MountAccess;
 
+use crate::engine::MountedFolder;
 use crate::jail::JailError;
-use crate::wasi::MountedFolder;
 
 /// The newest generation of rules that is asked for; an older kernel gives what it has.
 const NEWEST: ABI = ABI::V6;

@@ -1,4 +1,4 @@
-//! The jail on Linux. Order matters and is spelled out in [`prepare_zygote`] and [`settle_child`].
+//! The jail on Linux. Order matters and is spelled out in [`prepare_zygote`] and [`detach_child`].
 
 mod analysis_calls;
 mod cpu_limit;
@@ -16,7 +16,7 @@ use gristmill_protocol::{AnalysisLimits, ChildKind, Wall, WallState, WallStatus}
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::{JailError, descriptors};
-use crate::wasi::MountedFolder;
+use crate::engine::MountedFolder;
 
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
@@ -33,12 +33,9 @@ pub struct Prepared {
     walls: Vec<WallStatus>,
 }
 
-/// Raises the walls that the zygote shares with all its children, and tries out the others.
+/// Raises the jail's walls that the zygote shares with all its children, and tries out the others.
 pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailError> {
-    let mut walls = vec![
-        stands(Wall::Wasm, crate::engine::Python::NAME),
-        stands(Wall::Process, "one for each execution, used once"),
-    ];
+    let mut walls = vec![stands(Wall::Process, "one for each execution, used once")];
     // While /proc can still be seen.
     let data_bytes = memory_use::data_bytes();
     walls.extend(namespaces::empty_the_root(&namespaces));
@@ -56,7 +53,7 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
         data_bytes,
         walls,
     };
-    let tried = probe::try_walls(&prepared);
+    let tried = probe::probe_walls(&prepared);
     let fell = |wall| tried.iter().any(|status| status.wall == wall && status.state != WallState::Stands);
     // What fell in the trial would fail in every child: it is not tried again.
     if fell(Wall::Seccomp) {
@@ -80,7 +77,7 @@ impl Prepared {
         self.system_calls.as_ref().map_or(Ok(()), system_calls::Filter::apply)
     }
 
-    /// The same for a child that analyzes, with the threads that it will start.
+    /// The same for a child that analyzes, which has a shorter list.
     pub fn filter_analysis_calls(&self) -> Result<(), JailError> {
         self.analysis_calls.as_ref().map_or(Ok(()), analysis_calls::AnalysisFilter::apply)
     }
@@ -98,14 +95,16 @@ impl Prepared {
 }
 
 /// The first thing in a child: lets go of everything that is the zygote's.
-pub fn settle_child(socket: OwnedFd, kind: ChildKind) -> io::Result<OwnedFd> {
+///
+/// Children of both kinds are settled alike here.
+pub fn detach_child(socket: OwnedFd, _kind: ChildKind) -> io::Result<OwnedFd> {
     die_with_parent().map_err(|error| io::Error::other(error.to_string()))?;
     unblock_signals()?;
     let socket = descriptors::keep_only(socket)?;
     // A file over the kernel's limit is to be an error for whoever writes it, not the end.
     // SAFETY: ignoring a signal installs no handler.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    rlimits::lower(kind)?;
+    rlimits::lower()?;
     Ok(socket)
 }
 
@@ -146,7 +145,6 @@ impl ChildSignal {
         Ok(Self(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// To poll.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -6,39 +6,39 @@ use std::os::unix::net::UnixStream;
 use gristmill_protocol::{ChildKind, Wall, WallState, WallStatus};
 use rustix::process::{WaitOptions, WaitStatus};
 
-use super::{Prepared, rlimits, settle_child, stands};
+use super::{Prepared, detach_child, rlimits, stands};
 use crate::fork::{Forked, exit_now, fork};
 
 /// What the probe's exit code says.
 const HELD: i32 = 0;
-const DID_NOT_HOLD: i32 = 1;
+const BROKEN: i32 = 1;
 
 /// Landlock, seccomp and rlimits, each tried by breaking it.
-pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
+pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
     let landlock = in_a_child(ChildKind::Programs, || {
         if prepared.confine_to(&[]).is_err() {
-            return DID_NOT_HOLD;
+            return BROKEN;
         }
         // Even an empty root can be listed, unless landlock refuses.
         match std::fs::read_dir("/") {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => HELD,
-            Err(_) | Ok(_) => DID_NOT_HOLD,
+            Err(_) | Ok(_) => BROKEN,
         }
     });
     let seccomp = in_a_child(ChildKind::Programs, || {
         if prepared.filter_system_calls().is_err() {
-            return DID_NOT_HOLD;
+            return BROKEN;
         }
         let _ = std::net::UdpSocket::bind("127.0.0.1:0");
-        DID_NOT_HOLD
+        BROKEN
     });
     let seccomp_of_analysis = in_a_child(ChildKind::Analysis, || {
         // A file is refused with an error, which is the other way to hold.
         if prepared.filter_analysis_calls().is_err() || std::fs::read_dir("/").is_ok() {
-            return DID_NOT_HOLD;
+            return BROKEN;
         }
         let _ = std::net::UdpSocket::bind("127.0.0.1:0");
-        DID_NOT_HOLD
+        BROKEN
     });
     let killed = |status: Option<WaitStatus>| {
         status.and_then(|status| status.terminating_signal()) == Some(libc::SIGSYS)
@@ -52,7 +52,7 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
                 Err(_) => return HELD,
             }
         }
-        DID_NOT_HOLD
+        BROKEN
     });
     let abi = prepared.landlock_abi;
     vec![
@@ -74,9 +74,9 @@ pub fn try_walls(prepared: &Prepared) -> Vec<WallStatus> {
 fn in_a_child(kind: ChildKind, attempt: impl FnOnce() -> i32) -> Option<WaitStatus> {
     let (_ours, theirs) = UnixStream::pair().ok()?;
     match fork().ok()? {
-        Forked::Child => exit_now(match settle_child(theirs.into(), kind) {
+        Forked::Child => exit_now(match detach_child(theirs.into(), kind) {
             Ok(_) => attempt(),
-            Err(_) => DID_NOT_HOLD,
+            Err(_) => BROKEN,
         }),
         Forked::Parent(pid) => {
             rustix::process::waitpid(Some(pid), WaitOptions::empty()).ok()?.map(|(_, status)| status)

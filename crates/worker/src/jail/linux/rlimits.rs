@@ -2,7 +2,7 @@
 
 use std::io;
 
-use gristmill_protocol::{AnalysisLimits, ChildKind};
+use gristmill_protocol::AnalysisLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors of one child: the program's own limit is counted in the engine, this leaves room for ours.
@@ -24,18 +24,13 @@ const LIMITS: [(Resource, u64); 5] = [
 const GROWN_BYTES: u64 = 8 << 20;
 
 /// Lowers this process's limits for good.
-pub fn lower(kind: ChildKind) -> io::Result<()> {
+pub fn lower() -> io::Result<()> {
     for (resource, value) in LIMITS {
         set(resource, value)?;
     }
-    match kind {
-        // No process and no thread: everything a child does, it does itself. The kernel does not hold
-        // this one against root; the list of system calls does.
-        ChildKind::Programs => set(Resource::Nproc, 0),
-        // The kernel counts all threads of the user here, so that no number would be right. The list of
-        // system calls permits threads and no processes.
-        ChildKind::Analysis => Ok(()),
-    }
+    // No process and no thread: everything a child does, it does itself. The kernel does not hold this one
+    // against root; the list of system calls does.
+    set(Resource::Nproc, 0)
 }
 
 /// Lowers them to what one analysis may take, where `data_bytes` are taken already.

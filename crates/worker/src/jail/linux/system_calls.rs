@@ -26,7 +26,6 @@ pub(super) enum When {
 
 use When::{Always, Exactly, Is, Without};
 
-/// Number, condition, reason.
 pub(super) type Listed = (i64, When, &'static str);
 
 #[rustfmt::skip]
@@ -92,7 +91,6 @@ const ALLOWED_HERE: &[Listed] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[Listed] = &[];
 
-/// A list, compiled.
 pub struct Filter(BpfProgram);
 
 impl Filter {

@@ -1,0 +1,55 @@
+//! `gristmill bench …`: the figures that we claim, measured on this machine in one run, each with what
+//! it is compared to beside it.
+
+mod analysis;
+mod arguments;
+mod catalogues;
+mod figures;
+mod gateway;
+mod machine;
+mod place;
+mod row;
+mod sandbox;
+mod search;
+mod serve;
+mod serve_client;
+mod sessions;
+mod shape;
+mod temporary;
+mod tokens;
+mod workloads;
+
+use std::process::ExitCode;
+
+use gristmill_gateway::ports::BoxFuture;
+
+pub use arguments::Bench;
+
+/// A measurement that was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The command line, or a file that it names, is wrong.
+    #[error("{0:#}")]
+    Usage(anyhow::Error),
+    /// Something failed on the way.
+    #[error("{0:#}")]
+    Failed(#[from] anyhow::Error),
+}
+
+/// Measures, and prints the figures.
+pub fn run(arguments: Bench) -> BoxFuture<'static, Result<ExitCode, BenchError>> {
+    Box::pin(measure(arguments))
+}
+
+async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
+    match arguments.what.as_str() {
+        "search" => search::measure(arguments),
+        "tokens" => tokens::measure(arguments).await,
+        "shape" => Ok(shape::measure(arguments)?),
+        "gateway" => Ok(gateway::measure(arguments).await?),
+        "serve" => Ok(serve::measure(arguments).await?),
+        "analysis" => Ok(analysis::measure(arguments).await?),
+        "sessions" => Ok(sessions::measure(arguments).await?),
+        _ => Ok(sandbox::measure(arguments).await?),
+    }
+}

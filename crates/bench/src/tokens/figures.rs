@@ -1,0 +1,341 @@
+//! The figures of a run: each job, each group and all together, and the goals that they are held
+//! against.
+
+use serde_json::{Value, json};
+
+use super::job::{Group, Job};
+use super::transcript::Cost;
+use super::ways::Ways;
+
+/// What a context holds at most; what needs more could not be done so.
+pub const CONTEXT_MAX: u64 = 200_000;
+
+const CATALOGUE_GOAL: f64 = 98.7;
+const DATA_GOAL: f64 = 99.0;
+const LOSS_GOAL: f64 = 10.0;
+
+/// The costs of something in each way.
+#[derive(Clone, Copy, Default)]
+pub struct Costs {
+    pub direct: Cost,
+    pub searched: Cost,
+    pub code: Cost,
+}
+
+impl Costs {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            direct: self.direct.plus(other.direct),
+            searched: self.searched.plus(other.searched),
+            code: self.code.plus(other.code),
+        }
+    }
+
+    /// Percent of the direct way that the program saves; less than nothing if it costs more.
+    pub fn saved(&self) -> f64 {
+        saved(self.direct.paid, self.code.paid)
+    }
+
+    pub fn saved_against_search(&self) -> f64 {
+        saved(self.searched.paid, self.code.paid)
+    }
+
+    /// If repetition were free.
+    pub fn saved_fresh(&self) -> f64 {
+        saved(self.direct.fresh, self.code.fresh)
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "direct": self.direct.json(),
+            "tool_search": self.searched.json(),
+            "code": self.code.json(),
+            "saved_percent": rounded(self.saved()),
+            "saved_percent_against_tool_search": rounded(self.saved_against_search()),
+            "saved_percent_fresh": rounded(self.saved_fresh()),
+        })
+    }
+}
+
+pub struct JobFigures {
+    pub name: &'static str,
+    pub group: Group,
+    pub costs: Costs,
+    /// The program in the profile `minimal`.
+    pub minimal: Option<Cost>,
+    pub result: Value,
+}
+
+impl JobFigures {
+    pub fn of(job: &Job, ways: &Ways) -> Self {
+        Self {
+            name: job.name,
+            group: job.group,
+            costs: Costs {
+                direct: ways.direct.cost(),
+                searched: ways.searched.cost(),
+                code: ways.code.cost(),
+            },
+            minimal: ways.minimal.as_ref().map(|transcript| transcript.cost()),
+            result: ways.result.clone(),
+        }
+    }
+
+    /// What is lost in the profile `minimal`, in percent of the direct way.
+    fn lost_in_minimal(&self) -> Option<f64> {
+        self.minimal.map(|minimal| -saved(self.costs.direct.paid, minimal.paid))
+    }
+
+    pub fn json(&self) -> Value {
+        let mut value = self.costs.json();
+        value["name"] = json!(self.name);
+        value["group"] = json!(self.group.name());
+        value["direct_fits"] = json!(self.costs.direct.peak <= CONTEXT_MAX);
+        value["tool_search_fits"] = json!(self.costs.searched.peak <= CONTEXT_MAX);
+        if let Some(minimal) = self.minimal {
+            value["code_minimal"] = minimal.json();
+        }
+        value["result"] = self.result.clone();
+        value
+    }
+}
+
+/// Something that we want to be true, with what was measured.
+#[derive(Debug, PartialEq)]
+pub struct Goal {
+    pub what: &'static str,
+    pub goal: String,
+    pub measured: f64,
+    /// Whether losses are measured, not savings.
+    pub is_loss: bool,
+    pub is_kept: bool,
+}
+
+impl Goal {
+    fn at_least(what: &'static str, measured: f64, percent: f64) -> Self {
+        Self {
+            what,
+            goal: format!("at least {percent} %"),
+            measured,
+            is_loss: false,
+            is_kept: measured >= percent,
+        }
+    }
+
+    fn at_most(what: &'static str, measured: f64, percent: f64) -> Self {
+        Self {
+            what,
+            goal: format!("at most {percent} % lost"),
+            measured,
+            is_loss: true,
+            is_kept: measured <= percent,
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let verdict = if self.is_kept { "kept" } else { "MISSED" };
+        // A loss below nothing is a saving, and is called one.
+        let measured = match self.is_loss && self.measured < 0.0 {
+            true => format!("{:.2} % saved", -self.measured),
+            false => format!("{:.2} %", self.measured),
+        };
+        format!("{:<62} {measured:>15}  {}: {verdict}", self.what, self.goal)
+    }
+
+    fn json(&self) -> Value {
+        json!({"name": self.what, "goal": self.goal, "measured_percent": rounded(self.measured), "kept": self.is_kept})
+    }
+}
+
+/// Programs against direct calls with tool search.
+pub struct AgainstSearch {
+    jobs: usize,
+    /// In how many of them a program takes more.
+    pub dearer: usize,
+    worst: &'static str,
+    worst_saved: f64,
+    saved: f64,
+}
+
+impl AgainstSearch {
+    pub fn line(&self) -> String {
+        let worst = match self.dearer {
+            0 => String::new(),
+            _ => format!(
+                ", the worst {} times as much ({})",
+                rounded(1.0 - self.worst_saved / 100.0),
+                self.worst
+            ),
+        };
+        format!(
+            "against direct calls with tool search: {} of {} jobs take more{worst}; together {}",
+            self.dearer,
+            self.jobs,
+            in_words(self.saved)
+        )
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "jobs": self.jobs,
+            "jobs_that_take_more": self.dearer,
+            "worst_job": self.worst,
+            "worst_saved_percent": rounded(self.worst_saved),
+            "saved_percent": rounded(self.saved),
+        })
+    }
+}
+
+/// A saving, or a loss, in words.
+pub fn in_words(saved: f64) -> String {
+    if saved < 0.0 { format!("{:.0} % lost", -saved) } else { format!("{saved:.1} % saved") }
+}
+
+pub struct Figures {
+    pub jobs: Vec<JobFigures>,
+    /// Goals are for whole groups: some jobs alone say nothing about them.
+    pub is_whole: bool,
+}
+
+impl Figures {
+    pub fn of_group(&self, group: Group) -> impl Iterator<Item = &JobFigures> {
+        self.jobs.iter().filter(move |job| job.group == group)
+    }
+
+    pub fn sum(&self, group: Option<Group>) -> Costs {
+        let of_group = self.jobs.iter().filter(|job| group.is_none_or(|group| job.group == group));
+        of_group.fold(Costs::default(), |sum, job| sum.plus(job.costs))
+    }
+
+    pub fn goals(&self) -> Vec<Goal> {
+        if !self.is_whole {
+            return Vec::new();
+        }
+        let small = self.of_group(Group::Small).map(|job| -job.costs.saved()).max_by(f64::total_cmp);
+        let control =
+            self.of_group(Group::Control).filter_map(JobFigures::lost_in_minimal).max_by(f64::total_cmp);
+        vec![
+            Goal::at_least(
+                "saved on the large-catalogue jobs",
+                self.sum(Some(Group::LargeCatalogue)).saved(),
+                CATALOGUE_GOAL,
+            ),
+            Goal::at_least(
+                "saved on the large-data jobs",
+                self.sum(Some(Group::LargeData)).saved(),
+                DATA_GOAL,
+            ),
+            Goal::at_most("the worst small job", small.unwrap_or_default(), LOSS_GOAL),
+            Goal::at_most(
+                "the worst control, ten tools, profile minimal",
+                control.unwrap_or_default(),
+                LOSS_GOAL,
+            ),
+        ]
+    }
+
+    /// What the controls lose in the profile that is the default; no goal, and told all the same.
+    pub fn lost_in_standard(&self) -> Option<f64> {
+        self.of_group(Group::Control).map(|job| -job.costs.saved()).max_by(f64::total_cmp)
+    }
+
+    /// How programs do against direct calls that search for their tools; `None` without a job.
+    pub fn against_search(&self) -> Option<AgainstSearch> {
+        let worst = self.jobs.iter().min_by(|one, other| {
+            one.costs.saved_against_search().total_cmp(&other.costs.saved_against_search())
+        })?;
+        Some(AgainstSearch {
+            jobs: self.jobs.len(),
+            dearer: self.jobs.iter().filter(|job| job.costs.code.paid > job.costs.searched.paid).count(),
+            worst: worst.name,
+            worst_saved: worst.costs.saved_against_search(),
+            saved: self.sum(None).saved_against_search(),
+        })
+    }
+
+    pub fn json(&self) -> Value {
+        let groups =
+            Group::ALL.into_iter().filter(|group| self.of_group(*group).next().is_some()).map(|group| {
+                let mut value = self.sum(Some(group)).json();
+                value["name"] = json!(group.name());
+                value["jobs"] = json!(self.of_group(group).count());
+                value
+            });
+        json!({
+            "jobs": self.jobs.iter().map(JobFigures::json).collect::<Vec<_>>(),
+            "groups": groups.collect::<Vec<_>>(),
+            "total": self.sum(None).json(),
+            "goals": self.goals().iter().map(Goal::json).collect::<Vec<_>>(),
+            "against_tool_search": self.against_search().map(|against| against.json()),
+            "context_tokens_max": CONTEXT_MAX,
+        })
+    }
+}
+
+fn saved(direct: u64, ours: u64) -> f64 {
+    match direct {
+        0 => 0.0,
+        direct => (1.0 - ours as f64 / direct as f64) * 100.0,
+    }
+}
+
+fn rounded(percent: f64) -> f64 {
+    (percent * 100.0).round() / 100.0
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A job that costs so much directly, with a search, and with a program.
+    pub fn job(name: &'static str, group: Group, paid: [u64; 3]) -> JobFigures {
+        let [direct, searched, code] = paid.map(|paid| Cost { paid, fresh: paid / 2, peak: paid, turns: 2 });
+        let minimal = (group == Group::Control).then_some(Cost { paid: code.paid / 2, ..code });
+        JobFigures { name, group, costs: Costs { direct, searched, code }, minimal, result: Value::Null }
+    }
+
+    /// One job of each group; the control loses.
+    pub fn figures() -> Figures {
+        let jobs = vec![
+            job("control-one", Group::Control, [2_000, 1_500, 4_200]),
+            job("small <one>", Group::Small, [9_000, 3_000, 4_500]),
+            job("large-one", Group::LargeCatalogue, [500_000, 20_000, 5_000]),
+            job("data-one", Group::LargeData, [2_000_000, 1_000_000, 40_000]),
+            job("many-one", Group::ManyCalls, [90_000, 70_000, 6_000]),
+        ];
+        Figures { jobs, is_whole: true }
+    }
+
+    #[test]
+    fn goals_are_judged_by_groups_and_losses_are_shown() {
+        let goals = figures().goals();
+        let judged: Vec<(f64, bool)> =
+            goals.iter().map(|goal| (rounded(goal.measured), goal.is_kept)).collect();
+        assert_eq!(judged, [(99.0, true), (98.0, false), (-50.0, true), (5.0, true)]);
+        assert_eq!(figures().lost_in_standard().map(rounded), Some(110.0));
+        assert!(goals[1].line().ends_with("at least 99 %: MISSED"), "{}", goals[1].line());
+        assert!(goals[2].line().contains("50.00 % saved  at most 10 % lost: kept"), "{}", goals[2].line());
+    }
+
+    #[test]
+    fn what_tool_search_does_better_is_said() {
+        let against = figures().against_search().expect("jobs");
+        assert_eq!(
+            against.line(),
+            "against direct calls with tool search: 2 of 5 jobs take more, the worst 2.8 times as much \
+             (control-one); together 94.5 % saved"
+        );
+    }
+
+    #[test]
+    fn some_jobs_alone_are_not_held_against_the_goals() {
+        assert!(Figures { is_whole: false, ..figures() }.goals().is_empty());
+    }
+
+    #[test]
+    fn the_total_is_the_sum_of_all_jobs() {
+        let total = figures().sum(None);
+        assert_eq!((total.direct.paid, total.code.paid, total.direct.turns), (2_601_000, 59_700, 10));
+        assert_eq!(figures().json()["total"]["saved_percent"], json!(97.7));
+    }
+}

@@ -1,0 +1,241 @@
+//! One job, three ways: the transcripts of a model that calls tools, of one that first has to find
+//! them, and of one that writes a program for us. The tools and the programs really run.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+
+use super::direct::{Direct, is_same};
+use super::gateway::{Called, Gateway, Shown};
+use super::job::{Group, Job, Look, Query};
+use super::shown;
+use super::stand_ins::{Definition, StandIns};
+use super::transcript::{Part, Transcript, Turn};
+
+/// Definitions that a tool search loads for a query.
+const LOADED: usize = 5;
+
+/// A tool search as clients have it, in about the usual size.
+const SEARCH_TOOL: &str = r#"{"name":"tool_search","description":"Searches the tools of all connected servers by what they do. Most tools are not in your context: search for them before you say that something cannot be done. The best matches are loaded, and you can call them in your next turn.","input_schema":{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words, or its name"},"server":{"type":"string","description":"Only tools of this server"},"limit":{"type":"integer","description":"How many tools to load at most","default":5}},"required":["query"]}}"#;
+
+/// The transcripts of one job.
+pub struct Ways {
+    pub direct: Transcript,
+    pub searched: Transcript,
+    pub code: Transcript,
+    /// The same program in the profile `minimal`; of the controls only.
+    pub minimal: Option<Transcript>,
+    /// What the job came to.
+    pub result: Value,
+}
+
+/// All servers and gateways of a run; the same ones serve all jobs that connect the same servers.
+pub struct World {
+    catalogues: PathBuf,
+    connected: HashMap<&'static [&'static str], Connected>,
+    gateways: HashMap<(&'static [&'static str], Shown), Gateway>,
+}
+
+struct Connected {
+    servers: StandIns,
+    definitions: Vec<Definition>,
+    /// All of them, counted once.
+    in_context: Part,
+}
+
+impl World {
+    pub fn new(catalogues: PathBuf) -> Self {
+        Self { catalogues, connected: HashMap::new(), gateways: HashMap::new() }
+    }
+
+    /// Does a job in all ways.
+    pub async fn run(&mut self, job: &Job) -> anyhow::Result<Ways> {
+        let (direct_turns, called, result) = self.call_directly(job)?;
+        let closing = (job.closing)(&result);
+        let last = Turn { written: vec![Part::new("the model's answer", &closing)], answers: Vec::new() };
+        let task = Part::new("the task", job.task);
+
+        let found = self.found(job).await?;
+        let connected = self.connect(job)?;
+        let direct = Transcript {
+            start: vec![connected.in_context.clone(), task.clone()],
+            turns: direct_turns.iter().cloned().chain([last.clone()]).collect(),
+        };
+        let search = connected.search_turn(job, &found, &called)?;
+        let searched = Transcript {
+            start: vec![Part::new("the definition of the tool search", SEARCH_TOOL), task.clone()],
+            turns: [search].into_iter().chain(direct_turns).chain([last.clone()]).collect(),
+        };
+        let code = self.with_program(job, Shown::Standard, &result, &last).await?;
+        let minimal = match job.group {
+            Group::Control => Some(self.with_program(job, Shown::Minimal, &result, &last).await?),
+            Group::Small | Group::LargeCatalogue | Group::LargeData | Group::ManyCalls => None,
+        };
+        Ok(Ways { direct, searched, code, minimal, result })
+    }
+
+    fn connect(&mut self, job: &Job) -> anyhow::Result<&Connected> {
+        let place = match self.connected.entry(job.servers) {
+            Entry::Occupied(known) => return Ok(known.into_mut()),
+            Entry::Vacant(place) => place,
+        };
+        let servers = StandIns::start(job.servers, &self.catalogues)?;
+        let definitions = servers.definitions();
+        let all: Vec<&str> = definitions.iter().map(|definition| definition.sent.as_str()).collect();
+        let what = format!("{} definitions of {} servers", all.len(), job.servers.len());
+        let in_context = Part::new(what, &format!("[{}]", all.join(",")));
+        Ok(place.insert(Connected { servers, definitions, in_context }))
+    }
+
+    fn call_directly(&mut self, job: &Job) -> anyhow::Result<(Vec<Turn>, Vec<String>, Value)> {
+        let connected = self.connect(job)?;
+        let mut direct = Direct::new(&connected.servers);
+        let result = (job.direct)(&mut direct)?;
+        let (turns, called) = direct.finish();
+        Ok((turns, called, result))
+    }
+
+    async fn gateway(&mut self, job: &Job, shown: Shown) -> anyhow::Result<&mut Gateway> {
+        match self.gateways.entry((job.servers, shown)) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(place) => {
+                let gateway = Gateway::start(job.servers, &self.catalogues, shown).await?;
+                Ok(place.insert(gateway))
+            }
+        }
+    }
+
+    /// For each query the names of the tools that our search finds.
+    async fn found(&mut self, job: &Job) -> anyhow::Result<Vec<Vec<String>>> {
+        let gateway = self.gateway(job, Shown::Standard).await?;
+        let mut found = Vec::new();
+        for query in &job.queries {
+            let mut arguments = arguments_of(query, LOADED);
+            arguments["detail_level"] = json!("names");
+            let called = gateway.call("search_tools", &arguments).await?;
+            let names = called.structured["found"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            found.push(names.map(str::to_owned).collect());
+        }
+        Ok(found)
+    }
+
+    async fn with_program(
+        &mut self,
+        job: &Job,
+        shown: Shown,
+        result: &Value,
+        last: &Turn,
+    ) -> anyhow::Result<Transcript> {
+        let gateway = self.gateway(job, shown).await?;
+        let start = vec![
+            Part::new("our definitions", &gateway.definitions),
+            Part::new("our instructions", &gateway.instructions),
+            Part::new("the task", job.task),
+        ];
+        let mut turns = vec![look_up(gateway, job).await?];
+        if let Some(look) = &job.first_look {
+            turns.push(execute(gateway, look).await?.0);
+        }
+        let (turn, answered) = execute(gateway, &Look { program: job.program, shape: None }).await?;
+        turns.push(turn);
+        turns.push(last.clone());
+        let given = &answered.structured["result"];
+        if !is_same(given, result) {
+            bail!("{}: the program came to {given}, direct calls came to {result}", job.name);
+        }
+        Ok(Transcript { start, turns })
+    }
+
+    pub async fn close(self) -> anyhow::Result<()> {
+        for gateway in self.gateways.into_values() {
+            gateway.close().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Connected {
+    /// The turn of a tool search, with what it loads. All that is called later must be among it.
+    fn search_turn(&self, job: &Job, found: &[Vec<String>], called: &[String]) -> anyhow::Result<Turn> {
+        let mut turn = Turn::default();
+        let mut loaded: Vec<&str> = Vec::new();
+        for (query, names) in job.queries.iter().zip(found) {
+            let written =
+                json!({"name": "tool_search", "arguments": arguments_of(query, LOADED)}).to_string();
+            turn.written.push(Part::new("call tool_search", &written));
+            for name in names {
+                let definition =
+                    self.definitions.iter().find(|definition| folded(&definition.name) == folded(name));
+                let definition =
+                    definition.with_context(|| format!("{name} was found but has no definition"))?;
+                if !loaded.contains(&definition.name.as_str()) {
+                    loaded.push(&definition.name);
+                    turn.answers
+                        .push(Part::new(format!("definition of {}", definition.name), &definition.sent));
+                }
+            }
+        }
+        match called.iter().find(|name| !loaded.contains(&name.as_str())) {
+            Some(name) => bail!("{}: no query of the job finds {name}", job.name),
+            None => Ok(turn),
+        }
+    }
+}
+
+/// The turn in which the model asks our search. Its programs may call and pass what is shown to it, and
+/// nothing else.
+async fn look_up(gateway: &mut Gateway, job: &Job) -> anyhow::Result<Turn> {
+    let mut calls: Vec<(&str, Value)> =
+        job.queries.iter().map(|query| ("search_tools", arguments_of(query, query.shown))).collect();
+    calls.extend(job.definitions.iter().map(|name| ("get_tool_definition", json!({"name": name}))));
+    let (mut turn, mut seen) = (Turn::default(), String::new());
+    for (tool, arguments) in calls {
+        let written = json!({"name": tool, "arguments": arguments}).to_string();
+        turn.written.push(Part::new(format!("call {tool}"), &written));
+        let answered = gateway.call(tool, &arguments).await?;
+        seen.push_str(&answered.text);
+        seen.push('\n');
+        turn.answers.push(Part::dearer(
+            format!("answer of {tool}"),
+            &answered.text,
+            &answered.structured.to_string(),
+        ));
+    }
+    for program in job.first_look.iter().map(|look| look.program).chain([job.program]) {
+        shown::check(program, &seen).with_context(|| job.name.to_owned())?;
+    }
+    Ok(turn)
+}
+
+async fn execute(gateway: &mut Gateway, look: &Look) -> anyhow::Result<(Turn, Called)> {
+    let program = look.program.trim_end();
+    let mut arguments = json!({"code": program});
+    if let Some(shape) = look.shape {
+        arguments["shape"] = json!(shape);
+    }
+    let written = json!({"name": "execute_code", "arguments": arguments}).to_string();
+    let answered = gateway.call("execute_code", &arguments).await?;
+    if answered.structured["status"] != "ok" {
+        bail!("a program did not end: {}", answered.text);
+    }
+    let mut call = Part::new("call execute_code", &written);
+    call.shown = program.to_owned();
+    let answer = Part::dearer("answer of execute_code", &answered.text, &answered.structured.to_string());
+    Ok((Turn { written: vec![call], answers: vec![answer] }, answered))
+}
+
+fn arguments_of(query: &Query, limit: usize) -> Value {
+    let mut arguments = json!({"query": query.words, "limit": limit});
+    if let Some(server) = query.server {
+        arguments["server"] = json!(server);
+    }
+    arguments
+}
+
+/// A name as programs write it.
+fn folded(name: &str) -> String {
+    name.replace('-', "_")
+}

@@ -1,0 +1,151 @@
+//! Our own entry, in each client's words.
+
+use std::path::{Path, PathBuf};
+
+use gristmill_config::Surroundings;
+use gristmill_config::tree::{Node, Value};
+
+use super::known::Client;
+use super::places;
+
+/// What clients call an address.
+const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
+/// How the client is to reach us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    Start {
+        command: String,
+        /// The profile of tools that it gets.
+        profile: Option<String>,
+    },
+    /// It connects to a server that runs already.
+    Http { url: String },
+}
+
+/// The client cannot do that.
+#[derive(Debug, thiserror::Error)]
+pub enum EntryError {
+    #[error("{0} starts programs and reaches no addresses from this file; leave --http out")]
+    NoHttp(Client),
+    #[error("`--http` must be an address such as http://127.0.0.1:8770/mcp")]
+    BadUrl,
+}
+
+pub fn entry(client: Client, route: &Route) -> Result<Node, EntryError> {
+    let text = |key: &str, value: &str| (key.to_owned(), Node::text(value));
+    let fields = match route {
+        Route::Start { command, profile } => {
+            let profile = profile.iter().flat_map(|profile| ["--profile", profile]);
+            let args = std::iter::once("serve").chain(profile).map(Node::text).collect();
+            let kind = match client {
+                Client::ClaudeCode | Client::Cursor | Client::Vscode => Some(text("type", "stdio")),
+                Client::ClaudeDesktop | Client::Codex | Client::Gemini | Client::Windsurf => None,
+            };
+            let rest = [text("command", command), ("args".to_owned(), Node::list(args))];
+            kind.into_iter().chain(rest).collect()
+        }
+        Route::Http { url } => {
+            if !is_address(url) {
+                return Err(EntryError::BadUrl);
+            }
+            match client {
+                Client::ClaudeCode | Client::Vscode => vec![text("type", "http"), text("url", url)],
+                Client::Cursor | Client::Codex => vec![text("url", url)],
+                Client::Gemini => vec![text("httpUrl", url)],
+                Client::Windsurf => vec![text("serverUrl", url)],
+                Client::ClaudeDesktop => return Err(EntryError::NoHttp(client)),
+            }
+        }
+    };
+    Ok(Node::map(fields))
+}
+
+/// Whether arguments that are there already give way to ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldArguments {
+    /// Whoever added to them keeps what was added.
+    Keep,
+    /// Someone asked for others.
+    Replace,
+}
+
+/// The entry that takes the place of one that is there: what others added to it stays.
+pub fn updated(current: &Node, wanted: &Node, arguments: OldArguments) -> Node {
+    if command(current).is_some() != command(wanted).is_some() {
+        return wanted.clone();
+    }
+    let mut entries: Vec<(String, Node)> =
+        current.entries().iter().map(|entry| (entry.key.clone(), entry.node.clone())).collect();
+    for ours in wanted.entries() {
+        match entries.iter_mut().find(|(key, _)| *key == ours.key) {
+            Some((key, node)) => {
+                let is_kept = key == "args" && arguments == OldArguments::Keep && serves(node);
+                if !is_kept {
+                    node.clone_from(&ours.node);
+                }
+            }
+            None => entries.push((ours.key.clone(), ours.node.clone())),
+        }
+    }
+    Node::map(entries)
+}
+
+fn serves(args: &Node) -> bool {
+    match &args.value {
+        Value::List(args) => args.iter().any(|arg| arg.value == Value::Text("serve".to_owned())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => false,
+    }
+}
+
+/// An address of ours as it must be written: one without a path gets the one that we serve at.
+pub fn whole_address(url: &str) -> String {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    let has_path = after.trim_end_matches('/').contains(['/', '?', '#']);
+    if after.is_empty() || has_path { url.to_owned() } else { format!("{}/mcp", url.trim_end_matches('/')) }
+}
+
+fn is_address(url: &str) -> bool {
+    let after = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    after.is_some_and(|after| !after.is_empty() && !after.starts_with('/'))
+        && !url.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Whether an entry starts this program, or one of its name.
+pub fn is_ours(entry: &Node) -> bool {
+    let Some(command) = command(entry) else { return false };
+    let is_named = Path::new(command).file_name().is_some_and(|name| name == "gristmill");
+    let first = match entry.entry("args").map(|args| &args.node.value) {
+        Some(Value::List(args)) => args.iter().find_map(|arg| match &arg.value {
+            Value::Text(text) if !text.starts_with('-') => Some(text.as_str()),
+            _ => None,
+        }),
+        Some(_) | None => None,
+    };
+    is_named && first != Some("example-server")
+}
+
+/// Whether an entry is the one that we wrote: at the same address, if it is one, whatever was added to
+/// it, such as a header with a token.
+pub fn is_as_written(entry: &Node, written: &serde_json::Value) -> bool {
+    let json = entry.to_json();
+    let is_same = |key: &&str| written.get(*key).is_some() && json.get(*key) == written.get(*key);
+    json == *written || ADDRESSES.iter().any(is_same)
+}
+
+/// The program that an entry starts.
+pub fn command(entry: &Node) -> Option<&str> {
+    match entry.entry("command").map(|command| &command.node.value) {
+        Some(Value::Text(command)) => Some(command),
+        Some(_) | None => None,
+    }
+}
+
+/// Where this program is: where a shell finds it, if that is the same file. Package managers keep
+/// that path, while the file behind it moves with each version.
+pub fn this_program(surroundings: &Surroundings) -> std::io::Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let found = places::on_path("gristmill", surroundings);
+    let is_this = |path: &PathBuf| std::fs::canonicalize(path).is_ok_and(|real| real == this);
+    Ok(found.filter(is_this).unwrap_or(this))
+}

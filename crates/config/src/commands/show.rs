@@ -1,0 +1,108 @@
+//! `gristmill config show`: the configuration as it was resolved, and who said what.
+//!
+//! Secrets are shown as references. Plain values of variables and headers are masked, because
+//! people write secrets there.
+
+use serde_json::{Value as Json, json};
+use toml_edit::{DocumentMut, Item, Table};
+
+use gristmill_gateway::domain::LimitName;
+
+use crate::problem::shown;
+use crate::written::{self, Purpose};
+use crate::{Approval, Config, ConfiguredServer, Origin, edit_toml};
+
+/// The whole configuration as TOML, with origins as comments.
+pub fn as_toml(config: &Config) -> String {
+    let mut text = format!("# {}\nlevel = \"{}\"\n\n[limits]\n", config.level_origin, config.level);
+    for name in LimitName::ALL {
+        let origin = config.limit_origins.get(&name).unwrap_or(&Origin::Default);
+        let shown = name.format(config.limits.get(name));
+        text.push_str(&format!("{} = \"{shown}\" # {origin}\n", name.as_str()));
+    }
+    text.push_str("\n[sessions]\n");
+    for (key, value, origin) in config.sessions.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[history]\n");
+    for (key, value, origin) in config.history.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[results]\n");
+    for (key, value, origin) in config.results.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    for server in &config.servers {
+        text.push('\n');
+        text.push_str(&server_as_toml(server));
+    }
+    text
+}
+
+/// One server as TOML, with its origin as a comment.
+pub fn server_as_toml(server: &ConfiguredServer) -> String {
+    server_for(server, Purpose::Show)
+}
+
+/// One server as TOML, with or without masks.
+pub fn server_for(server: &ConfiguredServer, purpose: Purpose) -> String {
+    let mut servers = Table::new();
+    servers.set_implicit(true);
+    let table = edit_toml::table(&written::server(&server.settings, purpose));
+    servers.insert(&server.settings.name, Item::Table(table));
+    let mut document = DocumentMut::new();
+    document.insert("servers", Item::Table(servers));
+    let remedy = server.approval.remedy().map(|remedy| format!("# {remedy}\n")).unwrap_or_default();
+    format!("# {}\n{remedy}{document}", server.origin)
+}
+
+/// The whole configuration as JSON.
+pub fn as_json(config: &Config) -> Json {
+    let limits = LimitName::ALL.map(|name| {
+        let origin = config.limit_origins.get(&name).unwrap_or(&Origin::Default);
+        let entry = json!({"value": config.limits.get(name), "origin": origin.to_string()});
+        (name.as_str().to_owned(), entry)
+    });
+    let (sessions, history, results) = (&config.sessions, &config.history, &config.results);
+    let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
+    let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
+    json!({
+        "level": {"value": config.level.as_str(), "origin": config.level_origin.to_string()},
+        "limits": limits.into_iter().collect::<serde_json::Map<_, _>>(),
+        "sessions": {
+            "idle_s": entry(json!(sessions.settings.idle.as_secs()), &sessions.idle_origin),
+            "named_idle_s": entry(json!(sessions.settings.named_idle.as_secs()), &sessions.named_idle_origin),
+            "max": entry(json!(sessions.settings.max), &sessions.max_origin),
+            "kept_interpreters": entry(json!(sessions.keep.count), &sessions.kept_origin),
+        },
+        "history": {
+            "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),
+            "max_size": entry(json!(history.settings.bytes_max), &history.size_origin),
+            "content": entry(json!(history.settings.content), &history.content_origin),
+        },
+        "results": {
+            "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
+            "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
+        },
+        "servers": servers.collect::<serde_json::Map<_, _>>(),
+        "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
+    })
+}
+
+/// One server as JSON.
+pub fn server_as_json(server: &ConfiguredServer) -> Json {
+    json!({
+        "settings": written::server(&server.settings, Purpose::Show).to_json(),
+        "origin": server.origin.to_string(),
+        "approval": approval_name(server.approval),
+        "variables": server.variables.names().map(shown).collect::<Vec<_>>(),
+    })
+}
+
+pub fn approval_name(approval: Approval) -> &'static str {
+    match approval {
+        Approval::Given => "given",
+        Approval::Missing => "missing",
+        Approval::Outdated => "outdated",
+    }
+}

@@ -1,0 +1,204 @@
+//! A whole configuration file: its servers, its level, its limits, and everything wrong with it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
+
+use super::fields::Fields;
+use super::format::Format;
+use super::history_table::{self, HistoryTable};
+use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
+use super::read_file::{FileText, ReadError};
+use super::references::Folders;
+use super::results_table::{self, ResultsTable};
+use super::server_entry;
+use super::sessions_table::{self, SessionsTable};
+use super::strictness::Strictness;
+use super::tree::{Node, Value, join};
+
+/// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
+pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
+const KEYS: [&str; 7] = [
+    "servers",
+    "mcpServers",
+    "level",
+    "limits",
+    sessions_table::TABLE,
+    history_table::TABLE,
+    results_table::TABLE,
+];
+/// More than anyone connects, and few enough to hold.
+pub const SERVERS_MAX: usize = 1_000;
+
+/// What one file says.
+#[derive(Debug, Default)]
+pub struct Document {
+    /// Its servers that can be understood, with their lines.
+    pub servers: Vec<(ServerSettings, usize)>,
+    /// The level it asks for.
+    pub level: Option<(Level, usize)>,
+    /// The limits it asks for, as they are written.
+    pub limits: Vec<(LimitName, String, usize)>,
+    /// What it says about sessions.
+    pub sessions: SessionsTable,
+    /// What it says about the history.
+    pub history: HistoryTable,
+    /// What it says about results.
+    pub results: ResultsTable,
+    /// The tables in it that only a user's own file may have, with their lines: they say how long
+    /// everything in the data folder is kept, whichever project it came from.
+    pub user_tables: Vec<(&'static str, usize)>,
+    /// Everything that is to be said about it.
+    pub problems: Vec<Problem>,
+}
+
+impl Document {
+    /// Reads a file that is there.
+    pub fn read(file: &FileText, home: Option<&Path>) -> Self {
+        let mut problems = Problems::of(&file.path);
+        let mut document = match parse(file) {
+            Ok(tree) => Self::of(&tree, &file.path, home, &mut problems),
+            Err(what) => {
+                let line = if let ProblemKind::Syntax(error) = &what { error.line() } else { None };
+                problems.error("", line.unwrap_or(0), what);
+                Self::default()
+            }
+        };
+        document.problems = problems.into_vec();
+        document
+    }
+
+    fn of(tree: &Node, path: &Path, home: Option<&Path>, problems: &mut Problems) -> Self {
+        let mut document = Self::default();
+        for (key, line) in tree.repeated_keys() {
+            problems.error(&key, line, ProblemKind::Repeated);
+        }
+        let strictness = strictness(tree, path);
+        let Some(mut fields) = Fields::of(tree, "", problems) else { return document };
+        let folders = Folders::of(path, home);
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        for block in BLOCKS {
+            let Some(node) = fields.take(block) else { continue };
+            let strictness = if block == "servers" { strictness } else { Strictness::Foreign };
+            document.read_block(node, block, strictness, &folders, &mut seen, problems);
+        }
+        document.read_level(&mut fields, problems);
+        document.read_limits(&mut fields, problems);
+        if let Some(node) = fields.take(sessions_table::TABLE) {
+            document.sessions = sessions_table::read(node, problems);
+            document.user_tables.push((sessions_table::TABLE, fields.line(sessions_table::TABLE)));
+        }
+        if let Some(node) = fields.take(history_table::TABLE) {
+            document.history = history_table::read(node, problems);
+            document.user_tables.push((history_table::TABLE, fields.line(history_table::TABLE)));
+        }
+        if let Some(node) = fields.take(results_table::TABLE) {
+            document.results = results_table::read(node, problems);
+            document.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
+        }
+        if fields.take("inputs").is_some() {
+            let line = fields.line("inputs");
+            problems.add(Severity::Note, "inputs", line, ProblemKind::Foreign(Foreign::Inputs));
+        }
+        fields.take("$schema");
+        match strictness {
+            Strictness::Ours => fields.finish(&KEYS, problems),
+            Strictness::Foreign => {
+                for entry in fields.left() {
+                    problems.add(
+                        Severity::Note,
+                        &entry.key,
+                        entry.line,
+                        ProblemKind::Foreign(Foreign::Ignored),
+                    );
+                }
+            }
+        }
+        document
+    }
+
+    fn read_block<'a>(
+        &mut self,
+        node: &'a Node,
+        block: &'a str,
+        strictness: Strictness,
+        folders: &Folders,
+        seen: &mut HashMap<String, &'a str>,
+        problems: &mut Problems,
+    ) {
+        if !matches!(node.value, Value::Map(_)) {
+            problems.wrong_type(block, node, "a table of servers");
+            return;
+        }
+        for entry in node.entries() {
+            let path = join(block, &entry.key);
+            if seen.len() >= SERVERS_MAX {
+                problems.error(&path, entry.line, ProblemKind::TooManyServers { max: SERVERS_MAX });
+                return;
+            }
+            if let Some(other) = seen.insert(entry.key.clone(), block)
+                && other != block
+            {
+                problems.error(&path, entry.line, ProblemKind::ServerTwice { block: other.to_owned() });
+            }
+            let server = server_entry::read(&entry.key, &entry.node, &path, strictness, folders, problems);
+            match server {
+                Some(server) if block != "servers" && is_ourselves(&server) => {
+                    problems.add(Severity::Note, &path, entry.line, ProblemKind::Foreign(Foreign::Ourselves));
+                }
+                Some(server) => self.servers.push((server, entry.line)),
+                None => {}
+            }
+        }
+    }
+
+    fn read_level(&mut self, fields: &mut Fields<'_>, problems: &mut Problems) {
+        let Some((word, line)) = fields.text("level", problems) else { return };
+        match word.parse::<Level>() {
+            Ok(level) => self.level = Some((level, line)),
+            Err(error) => problems.error("level", line, error.into()),
+        }
+    }
+
+    fn read_limits(&mut self, fields: &mut Fields<'_>, problems: &mut Problems) {
+        let Some(node) = fields.take("limits") else { return };
+        let Some(mut fields) = Fields::of(node, "limits", problems) else { return };
+        for name in LimitName::ALL {
+            let Some((text, line)) =
+                fields.quantity(name.as_str(), "a number or a text such as \"30s\"", problems)
+            else {
+                continue;
+            };
+            self.limits.push((name, text.to_owned(), line));
+        }
+        fields.finish(&LimitName::ALL.map(LimitName::as_str), problems);
+    }
+}
+
+/// The file as a tree.
+pub fn parse(file: &FileText) -> Result<Node, ProblemKind> {
+    let format = Format::of(&file.path).ok_or(ReadError::UnknownFormat)?;
+    Ok(format.parse(file.text()?)?)
+}
+
+/// Another client's file has keys of its own, which are none of our business.
+fn strictness(tree: &Node, path: &Path) -> Strictness {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let foreign_block = tree.entry("mcpServers").is_some() || tree.entry("mcp_servers").is_some();
+    match stem {
+        "gristmill" => Strictness::Ours,
+        "mcp" | ".mcp" => Strictness::Foreign,
+        _ if foreign_block => Strictness::Foreign,
+        _ => Strictness::Ours,
+    }
+}
+
+/// Clients have us in their list of servers; we read that list, too. Our example servers are
+/// servers like any other.
+pub fn is_ourselves(server: &ServerSettings) -> bool {
+    let Transport::Stdio { command, args, .. } = &server.transport else { return false };
+    let name = command.as_plain().and_then(|command| command.rsplit('/').next());
+    let first = args.iter().find_map(|arg| arg.as_plain().filter(|arg| !arg.starts_with('-')));
+    name == Some("gristmill") && first != Some("example-server")
+}

@@ -1,0 +1,58 @@
+//! The configuration: which servers there are, how much programs are trusted, what they may use.
+//!
+//! Read from files, the environment and flags, resolved once into one [`Config`]. Files are
+//! hostile until proven otherwise: capped in size, depth and number, and a project's file is used
+//! only after the user approved it. Walls: nothing here starts a server, resolves a reference or
+//! puts a variable into an environment.
+
+pub mod locations;
+
+pub mod format;
+pub mod read_file;
+pub mod read_json;
+mod read_toml;
+mod read_yaml;
+pub mod syntax_error;
+pub mod tree;
+
+pub mod document;
+pub mod edit_env;
+pub mod env_file;
+mod environment;
+mod fields;
+pub mod history_table;
+pub mod problem;
+mod quantities;
+pub mod references;
+pub mod results_table;
+pub mod server_entry;
+mod server_limits;
+mod server_transport;
+pub mod sessions_table;
+pub mod strictness;
+
+pub mod approvals;
+pub mod load;
+pub mod origin;
+pub mod resolved;
+
+pub mod by_hand;
+pub mod edit;
+pub mod edit_json;
+pub mod edit_toml;
+pub mod layout;
+pub mod server_place;
+pub mod written;
+
+pub mod commands;
+
+pub use approvals::Approvals;
+pub use gristmill_files::{Platform, Surroundings};
+pub use load::{Flags, load};
+pub use locations::project_root;
+pub use origin::Origin;
+pub use problem::{Problem, Severity};
+pub use resolved::{Approval, Config, ConfigError, ConfiguredServer, Loaded};
+
+#[cfg(test)]
+mod tests;

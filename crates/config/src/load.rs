@@ -1,0 +1,333 @@
+//! Resolves the configuration: defaults, the user's file, the project's file, the environment,
+//! flags; each stronger than the one before.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gristmill_files::Surroundings;
+use gristmill_gateway::domain::{Level, LimitName, Limits, Transport};
+
+use super::approvals::{self, Approvals};
+use super::document::Document;
+use super::env_file::{self, Variables};
+use super::environment::{self, FromEnvironment};
+use super::history_table::{HistoryConfig, HistoryTable};
+use super::locations::{self, Location, Role};
+use super::origin::Origin;
+use super::problem::{Place, Problem, ProblemKind, Problems, Severity};
+use super::read_file::FileText;
+use super::resolved::{Approval, Config, ConfiguredServer, Loaded, ReadFile};
+use super::results_table::{ResultsConfig, ResultsTable};
+use super::sessions_table::{SessionsConfig, SessionsTable};
+
+/// What the command line says.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--config`: the only file to read.
+    pub config: Option<PathBuf>,
+    pub level: Option<Level>,
+    /// `--limit NAME=VALUE`, in order.
+    pub limits: Vec<(String, String)>,
+}
+
+/// Reads and resolves everything. It never fails: what is wrong is in the problems.
+pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
+    let mut environment = environment::read(surroundings);
+    let mut problems = std::mem::take(&mut environment.problems);
+    let named = flags.config.as_deref().or(environment.config.as_deref());
+    let locations = locations::find(surroundings, named);
+    for (path, used) in &locations.left_out {
+        problems.push(of_file(Severity::Warning, path, ProblemKind::NotRead { used: used.clone() }));
+    }
+    let data_folder = surroundings.data_folder();
+    let approvals = load_approvals(data_folder.as_deref(), &locations.found, &mut problems);
+    let mut sources = Vec::new();
+    for location in &locations.found {
+        sources.extend(Source::read(location, surroundings, &approvals, &mut problems));
+    }
+    let mut resolving = Resolving::new(surroundings);
+    for source in &mut sources {
+        resolving.take_servers(source, &mut problems);
+    }
+    let (level, level_origin) = level(&sources, &environment, flags);
+    let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
+    let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
+    let mut results = ResultsConfig::default();
+    for source in used(&sources) {
+        sessions.lay_over(&source.document.sessions, |line| source.origin(line));
+        history.lay_over(&source.document.history, |line| source.origin(line));
+        results.lay_over(&source.document.results, |line| source.origin(line));
+    }
+    let files = sources.iter().map(|source| source.file.clone()).collect();
+    let servers = resolving.servers.into_values().collect();
+    let config = Config {
+        servers,
+        level,
+        level_origin,
+        limits,
+        limit_origins,
+        sessions,
+        history,
+        results,
+        data_folder,
+        files,
+        locations,
+    };
+    Loaded { config, problems }
+}
+
+/// Where approvals are kept.
+pub fn approvals_path(surroundings: &Surroundings) -> Option<PathBuf> {
+    surroundings.data_folder().map(|folder| folder.join(approvals::FILE_NAME))
+}
+
+fn load_approvals(data: Option<&Path>, found: &[Location], problems: &mut Vec<Problem>) -> Approvals {
+    let path = data.map(|folder| folder.join(approvals::FILE_NAME));
+    let needed = found.iter().any(|location| location.role == Role::Project);
+    let (Some(path), true) = (path, needed) else { return Approvals::none(Path::new("")) };
+    Approvals::load(&path).unwrap_or_else(|error| {
+        problems.push(Problem { severity: Severity::Warning, place: Place::default(), kind: error.into() });
+        Approvals::none(&path)
+    })
+}
+
+fn of_file(severity: Severity, path: &Path, kind: ProblemKind) -> Problem {
+    Problem { severity, place: Place { file: Some(path.to_owned()), line: None, key: None }, kind }
+}
+
+struct Source {
+    file: ReadFile,
+    document: Document,
+    variables: Variables,
+}
+
+impl Source {
+    /// `None` if it cannot be read at all.
+    fn read(
+        location: &Location,
+        surroundings: &Surroundings,
+        approvals: &Approvals,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
+        let Location { role, path } = location;
+        let text = match FileText::read(path) {
+            Ok(text) => text,
+            Err(error) => {
+                problems.push(of_file(Severity::Error, path, error.into()));
+                return None;
+            }
+        };
+        let approval = match role {
+            Role::User | Role::Named => Approval::Given,
+            Role::Project => approvals.status(path, &text.bytes).into(),
+        };
+        match approval {
+            Approval::Given => {}
+            Approval::Missing => problems.push(of_file(Severity::Warning, path, ProblemKind::NotApproved)),
+            Approval::Outdated => {
+                problems.push(of_file(Severity::Warning, path, ProblemKind::ApprovalOutdated))
+            }
+        }
+        if *role == Role::User && text.writable_by_others {
+            problems.push(of_file(Severity::Warning, path, ProblemKind::WritableByOthers));
+        }
+        let mut document = Document::read(&text, surroundings.home().as_deref());
+        if *role == Role::Project {
+            start_in(path.parent(), &mut document);
+            leave_out_user_tables(path, &mut document, problems);
+        }
+        // The mistakes of a file that is not used must not stop us.
+        let severity_max = if approval == Approval::Given { Severity::Error } else { Severity::Warning };
+        problems.extend(document.problems.drain(..).map(|mut problem| {
+            problem.severity = problem.severity.min(severity_max);
+            problem
+        }));
+        let variables = match approval {
+            Approval::Given => read_env_file(path, *role, approvals, problems),
+            Approval::Missing | Approval::Outdated => Variables::default(),
+        };
+        Some(Self { file: ReadFile { path: path.clone(), role: *role, approval }, document, variables })
+    }
+
+    fn origin(&self, line: usize) -> Origin {
+        Origin::File { path: self.file.path.clone(), line }
+    }
+}
+
+/// A project's programs start in its folder, wherever in it we were called.
+fn start_in(folder: Option<&Path>, document: &mut Document) {
+    for (server, _) in &mut document.servers {
+        if let Transport::Stdio { cwd: cwd @ None, .. } = &mut server.transport {
+            *cwd = folder.map(Path::to_owned);
+        }
+    }
+}
+
+/// How long sessions, the history and results are kept is the user's to say, even after an approval: the data
+/// folder holds those of all projects.
+fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Vec<Problem>) {
+    for (table, line) in document.user_tables.drain(..) {
+        let place = Place { file: Some(path.to_owned()), line: Some(line), key: Some(table.to_owned()) };
+        problems.push(Problem { severity: Severity::Warning, place, kind: ProblemKind::UserOnly });
+    }
+    document.sessions = SessionsTable::default();
+    document.history = HistoryTable::default();
+    document.results = ResultsTable::default();
+}
+
+/// The `.env` beside a file. A project's needs approval like the file itself: it can change what a
+/// `${VAR}` in a command means.
+fn read_env_file(beside: &Path, role: Role, approvals: &Approvals, problems: &mut Vec<Problem>) -> Variables {
+    let path = env_path(beside);
+    let file = match FileText::read_if_there(&path) {
+        Ok(Some(file)) => file,
+        Ok(None) => return Variables::default(),
+        Err(error) => {
+            problems.push(of_file(Severity::Warning, &path, error.into()));
+            return Variables::default();
+        }
+    };
+    if role == Role::Project {
+        let what = match Approval::from(approvals.status(&path, &file.bytes)) {
+            Approval::Given => None,
+            Approval::Missing => Some(ProblemKind::NotApproved),
+            Approval::Outdated => Some(ProblemKind::ApprovalOutdated),
+        };
+        if let Some(what) = what {
+            problems.push(of_file(Severity::Warning, &path, what));
+            return Variables::default();
+        }
+    }
+    match file.text() {
+        Ok(text) => {
+            let (variables, found) = env_file::parse(text, &path);
+            problems.extend(Problems::into_vec(found));
+            variables
+        }
+        Err(error) => {
+            problems.push(of_file(Severity::Warning, &path, error.into()));
+            Variables::default()
+        }
+    }
+}
+
+/// The `.env` that belongs to a file.
+pub fn env_path(beside: &Path) -> PathBuf {
+    beside.with_file_name(".env")
+}
+
+/// Servers by name, while files are laid over each other.
+struct Resolving<'a> {
+    surroundings: &'a Surroundings,
+    servers: BTreeMap<String, ConfiguredServer>,
+    user_variables: Variables,
+}
+
+impl<'a> Resolving<'a> {
+    fn new(surroundings: &'a Surroundings) -> Self {
+        Self { surroundings, servers: BTreeMap::new(), user_variables: Variables::default() }
+    }
+
+    fn take_servers(&mut self, source: &mut Source, problems: &mut Vec<Problem>) {
+        // A project's variables are for its own servers; they change nothing of the user's.
+        let variables = match source.file.approval {
+            Approval::Given => source.variables.over(&self.user_variables),
+            Approval::Missing | Approval::Outdated => Variables::default(),
+        };
+        let variables = Arc::new(variables.without(|name| self.surroundings.variable(name).is_some()));
+        if source.file.role == Role::User {
+            self.user_variables = source.variables.clone();
+        }
+        for (settings, line) in std::mem::take(&mut source.document.servers) {
+            let name = settings.name.clone();
+            let place =
+                Place { file: Some(source.file.path.clone()), line: Some(line), key: Some(name.clone()) };
+            let weaker = match self.servers.get(&name).map(|server| &server.origin) {
+                Some(Origin::File { path, .. }) if *path != source.file.path => Some(path.clone()),
+                Some(_) | None => None,
+            };
+            if let Some(file) = weaker {
+                // A file that nobody approved must not take the user's own server away.
+                if source.file.approval != Approval::Given {
+                    problems.push(Problem {
+                        severity: Severity::Warning,
+                        place,
+                        kind: ProblemKind::Shadowed { file },
+                    });
+                    continue;
+                }
+                problems.push(Problem {
+                    severity: Severity::Note,
+                    place,
+                    kind: ProblemKind::Replaces { file },
+                });
+            }
+            let server = ConfiguredServer {
+                settings,
+                origin: source.origin(line),
+                approval: source.file.approval,
+                variables: variables.clone(),
+            };
+            self.servers.insert(name, server);
+        }
+    }
+}
+
+fn used(sources: &[Source]) -> impl DoubleEndedIterator<Item = &Source> {
+    sources.iter().filter(|source| source.file.approval == Approval::Given)
+}
+
+fn level(sources: &[Source], environment: &FromEnvironment, flags: &Flags) -> (Level, Origin) {
+    if let Some(level) = flags.level {
+        return (level, Origin::Flag);
+    }
+    if let Some(level) = environment.level {
+        return (level, Origin::Variable("GRISTMILL_LEVEL".to_owned()));
+    }
+    let of_file = |source: &Source| source.document.level.map(|(level, line)| (level, source.origin(line)));
+    used(sources).rev().find_map(of_file).unwrap_or((Level::default(), Origin::Default))
+}
+
+fn limits(
+    level: Level,
+    sources: &[Source],
+    environment: &FromEnvironment,
+    flags: &Flags,
+    problems: &mut Vec<Problem>,
+) -> (Limits, BTreeMap<LimitName, Origin>) {
+    let mut asked: Vec<(String, String, Origin)> = Vec::new();
+    for source in used(sources) {
+        for (name, value, line) in &source.document.limits {
+            asked.push((name.as_str().to_owned(), value.clone(), source.origin(*line)));
+        }
+    }
+    for (name, value, variable) in &environment.limits {
+        asked.push((name.as_str().to_owned(), value.clone(), Origin::Variable(variable.clone())));
+    }
+    for (name, value) in &flags.limits {
+        asked.push((name.clone(), value.clone(), Origin::Flag));
+    }
+    let mut limits = Limits::of(level);
+    let mut origins = BTreeMap::new();
+    for (name, value, origin) in asked {
+        match limits.set_text(&name, &value) {
+            Ok(()) => {
+                origins.extend(LimitName::from_name(&name).map(|name| (name, origin)));
+            }
+            Err(error) => {
+                let place = match origin {
+                    Origin::File { path, line } => {
+                        Place { file: Some(path), line: Some(line), key: Some(format!("limits.{name}")) }
+                    }
+                    Origin::Variable(variable) => Place { file: None, line: None, key: Some(variable) },
+                    Origin::Flag | Origin::Default => {
+                        Place { file: None, line: None, key: Some(format!("--limit {name}")) }
+                    }
+                };
+                problems.push(Problem { severity: Severity::Error, place, kind: error.into() });
+            }
+        }
+    }
+    (limits, origins)
+}

@@ -1,0 +1,375 @@
+//! What can be wrong with a configuration, and where.
+//!
+//! Problems are collected, not thrown: whoever wrote a file wants to hear all of them at once. No
+//! message holds a value of the file, which may be a secret; names and paths are made harmless.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use gristmill_gateway::domain::{Accept, LimitError, SecretTextError, UnknownLevel, nearest};
+
+use super::syntax_error::SyntaxError;
+use super::tree::Node;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; nothing is lost.
+    Note,
+    /// Something is left out or may surprise.
+    Warning,
+    /// The configuration cannot be used as it is.
+    Error,
+}
+
+/// One thing about a configuration.
+#[derive(Debug)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    pub place: Place,
+    pub kind: ProblemKind,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file; none for the environment and flags.
+    pub file: Option<PathBuf>,
+    /// From 1.
+    pub line: Option<usize>,
+    /// The path of the key: `servers.github.url`; or the variable, or the flag.
+    pub key: Option<String>,
+}
+
+/// What is the matter.
+#[derive(Debug, thiserror::Error)]
+pub enum ProblemKind {
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] super::read_file::ReadError),
+    /// The file is not in its format.
+    #[error("cannot be read: {0}")]
+    Syntax(#[from] SyntaxError),
+    /// A name twice in one table.
+    #[error("this key is there twice; keep one")]
+    Repeated,
+    /// A key that there is not.
+    #[error("unknown key{}; the keys here are {allowed}", did_you_mean(.nearest))]
+    UnknownKey {
+        /// The closest there is.
+        nearest: Option<String>,
+        allowed: String,
+    },
+    /// Something of another kind is needed.
+    #[error("must be {expected}, not {found}")]
+    WrongType {
+        /// Such as "a list of texts".
+        expected: &'static str,
+        found: &'static str,
+    },
+    /// A server's name that cannot be one.
+    #[error("is no name for a server; a name has 1 to 64 characters, and no `.`, `/` or control characters")]
+    BadName,
+    /// The same server in two blocks.
+    #[error("this server is already in `{block}` of the same file; keep one")]
+    ServerTwice { block: String },
+    /// More servers than anyone has.
+    #[error("a file may hold {max} servers at most")]
+    TooManyServers { max: usize },
+    /// Neither a program nor an address.
+    #[error("says neither what to start nor where to connect; give it a `command` or a `url`")]
+    NoTransport,
+    #[error("has both `{first}` and `{second}`; a server is either started or connected to, so keep one")]
+    TwoTransports { first: String, second: String },
+    /// A key that the transport has no use for.
+    #[error("is only for servers with a `{needs}`")]
+    WrongTransport {
+        /// `command` or `url`.
+        needs: &'static str,
+    },
+    /// A value from a list.
+    #[error("must be one of {allowed}{}", did_you_mean(.nearest))]
+    NotOneOf {
+        allowed: String,
+        /// The closest there is.
+        nearest: Option<String>,
+    },
+    #[error(
+        "the old HTTP+SSE transport is not supported; use the server's Streamable HTTP address with `type = \"http\"`"
+    )]
+    Sse,
+    /// A reference that cannot be read.
+    #[error("{0}{hint}", hint = dollar_hint(.0))]
+    Reference(#[from] SecretTextError),
+    /// VS Code asks for it.
+    #[error(
+        "`${{input:{id}}}` is asked for by VS Code; write `${{{variable}}}` and set that variable, or `${{keyring:{id}}}`"
+    )]
+    Input {
+        /// The id of the input.
+        id: String,
+        /// A variable that it could be.
+        variable: String,
+    },
+    /// A folder cannot hold references.
+    #[error("takes a path without references; only `${{workspaceFolder}}` and a leading `~/` are replaced")]
+    ReferenceInPath,
+    #[error("must begin with `http://` or `https://`")]
+    BadUrl,
+    #[error("is no HTTP header; a name has letters, digits and `-`, a value is one line of text")]
+    BadHeader,
+    #[error("is no name of an environment variable")]
+    BadVariable,
+    /// Empty where something is needed.
+    #[error("must not be empty")]
+    Empty,
+    /// A text that a program or a protocol cannot take.
+    #[error("must not contain a NUL character")]
+    Nul,
+    /// A number out of bounds.
+    #[error("must be a whole number from {min} to {max}")]
+    OutOfRange { min: u64, max: u64 },
+    /// A time or size out of bounds.
+    #[error("must be from {min} to {max}")]
+    QuantityOutOfRange { min: String, max: String },
+    /// A quantity that cannot be read.
+    #[error("must be {expected}, such as {example}")]
+    BadQuantity {
+        /// A time or a size.
+        expected: &'static str,
+        /// As people write it.
+        example: &'static str,
+    },
+    /// `enabled` and `disabled` disagree.
+    #[error("contradicts `enabled`; keep one of the two")]
+    Contradiction,
+    #[error(transparent)]
+    Level(#[from] UnknownLevel),
+    /// A limit that cannot be.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+    /// A variable of ours that there is not.
+    #[error("is not a variable that Gristmill knows{}; it is ignored", did_you_mean(.nearest))]
+    UnknownVariable {
+        /// The closest there is.
+        nearest: Option<String>,
+    },
+    /// A variable that is not text.
+    #[error("is not UTF-8 text")]
+    NotText,
+    /// A line of a `.env` file.
+    #[error("is not `NAME=value`; the line is ignored")]
+    BadEnvLine,
+    /// A field of another client.
+    #[error("{0}")]
+    Foreign(Foreign),
+    /// An address that smells of the old transport.
+    #[error(
+        "looks like an address of the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP address"
+    )]
+    LooksLikeSse,
+    /// Two files where one is read.
+    #[error("is not read, because {used} is there", used = shown(&.used.display().to_string()))]
+    NotRead {
+        /// The one that is.
+        used: PathBuf,
+    },
+    /// A project's file that nobody approved.
+    #[error(
+        "is a project's file that you have not approved: nothing of it is used. Look at it, then run `gristmill config approve`"
+    )]
+    NotApproved,
+    /// A project's file that changed.
+    #[error(
+        "has changed since you approved it: nothing of it is used. Look at it, then run `gristmill config approve`"
+    )]
+    ApprovalOutdated,
+    /// A table that a project cannot have. The rest of its file is used.
+    #[error(
+        "is not taken from a project's file, since it would hold for everything in your data folder; write it into your own file (`gristmill config path` shows where)"
+    )]
+    UserOnly,
+    /// The same name in a stronger file.
+    #[error("replaces the server of the same name in {file}", file = shown(&.file.display().to_string()))]
+    Replaces { file: PathBuf },
+    /// The same name in a file that waits.
+    #[error("waits for approval; until then the server of the same name in {file} is used", file = shown(&.file.display().to_string()))]
+    Shadowed { file: PathBuf },
+    /// The store of approvals cannot be used.
+    #[error(transparent)]
+    Approvals(#[from] super::approvals::ApprovalsError),
+    /// Others can change what we run.
+    #[error("can be changed by other users of this machine; run `chmod go-w` on it")]
+    WritableByOthers,
+}
+
+/// What became of a field that another client knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Foreign {
+    /// Of no meaning here.
+    #[error("is another client's setting; it has no meaning here and is ignored")]
+    Ignored,
+    /// Of meaning, but not done.
+    #[error("restricts tools in another client; Gristmill ignores it and offers all of the server's tools")]
+    ToolsNotRestricted,
+    /// An environment that is not read.
+    #[error("is not read; name the variables in `env`, such as `TOKEN = \"${{TOKEN}}\"`")]
+    EnvFileNotRead,
+    /// A key nobody here knows.
+    #[error("is not a key that Gristmill knows; it is ignored")]
+    Unknown,
+    /// A number without a unit.
+    #[error("is read as milliseconds; `limits.call` says it with a unit")]
+    Milliseconds,
+    /// A number without a unit.
+    #[error("is read as seconds; `limits.call` says it with a unit")]
+    Seconds,
+    #[error("is Gristmill itself, which is not connected to itself; it is ignored")]
+    Ourselves,
+    /// Questions that VS Code asks.
+    #[error("are questions that VS Code asks; they are ignored")]
+    Inputs,
+}
+
+impl ProblemKind {
+    /// A key that is not among the known ones.
+    pub fn unknown_key(key: &str, known: &[&str]) -> Self {
+        Self::UnknownKey { nearest: closest(key, known), allowed: known.join(", ") }
+    }
+
+    /// A word that is not among the known ones.
+    pub fn not_one_of(word: &str, known: &[&str]) -> Self {
+        Self::NotOneOf { allowed: known.join(", "), nearest: closest(word, known) }
+    }
+
+    pub fn not_accept(word: &str) -> Self {
+        Self::not_one_of(word, &Accept::NAMES)
+    }
+}
+
+/// The closest of the known words, if any is close.
+pub fn closest(word: &str, known: &[&str]) -> Option<String> {
+    nearest(word, known.iter().map(|known| (*known, *known)), 1).first().map(|found| (*found).to_owned())
+}
+
+fn dollar_hint(error: &SecretTextError) -> &'static str {
+    match error {
+        SecretTextError::Unclosed => "",
+        SecretTextError::Empty(_) | SecretTextError::UnknownKind(_) | SecretTextError::BadName(_) => {
+            "; to write the characters themselves, double the dollar: `$${`"
+        }
+    }
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+}
+
+/// Text of a file, harmless on a terminal and never long.
+pub fn shown(text: &str) -> String {
+    harmless(text, 200)
+}
+
+fn harmless(text: &str, length_max: usize) -> String {
+    let harmless = |c: char| match c {
+        c if c.is_control() => '\u{fffd}',
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}' => '\u{fffd}',
+        c => c,
+    };
+    let mut shown: String = text.chars().take(length_max).map(harmless).collect();
+    if text.chars().nth(length_max).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}", shown(&file.display().to_string()))?;
+            if let Some(line) = self.line {
+                write!(f, ":{line}")?;
+            }
+        }
+        match (&self.file, &self.key) {
+            (Some(_), Some(key)) => write!(f, ": `{}`", shown(key)),
+            (None, Some(key)) => write!(f, "`{}`", shown(key)),
+            (_, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separator = match (&self.place.file, self.place.line, &self.place.key) {
+            (None, _, None) => "",
+            (Some(_), Some(_), None) => ": ",
+            // The name of the file or the key begins the sentence.
+            (Some(_), None, None) | (_, _, Some(_)) => " ",
+        };
+        write!(f, "{}{separator}{}", self.place, harmless(&self.kind.to_string(), 1_000))
+    }
+}
+
+/// Collects what is found in one file.
+#[derive(Debug, Default)]
+pub struct Problems {
+    file: Option<PathBuf>,
+    found: Vec<Problem>,
+    errors: usize,
+}
+
+/// A file with a hundred thousand wrong keys needs no hundred thousand lines to say so.
+const PROBLEMS_MAX: usize = 200;
+
+impl Problems {
+    pub fn of(file: &Path) -> Self {
+        Self { file: Some(file.to_owned()), ..Self::default() }
+    }
+
+    /// An error at a key.
+    pub fn error(&mut self, key: &str, line: usize, kind: ProblemKind) {
+        self.add(Severity::Error, key, line, kind);
+    }
+
+    /// Something at a key.
+    pub fn add(&mut self, severity: Severity, key: &str, line: usize, kind: ProblemKind) {
+        // Errors have a place of their own: no crowd of notes may push them out.
+        let is_error = severity == Severity::Error;
+        let kept = if is_error { self.errors.min(PROBLEMS_MAX) } else { self.others() };
+        self.errors += usize::from(is_error);
+        if kept < PROBLEMS_MAX {
+            let place = Place {
+                file: self.file.clone(),
+                line: (line > 0).then_some(line),
+                key: (!key.is_empty()).then(|| key.to_owned()),
+            };
+            self.found.push(Problem { severity, place, kind });
+        }
+    }
+
+    fn others(&self) -> usize {
+        self.found.len() - self.errors.min(PROBLEMS_MAX)
+    }
+
+    /// Whether further errors are only counted.
+    pub fn is_full(&self) -> bool {
+        self.errors >= PROBLEMS_MAX
+    }
+
+    /// Something of the wrong kind.
+    pub fn wrong_type(&mut self, key: &str, node: &Node, expected: &'static str) {
+        self.error(key, node.line, ProblemKind::WrongType { expected, found: node.value.kind() });
+    }
+
+    /// How many errors there are so far, kept or not.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// All of them, by line.
+    pub fn into_vec(mut self) -> Vec<Problem> {
+        self.found.sort_by_key(|problem| problem.place.line);
+        self.found
+    }
+}

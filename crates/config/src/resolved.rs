@@ -1,0 +1,142 @@
+//! The configuration as everyone else sees it: one value, resolved once.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
+
+use super::approvals::Status;
+use super::env_file::Variables;
+use super::history_table::HistoryConfig;
+use super::locations::{Locations, Role};
+use super::origin::Origin;
+use super::problem::{Problem, Severity};
+use super::results_table::ResultsConfig;
+use super::sessions_table::SessionsConfig;
+
+/// Everything that is configured.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// By name; each name once.
+    pub servers: Vec<ConfiguredServer>,
+    /// How much programs are trusted.
+    pub level: Level,
+    pub level_origin: Origin,
+    /// The level's limits with all that was asked for.
+    pub limits: Limits,
+    /// Who asked for which.
+    pub limit_origins: BTreeMap<LimitName, Origin>,
+    /// How many sessions there may be, and how long they last.
+    pub sessions: SessionsConfig,
+    /// How much is remembered of what programs did.
+    pub history: HistoryConfig,
+    /// How much is kept of what answers left out.
+    pub results: ResultsConfig,
+    /// Where what lasts is kept. None without a home.
+    pub data_folder: Option<PathBuf>,
+    /// The files that were read, weakest first.
+    pub files: Vec<ReadFile>,
+    /// Where they were looked for.
+    pub locations: Locations,
+}
+
+/// A server and what is known about it besides its settings.
+#[derive(Clone, Debug)]
+pub struct ConfiguredServer {
+    pub settings: ServerSettings,
+    /// Where it is from.
+    pub origin: Origin,
+    /// Whether it may be used: started, connected to, its references looked up.
+    pub approval: Approval,
+    /// From `.env` files, for references that the environment does not answer. What the
+    /// environment has is not in here.
+    pub variables: Arc<Variables>,
+}
+
+/// Whether something of a file may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// It is the user's own, or the user approved it.
+    Given,
+    /// It is of a project's file that waits for `gristmill config approve`.
+    Missing,
+    /// The same, and an earlier version was approved.
+    Outdated,
+}
+
+impl Approval {
+    /// For people: none if all is well.
+    pub fn remedy(self) -> Option<&'static str> {
+        match self {
+            Approval::Given => None,
+            Approval::Missing => Some("not approved; look at the file, then run `gristmill config approve`"),
+            Approval::Outdated => {
+                Some("changed since it was approved; look at the file, then run `gristmill config approve`")
+            }
+        }
+    }
+}
+
+impl From<Status> for Approval {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Approved => Approval::Given,
+            Status::Changed => Approval::Outdated,
+            Status::New => Approval::Missing,
+        }
+    }
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    pub path: PathBuf,
+    /// What it is to us.
+    pub role: Role,
+    /// Whether it may be used.
+    pub approval: Approval,
+}
+
+/// A configuration and everything that is to be said about it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What could be understood.
+    pub config: Config,
+    /// What is wrong, surprising or worth knowing.
+    pub problems: Vec<Problem>,
+}
+
+/// A configuration that cannot be used. Nothing was started.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration has {}:\n{}", mistakes(.0.len()), listed(.0))]
+pub struct ConfigError(pub Vec<Problem>);
+
+fn mistakes(count: usize) -> String {
+    if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("  {problem}")).collect::<Vec<_>>().join("\n")
+}
+
+impl Loaded {
+    /// The configuration with its warnings and notes, if there is no error.
+    pub fn into_result(self) -> Result<(Config, Vec<Problem>), ConfigError> {
+        let (errors, others): (Vec<_>, Vec<_>) =
+            self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
+        if errors.is_empty() { Ok((self.config, others)) } else { Err(ConfigError(errors)) }
+    }
+}
+
+impl Config {
+    /// The server with this name.
+    pub fn server(&self, name: &str) -> Option<&ConfiguredServer> {
+        self.servers.iter().find(|server| server.settings.name == name)
+    }
+
+    /// Those that may be used: enabled, and of a file that the user trusts.
+    pub fn usable_servers(&self) -> impl Iterator<Item = &ConfiguredServer> {
+        self.servers.iter().filter(|server| server.settings.enabled && server.approval == Approval::Given)
+    }
+}

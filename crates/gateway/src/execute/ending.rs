@@ -1,0 +1,35 @@
+//! How a program came to its end, and everything that is known of it then.
+
+use std::time::Duration;
+
+use gristmill_domain::{LimitName, Limits};
+use gristmill_protocol::{ChildExit, Outcome, RunStats};
+
+use crate::report::{CallTokens, ToolCalled};
+
+/// How a program came to its end.
+pub(super) enum Ending {
+    /// The worker said so.
+    Done(Outcome),
+    /// A limit that the gateway keeps.
+    Limit(LimitName),
+    /// The caller took it back.
+    Cancelled,
+    /// The worker is gone.
+    Lost(Option<ChildExit>),
+    /// The worker broke the protocol.
+    Misbehaved(String),
+}
+
+/// Everything that is known of a program that ended.
+pub(super) struct Finished {
+    pub ending: Ending,
+    pub limits: Limits,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub stats: RunStats,
+    pub tools_called: Vec<ToolCalled>,
+    pub call_tokens: CallTokens,
+    pub ran_for: Duration,
+    pub took: Duration,
+}

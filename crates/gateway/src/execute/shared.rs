@@ -1,0 +1,182 @@
+//! What all executions of a gateway share: workers, places among the running, tools and skills.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use gristmill_domain::Limits;
+use gristmill_files::Folders;
+use gristmill_protocol::EngineId;
+use tokio::sync::Semaphore;
+
+use super::{Given, Interpreter, Lease};
+use crate::analysis::Analyses;
+use crate::pool::{
+    Belongings, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch, ScratchError,
+    ScratchFolders, WorkerCommand, required_walls,
+};
+use crate::ports::ToolSource;
+use crate::request::Leftovers;
+use crate::skills::Skills;
+
+/// Skills that are checked at once, beside the programs that run.
+const INTERNAL_PLACES: usize = 4;
+
+/// What a core is started with.
+pub(crate) struct CoreSettings {
+    pub worker: WorkerCommand,
+    pub limits: Limits,
+    pub folders: Folders,
+    pub pool: PoolSettings,
+    pub keep: KeepSettings,
+    pub queue: QueueSettings,
+    pub tools: Arc<dyn ToolSource>,
+    pub skills: Option<Skills>,
+}
+
+/// How many programs run at once, and who waits for how long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueSettings {
+    pub concurrent_executions: usize,
+    pub queued_executions: usize,
+    pub timeout: Duration,
+}
+
+/// See the module. Its workers end with it.
+pub(crate) struct Core {
+    pub pool: Arc<Pool>,
+    pub tools: Arc<dyn ToolSource>,
+    pub limits: Limits,
+    pub queue: QueueSettings,
+    pub places: Arc<Semaphore>,
+    /// Places for programs of ours.
+    pub internal_places: Arc<Semaphore>,
+    pub queued: AtomicUsize,
+    pub skills: Option<Skills>,
+    pub analyses: Analyses,
+    pub runtime: tokio::runtime::Handle,
+    kept: KeptWorkers<Given>,
+    scratch: Arc<ScratchFolders>,
+    waiting_workers: usize,
+}
+
+impl Core {
+    /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
+    pub fn start(settings: CoreSettings) -> Result<Self, ScratchError> {
+        let CoreSettings { worker, limits, folders, pool, keep, queue, tools, skills } = settings;
+        let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
+        let waiting_workers = pool.waiting;
+        let required = required_walls(limits.level());
+        let engines = folders.cache.join("engines");
+        let pool = Arc::new(Pool::start(
+            EngineId::Python,
+            worker,
+            engines,
+            scratch.folder().to_owned(),
+            required,
+            pool,
+        ));
+        scratch.make_ahead(waiting_workers);
+        let runtime = tokio::runtime::Handle::current();
+        Ok(Self {
+            analyses: Analyses::new(Arc::clone(&pool), limits.clone(), queue.timeout, cores()),
+            kept: KeptWorkers::new(keep, runtime.clone()),
+            places: Arc::new(Semaphore::new(queue.concurrent_executions)),
+            internal_places: Arc::new(Semaphore::new(INTERNAL_PLACES)),
+            queued: AtomicUsize::new(0),
+            pool,
+            tools,
+            limits,
+            queue,
+            skills,
+            runtime,
+            scratch,
+            waiting_workers,
+        })
+    }
+
+    /// This gateway's scratch space.
+    pub fn scratch_folder(&self) -> &Path {
+        self.scratch.folder()
+    }
+
+    pub fn take_scratch(&self) -> std::io::Result<Scratch> {
+        self.scratch.take()
+    }
+
+    /// The interpreter that a session has, if it has one, for one program.
+    pub fn lease(&self, session: &str) -> Lease {
+        self.kept.take(session)
+    }
+
+    /// Ends the interpreter that a session has: at once, or as soon as its program has ended.
+    pub fn forget_variables(&self, session: &str, why: &str) {
+        self.kept.forget(session, why);
+    }
+
+    pub fn kept_interpreters(&self) -> KeptInterpreters {
+        self.kept.now()
+    }
+
+    /// Ends an interpreter, lets go of its folders, and makes ready what the executions to come need,
+    /// where nobody waits for it. A throw-away workspace that holds anything goes to whoever wants it.
+    pub fn end(&self, interpreter: Interpreter, leftovers: Option<Leftovers>) {
+        let Interpreter { worker, belongings, .. } = interpreter;
+        // The folders go after it: it could write into them.
+        drop(worker);
+        let Belongings { scratch, .. } = belongings;
+        match leftovers {
+            Some(leftovers) if scratch.is_used() => {
+                leftovers.put(scratch);
+                self.refill();
+            }
+            Some(_) | None => self.refill_behind(Some(scratch)),
+        }
+    }
+
+    /// Makes ready what the executions to come need: an interpreter and a folder were taken.
+    pub fn refill(&self) {
+        self.refill_behind(None);
+    }
+
+    fn refill_behind(&self, used: Option<Scratch>) {
+        let (scratch, count) = (Arc::clone(&self.scratch), self.waiting_workers);
+        let pool = Arc::clone(&self.pool);
+        self.runtime.spawn_blocking(move || {
+            pool.refill();
+            drop(used);
+            scratch.make_ahead(count);
+        });
+    }
+
+    /// Lets nothing more begin, ends every worker and lets go of every server, and waits until that is
+    /// done and every throw-away folder removed.
+    pub async fn close(&self) {
+        self.places.close();
+        self.kept.close();
+        self.internal_places.close();
+        self.analyses.close();
+        tokio::join!(self.pool.close(), self.tools.close());
+        self.scratch.remove();
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.kept.close();
+        self.scratch.remove();
+    }
+}
+
+impl QueueSettings {
+    /// Four programs for each core, at least 16, if no number is said.
+    pub fn new(concurrent: Option<usize>, queued_executions: usize, timeout: Duration) -> Self {
+        let concurrent_executions = concurrent.unwrap_or((cores() * 4).max(16)).max(1);
+        Self { concurrent_executions, queued_executions, timeout }
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}

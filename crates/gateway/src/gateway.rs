@@ -1,0 +1,334 @@
+//! The gateway as a library: all of it, built once from one value and used by many.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_domain::Limits;
+use gristmill_files::{FolderError, Folders};
+use gristmill_protocol::WallStatus;
+
+use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinked_file_in};
+use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
+use crate::history::History;
+use crate::pool::{
+    KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
+};
+use crate::ports::{FixedTools, ToolSource, Tools};
+use crate::request::ExecuteRequest;
+use crate::results::{Results, ResultsError};
+use crate::service::{Service, World};
+use crate::session::{SessionError, Sessions};
+use crate::settings::{DataSettings, Settings, Upkeep};
+use crate::skills::{SkillSandbox, Skills, SkillsSettings};
+use crate::store::StoreError;
+
+/// The gateway could not be built. Nothing runs.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No place for caches.
+    #[error(transparent)]
+    Folders(#[from] FolderError),
+    /// No place for throw-away workspaces.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    /// Nothing can be recorded.
+    #[error(transparent)]
+    History(#[from] StoreError),
+    /// No place for what sessions keep.
+    #[error(transparent)]
+    Sessions(#[from] SessionError),
+}
+
+/// Something that a gateway does without. Everything else works.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildProblem {
+    /// What runs is not recorded.
+    #[error(transparent)]
+    NoHistory(StoreError),
+    /// Whole values behind answers are not kept.
+    #[error(transparent)]
+    NoResults(ResultsError),
+}
+
+/// There are no workers, so nothing can run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotReady {
+    /// They do not come up; why. A later program tries again.
+    #[error("{0}")]
+    NoWorkers(String),
+    /// The gateway was shut down.
+    #[error("the gateway is closing")]
+    Closing,
+}
+
+/// Runs programs. Cheap to clone; the workers end with the last clone.
+#[derive(Clone)]
+pub struct Gateway {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    world: Arc<World>,
+    service: Service,
+    skills: Option<Skills>,
+    problems: Vec<BuildProblem>,
+    sweeps_at_shutdown: bool,
+}
+
+impl Gateway {
+    /// A gateway whose workers are started by `worker`.
+    pub fn builder(worker: WorkerCommand) -> GatewayBuilder {
+        GatewayBuilder { settings: Settings::new(worker) }
+    }
+
+    /// Starts the workers, opens what is kept while they come up, and returns; they may still be warming
+    /// up. Needs a tokio runtime.
+    pub async fn build(settings: Settings) -> Result<Self, BuildError> {
+        let Settings { worker, limits, tools, folders, pool, kept_interpreters: keep, data, .. } = settings;
+        let folders = match folders {
+            Some(folders) => folders,
+            None => Folders::from_environment()?,
+        };
+        let queue = QueueSettings::new(
+            settings.concurrent_executions,
+            settings.queued_executions,
+            settings.queue_timeout,
+        );
+        let skills = data.as_ref().and_then(|data| skills_of(data, &folders));
+        let core = CoreSettings { worker, limits, folders, pool, keep, queue, tools, skills: skills.clone() };
+        let core = Arc::new(Core::start(core)?);
+        let kept = match data {
+            Some(data) => OpenedData::open(data, &core).await?,
+            None => OpenedData::default(),
+        };
+        let OpenedData { history, results, sessions, problems, sweeps_at_shutdown } = kept;
+        let world = Arc::new(World { core, sessions, history, results });
+        let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
+        let skills = skills.map(|skills| skills.with_sandbox(sandbox));
+        let service = Service::new(Arc::clone(&world), settings.kept_answers);
+        Ok(Self { parts: Arc::new(Parts { world, service, skills, problems, sweeps_at_shutdown }) })
+    }
+
+    /// Starts a program, on the runtime that the gateway was built on. It is not recorded and works in
+    /// no session; [`Gateway::service`] is for those that are.
+    pub fn execute(&self, request: ExecuteRequest) -> Execution {
+        let sandbox = Arc::clone(&self.parts.world) as Arc<dyn SkillSandbox>;
+        execute::start(Arc::clone(self.core()), request, Purpose::Asked(sandbox))
+    }
+
+    /// Runs programs of callers, in sessions and in the history as far as there are any.
+    pub fn service(&self) -> &Service {
+        &self.parts.service
+    }
+
+    /// Analyzes data in a process of its own. Dropping the future ends that process.
+    pub async fn analyze(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
+        self.core().analyses.run(request).await
+    }
+
+    /// An empty file for an output that is read once. It has no name, and goes with its last descriptor.
+    pub fn throw_away_file(&self) -> std::io::Result<std::fs::File> {
+        unlinked_file_in(self.core().scratch_folder())
+    }
+
+    /// The sessions that programs work in, if there are any.
+    pub fn sessions(&self) -> Option<&Sessions> {
+        self.parts.world.sessions.as_ref()
+    }
+
+    /// Where executions are recorded, if they are.
+    pub fn history(&self) -> Option<&History> {
+        self.parts.world.history.as_ref()
+    }
+
+    /// Where whole values are kept, if they are.
+    pub fn results(&self) -> Option<&Results> {
+        self.parts.world.results.as_ref()
+    }
+
+    /// What programs import, if anything is kept; checked and tested by this gateway's workers.
+    pub fn skills(&self) -> Option<&Skills> {
+        self.parts.skills.as_ref()
+    }
+
+    /// What it does without.
+    pub fn problems(&self) -> &[BuildProblem] {
+        &self.parts.problems
+    }
+
+    /// Waits until workers can be had, and says which walls they stand behind; or why there are none.
+    pub async fn ready(&self) -> Result<Vec<WallStatus>, NotReady> {
+        let mut status = self.core().pool.status();
+        let settled = status
+            .wait_for(|status| matches!(status, ZygoteStatus::Ready { .. } | ZygoteStatus::Failed(_)))
+            .await;
+        match settled.as_deref() {
+            Ok(ZygoteStatus::Ready { walls, .. }) => Ok(walls.clone()),
+            Ok(ZygoteStatus::Failed(reason)) => Err(NotReady::NoWorkers(reason.clone())),
+            Ok(ZygoteStatus::Starting) | Err(_) => Err(NotReady::Closing),
+        }
+    }
+
+    /// The limits that a program gets if it does not bring its own.
+    pub fn limits(&self) -> &Limits {
+        &self.core().limits
+    }
+
+    /// The worker pool, for measuring and watching.
+    pub fn pool(&self) -> &Pool {
+        &self.core().pool
+    }
+
+    /// Ends the interpreter that a session has, if it has one: at once, or as soon as its program has
+    /// ended. The session's next program is told why.
+    pub fn forget_variables(&self, session: &str, why: &str) {
+        self.core().forget_variables(session, why);
+    }
+
+    /// The interpreters that wait for further programs of their sessions.
+    pub fn kept_interpreters(&self) -> KeptInterpreters {
+        self.core().kept_interpreters()
+    }
+
+    /// Closes everything in the reverse order of its opening: ends every worker, removes every
+    /// throw-away folder, closes the database, and waits until that is done.
+    pub async fn shutdown(self) {
+        self.core().close().await;
+        if let Some(history) = self.history() {
+            if self.parts.sweeps_at_shutdown {
+                // What fails now is tried again by the next.
+                let _ = history.sweep().await;
+            }
+            history.close().await;
+        }
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.parts.world.core
+    }
+}
+
+fn skills_of(data: &DataSettings, folders: &Folders) -> Option<Skills> {
+    let lie = data.skills.clone()?;
+    let cache = lie.trees.unwrap_or_else(|| folders.cache.clone());
+    let store = data.store.clone();
+    Some(Skills::new(SkillsSettings { store, user: lie.user, project: lie.project, cache }))
+}
+
+/// What outlasts programs, opened.
+#[derive(Default)]
+struct OpenedData {
+    history: Option<History>,
+    results: Option<Results>,
+    sessions: Option<Sessions>,
+    problems: Vec<BuildProblem>,
+    sweeps_at_shutdown: bool,
+}
+
+impl OpenedData {
+    async fn open(data: DataSettings, core: &Core) -> Result<Self, BuildError> {
+        let mut kept = Self { sweeps_at_shutdown: data.upkeep == Upkeep::AtShutdown, ..Self::default() };
+        if let Some(settings) = data.history {
+            match History::open(data.store.clone(), settings).await {
+                Ok(history) => kept.history = Some(history),
+                Err(error) if data.history_is_optional => {
+                    kept.problems.push(BuildProblem::NoHistory(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let folder = data.store.folder().map(|folder| folder.join("results"));
+        if let (Some(settings), Some(folder)) = (data.results, folder) {
+            match Results::open(data.store.clone(), folder, settings).await {
+                Ok(results) => kept.results = Some(results),
+                Err(error) => kept.problems.push(BuildProblem::NoResults(error)),
+            }
+        }
+        if let Some(settings) = data.sessions {
+            let (scratch, limits) = (core.scratch_folder(), core.limits.clone());
+            kept.sessions = Some(Sessions::open(data.store, Some(scratch), limits, settings)?);
+        }
+        if data.upkeep == Upkeep::InBackground {
+            kept.tidy_in_background();
+        }
+        Ok(kept)
+    }
+
+    fn tidy_in_background(&self) {
+        if let Some(history) = &self.history {
+            history.tidy_in_background();
+        }
+        if let Some(results) = &self.results {
+            results.tidy_in_background();
+        }
+        if let Some(sessions) = &self.sessions {
+            sessions.tidy_in_background();
+        }
+    }
+}
+
+/// Puts a [`Gateway`] together: [`Settings`] with a method for each of those that most change.
+pub struct GatewayBuilder {
+    settings: Settings,
+}
+
+impl GatewayBuilder {
+    /// See [`Settings::limits`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// What programs can call. Default: nothing.
+    pub fn tools(self, tools: Arc<dyn Tools>) -> Self {
+        self.tool_source(Arc::new(FixedTools(tools)))
+    }
+
+    /// See [`Settings::tools`].
+    pub fn tool_source(mut self, tools: Arc<dyn ToolSource>) -> Self {
+        self.settings.tools = tools;
+        self
+    }
+
+    /// See [`Settings::data`].
+    pub fn data(mut self, data: DataSettings) -> Self {
+        self.settings.data = Some(data);
+        self
+    }
+
+    /// See [`Settings::folders`].
+    pub fn folders(mut self, folders: Folders) -> Self {
+        self.settings.folders = Some(folders);
+        self
+    }
+
+    /// See [`Settings::pool`].
+    pub fn pool(mut self, settings: PoolSettings) -> Self {
+        self.settings.pool = settings;
+        self
+    }
+
+    /// See [`Settings::kept_interpreters`].
+    pub fn kept_interpreters(mut self, settings: KeepSettings) -> Self {
+        self.settings.kept_interpreters = settings;
+        self
+    }
+
+    /// See [`Settings::concurrent_executions`].
+    pub fn concurrent_executions(mut self, count: usize) -> Self {
+        self.settings.concurrent_executions = Some(count);
+        self
+    }
+
+    /// How many more may wait for a place, and for how long. Default: 256, 30 s.
+    pub fn queue(mut self, count: usize, timeout: Duration) -> Self {
+        self.settings.queued_executions = count;
+        self.settings.queue_timeout = timeout;
+        self
+    }
+
+    /// See [`Gateway::build`].
+    pub async fn build(self) -> Result<Gateway, BuildError> {
+        Gateway::build(self.settings).await
+    }
+}

@@ -1,0 +1,54 @@
+//! Who asks: what every decision about a request goes by.
+
+use super::execution_id::ExecutionId;
+use super::owner::Owner;
+use super::session_id::SessionId;
+
+/// Whoever has something sent to a server, and from where. Rules, budgets and records go by it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Caller {
+    pub owner: Owner,
+    /// The access token that it came with; `None` on this machine, where none is needed.
+    pub token: Option<TokenRef>,
+    /// The MCP client that speaks for the owner, in its own words.
+    pub client: Option<Client>,
+    /// The session that the program works in.
+    pub session: Option<SessionId>,
+    /// The program that asks; `None` if a client or a person asks directly.
+    pub execution: Option<ExecutionId>,
+}
+
+/// Which access token: never the token itself, nor its hash.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TokenRef {
+    /// As it was issued.
+    pub name: String,
+    /// Differs for another token of the same name.
+    pub identity: String,
+}
+
+/// An MCP client as it introduced itself. Not to be trusted: anyone can claim any name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Client {
+    /// Such as `claude-code`.
+    pub name: String,
+    /// Empty if it did not say.
+    pub version: String,
+}
+
+impl Caller {
+    /// This owner, and nothing else is known.
+    pub fn of(owner: Owner) -> Self {
+        Self { owner, token: None, client: None, session: None, execution: None }
+    }
+
+    /// Whoever uses this machine.
+    pub fn local() -> Self {
+        Self::of(Owner::local())
+    }
+
+    /// The same one, asking from within a program.
+    pub fn in_execution(self, execution: ExecutionId, session: Option<SessionId>) -> Self {
+        Self { execution: Some(execution), session, ..self }
+    }
+}

@@ -1,0 +1,31 @@
+//! The handle of one session: unguessable, and short enough for a model to repeat.
+
+use std::fmt;
+
+use super::unguessable;
+
+/// As a folder's name it is always a plain one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionId(String);
+
+impl SessionId {
+    pub(crate) fn new() -> Result<Self, getrandom::Error> {
+        unguessable::new().map(Self)
+    }
+
+    /// One that somebody wrote. Whether there is such a session is another question.
+    pub fn read(text: &str) -> Option<Self> {
+        unguessable::fits(text).then(|| Self(text.to_owned()))
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

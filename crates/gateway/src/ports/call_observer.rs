@@ -1,0 +1,56 @@
+//! Who hears of everything that reaches a server.
+
+use std::time::Duration;
+
+use gristmill_domain::Code;
+
+use crate::ids::Caller;
+
+/// Hears of every request that came to the door of the servers, when it is over: answered, refused,
+/// failed or given up.
+pub trait CallObserver: Send + Sync + 'static {
+    /// Once for each request. Must not block: the caller waits meanwhile.
+    fn passed(&self, facts: &CallFacts);
+}
+
+/// What one request came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallFacts {
+    pub caller: Caller,
+    pub kind: RequestKind,
+    /// The server as it is configured; `None` if nothing told which one was meant.
+    pub server: Option<String>,
+    /// What was asked of it: the server's own name of a tool or a prompt, its own URI of a resource.
+    /// As the caller wrote it, if there is no such thing.
+    pub name: String,
+    /// The arguments as they are sent.
+    pub request_bytes: u64,
+    /// The answer as it came; 0 if none did.
+    pub answer_bytes: u64,
+    /// From the request to its end, waits for a turn among them.
+    pub took: Duration,
+    pub end: CallEnd,
+}
+
+/// What was asked of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RequestKind {
+    CallTool,
+    ReadResource,
+    GetPrompt,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallEnd {
+    /// The caller got its answer.
+    Answered,
+    /// The caller got an error.
+    Failed {
+        code: Code,
+        /// Whether the server may have done something.
+        was_sent: bool,
+    },
+    /// The caller took it back.
+    Cancelled,
+}

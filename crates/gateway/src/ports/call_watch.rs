@@ -1,0 +1,52 @@
+//! What whoever makes a call learns of its way to the server.
+
+use std::sync::Arc;
+
+/// Whoever makes a call. Nothing here may block.
+pub trait CallWatch: Send + Sync + 'static {
+    /// The call waits for a server that is being started: nothing of it was sent. Its caller's clock stands
+    /// still until what is returned is dropped.
+    fn starting(&self, server: &str) -> Box<dyn Send>;
+
+    /// From here on the call may have been carried out.
+    fn sending(&self);
+}
+
+/// Whoever watches a call; or nobody does.
+#[derive(Clone, Default)]
+pub struct CallWatcher(Option<Arc<dyn CallWatch>>);
+
+impl CallWatcher {
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    pub fn new(watch: impl CallWatch) -> Self {
+        Self(Some(Arc::new(watch)))
+    }
+
+    /// See [`CallWatch::starting`].
+    pub fn starting(&self, server: &str) -> Option<Box<dyn Send>> {
+        self.0.as_ref().map(|watch| watch.starting(server))
+    }
+
+    /// See [`CallWatch::sending`].
+    pub fn sending(&self) {
+        if let Some(watch) = &self.0 {
+            watch.sending();
+        }
+    }
+}
+
+impl std::fmt::Debug for CallWatcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CallWatcher")
+    }
+}
+
+/// Whoever watches: two calls are the same call.
+impl PartialEq for CallWatcher {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}

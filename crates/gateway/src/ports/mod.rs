@@ -1,0 +1,26 @@
+//! Every trait through which the gateway reaches the outside, and the plain data that passes there.
+//! What connects us with one server is in `upstream`, closed to everyone else.
+//!
+//! Walls: of the gateway nothing is imported here but `ids`.
+
+mod analysis_inputs;
+mod box_future;
+mod call_observer;
+mod call_watch;
+mod progress;
+mod questions;
+mod skill_offer;
+mod state_values;
+mod tool_failure;
+mod tools;
+
+pub use analysis_inputs::{AnalysisInputs, InputFailure};
+pub use box_future::BoxFuture;
+pub use call_observer::{CallEnd, CallFacts, CallObserver, RequestKind};
+pub use call_watch::{CallWatch, CallWatcher};
+pub use progress::{Progress, ProgressSink};
+pub use questions::{Ask, Asker, Question, QuestionAnswer, QuestionKind};
+pub use skill_offer::SkillOffer;
+pub use state_values::{StateFailure, StateValues};
+pub use tool_failure::ToolFailure;
+pub use tools::{DefinitionTokens, FixedTools, Needed, ToolCall, ToolSearch, ToolSource, Tools};

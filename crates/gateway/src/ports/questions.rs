@@ -1,0 +1,114 @@
+//! Questions that a server asks the user behind the caller while one of its tools runs, and who
+//! answers them. The words come from the server: they are shown as such, and nothing of ours is in
+//! them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::box_future::BoxFuture;
+
+/// Long enough to look something up or to log in somewhere. Meanwhile a call, a worker and a place
+/// among the running are taken.
+const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+
+/// A question that a server asks the user behind the caller, while one of its tools runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The server that asks, as configured.
+    pub server: String,
+    /// In the words of the server.
+    pub message: String,
+    pub asked: QuestionKind,
+}
+
+/// What a server wants of the user.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QuestionKind {
+    /// A form to fill in.
+    Form {
+        /// The JSON schema of the answer, as the server wrote it.
+        schema: Value,
+    },
+    /// To go to a page.
+    Url {
+        /// Where to, `http` or `https`.
+        url: String,
+        /// By which the server knows this visit.
+        id: String,
+    },
+}
+
+/// What the user says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QuestionAnswer {
+    /// Yes; for a form, with what was filled in.
+    Accept(Option<Value>),
+    Decline,
+    /// Nothing: the question was put away.
+    Cancel,
+}
+
+/// Whoever puts questions to the user.
+pub trait Ask: Send + Sync {
+    /// Asks, and waits for the answer. Dropping the future takes the question back.
+    fn ask(&self, question: Question) -> BoxFuture<'static, QuestionAnswer>;
+
+    /// Whether questions of this kind can be answered at all.
+    fn can_answer(&self, kind: &QuestionKind) -> bool;
+}
+
+/// Who answers questions; or nobody does.
+#[derive(Clone, Default)]
+pub struct Asker(Option<Arc<dyn Ask>>);
+
+impl Asker {
+    pub fn new(ask: Arc<dyn Ask>) -> Self {
+        Self(Some(ask))
+    }
+
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// Whether there is somebody.
+    pub fn is_some(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether questions of this kind are answered.
+    pub fn can_answer(&self, kind: &QuestionKind) -> bool {
+        self.0.as_ref().is_some_and(|ask| ask.can_answer(kind))
+    }
+
+    /// The answer; after ten minutes without one the question is put away. `None`: nobody is there, or
+    /// cannot answer this kind of question.
+    pub async fn ask(&self, question: Question) -> Option<QuestionAnswer> {
+        let ask = self.0.as_ref().filter(|ask| ask.can_answer(&question.asked))?;
+        let answer = tokio::time::timeout(QUESTION_WAIT_MAX, ask.ask(question)).await;
+        Some(answer.unwrap_or(QuestionAnswer::Cancel))
+    }
+
+    /// Whether both lead to the same place. Each execution has a place of its own.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Asker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Asker")
+    }
+}
+
+/// Whoever answers: two calls are the same call.
+impl PartialEq for Asker {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,100 @@
+//! What goes wrong between a caller and a server.
+
+use gristmill_domain::Code;
+use gristmill_domain::resource_uri::ResourceUriError;
+
+/// A call that did not work out. The program sees it as a `ToolError`, and may go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolFailure {
+    /// Nothing was sent: there is no such tool.
+    #[error("there is no tool `{name}`{}", hint_text(.nearest))]
+    Unknown {
+        /// As it was written.
+        name: String,
+        /// The closest names there are.
+        nearest: Vec<String>,
+    },
+    /// Nothing was sent: several tools may be meant.
+    #[error("`{name}` may be {}; write which one", .candidates.join(" or "))]
+    Ambiguous {
+        /// As it was written.
+        name: String,
+        /// As `server.tool`.
+        candidates: Vec<String>,
+    },
+    /// Nothing was sent: the arguments are wrong.
+    #[error("{0}")]
+    BadArguments(String),
+    /// Nothing was sent: there is no such resource or prompt.
+    #[error("there is no `{name}`{}", nearest_text(.nearest))]
+    UnknownOffer {
+        /// As it was written, cut.
+        name: String,
+        /// The closest names there are.
+        nearest: Vec<String>,
+    },
+    /// Nothing was sent: it is no URI of ours.
+    #[error("`{uri}` is no resource of gristmill: {why}")]
+    BadUri {
+        /// As it was written, cut.
+        uri: String,
+        /// What is wrong with it.
+        why: ResourceUriError,
+    },
+    /// The tool ran and said no, in its own words.
+    #[error("{0}")]
+    Said(String),
+    /// The server is the trouble, not the tool.
+    #[error("{message}")]
+    Upstream {
+        /// One of the codes 3xxx.
+        code: Code,
+        /// What happened and what to do.
+        message: String,
+        /// Whether the same call can be made again without doing anything twice.
+        retry_safe: bool,
+    },
+}
+
+impl ToolFailure {
+    /// The code that users and programs see.
+    pub fn code(&self) -> Code {
+        match self {
+            ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => Code::UnknownTool,
+            ToolFailure::BadArguments(_) | ToolFailure::UnknownOffer { .. } | ToolFailure::BadUri { .. } => {
+                Code::BadCall
+            }
+            ToolFailure::Said(_) => Code::Tool,
+            ToolFailure::Upstream { code, .. } => *code,
+        }
+    }
+
+    /// Whether the call was refused before anything left us.
+    pub fn was_not_sent(&self) -> bool {
+        match self {
+            ToolFailure::Unknown { .. }
+            | ToolFailure::Ambiguous { .. }
+            | ToolFailure::BadArguments(_)
+            | ToolFailure::UnknownOffer { .. }
+            | ToolFailure::BadUri { .. } => true,
+            ToolFailure::Said(_) => false,
+            ToolFailure::Upstream { code, .. } => {
+                matches!(code, Code::ServerDown | Code::LoginNeeded | Code::ToolHeldBack | Code::CallRate)
+            }
+        }
+    }
+}
+
+fn hint_text(nearest: &[String]) -> String {
+    match nearest {
+        [] => "; search_tools(\"...\") finds what there is".to_owned(),
+        names => nearest_text(names),
+    }
+}
+
+fn nearest_text(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!("; did you mean {}?", names.join(", ")),
+    }
+}

@@ -1,0 +1,59 @@
+//! Programs of ours that look at skills and test them. They go the same way as any other; only nobody
+//! finds them while they run, since whoever saves a skill waits for them.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use gristmill_domain::{LimitName, Limits};
+
+use super::entry::Entry;
+use super::life::{self, Order, World};
+use super::start::StartRequest;
+use crate::execute::Purpose;
+use crate::ids::{Caller, Owner};
+use crate::ports::{BoxFuture, Needed, Tools};
+use crate::report::Report;
+use crate::request::ExecuteRequest;
+use crate::skills::{SandboxProgram, SkillSandbox};
+
+impl SkillSandbox for World {
+    fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report> {
+        let SandboxProgram { code, context, wall_ms_max, skills, recorded } = program;
+        let limits = Some(limits_within(&self.core.limits, wall_ms_max));
+        let request = ExecuteRequest { context, limits, ..ExecuteRequest::python(code) };
+        let (owner, note) = match recorded {
+            Some((owner, note)) => (owner, Some(note)),
+            None => (Owner::local(), None),
+        };
+        let start = StartRequest::new(Caller::of(owner), request);
+        let order = Order::internal(start, Purpose::Internal(skills), note);
+        let world = self.share();
+        Box::pin(async move { run(world, order).await })
+    }
+
+    fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
+        self.core.tools.freeze(Needed::Every)
+    }
+}
+
+async fn run(world: World, order: Order) -> Report {
+    let asked = Instant::now();
+    let entry = match Entry::new(order.owner().clone()) {
+        Ok(entry) => Arc::new(entry),
+        Err(refusal) => return refusal.report(asked),
+    };
+    let _stop_with_us = entry.cancel_on_drop();
+    let runtime = world.core.runtime.clone();
+    // On a task of its own: whoever saves may be stopped, but what its test did is recorded.
+    let ended = runtime.spawn(async move { life::carry_out(&entry, &world, order, asked).await.0 });
+    ended.await.unwrap_or_else(|_| Report::failed_by_us("the gateway is closing"))
+}
+
+/// The gateway's limits, with no more time than this.
+fn limits_within(limits: &Limits, ms_max: u64) -> Limits {
+    let mut limits = limits.clone();
+    let wall = limits.get(LimitName::WallTime).min(ms_max);
+    // In its range: it only comes down.
+    let _ = limits.set(LimitName::WallTime, wall);
+    limits
+}

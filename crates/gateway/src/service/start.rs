@@ -1,0 +1,75 @@
+//! What is asked of the service.
+
+use crate::answer::AnswerBudget;
+use crate::ids::Caller;
+use crate::ports::QuestionKind;
+use crate::request::ExecuteRequest;
+use crate::session::{HeldSession, Patience, SessionChoice};
+
+/// What to start, for whom.
+pub struct StartRequest {
+    /// Whose it is, and in whose name its calls are made.
+    pub caller: Caller,
+    pub request: ExecuteRequest,
+    pub place: PlaceChoice,
+    /// What can be asked back.
+    pub answers: Answers,
+    /// What the answer about it may take; `None` if nobody wants more than the report.
+    pub answer: Option<AnswerBudget>,
+    /// Whether the caller said how many tokens that are; if not, a session's own number goes before.
+    pub budget_is_explicit: bool,
+}
+
+impl StartRequest {
+    /// A program that works where its request says, in no session, and whose report is all that is
+    /// wanted.
+    pub fn new(caller: Caller, request: ExecuteRequest) -> Self {
+        Self {
+            caller,
+            request,
+            place: PlaceChoice::AsRequested,
+            answers: Answers::default(),
+            answer: None,
+            budget_is_explicit: false,
+        }
+    }
+}
+
+/// Where a program works.
+pub enum PlaceChoice {
+    /// Where its request says: a folder that is kept, or one that is thrown away.
+    AsRequested,
+    /// In a session that is held for it already.
+    Held(HeldSession),
+    /// In a session as soon as that is free; what it leaves behind without one becomes one.
+    Session {
+        session: SessionChoice,
+        /// What to do if that is running another program.
+        patience: Patience,
+        /// Whether it goes on with the variables of the session's programs, and leaves its own to the
+        /// next. A session is then there before it begins.
+        keep_variables: bool,
+    },
+}
+
+/// Which questions of servers whoever started an execution can answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Forms to fill in.
+    pub forms: bool,
+    /// Pages to go to.
+    pub urls: bool,
+}
+
+impl Answers {
+    pub(super) fn any(self) -> bool {
+        self.forms || self.urls
+    }
+
+    pub(super) fn fits(self, kind: &QuestionKind) -> bool {
+        match kind {
+            QuestionKind::Form { .. } => self.forms,
+            QuestionKind::Url { .. } => self.urls,
+        }
+    }
+}

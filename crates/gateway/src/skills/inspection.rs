@@ -1,0 +1,136 @@
+//! What is found out about a skill by running programs of ours in the sandbox: what its code says
+//! about itself, and whether its tests pass.
+
+use gristmill_domain::skills::{CodeFacts, SkillFiles, SkillName};
+use gristmill_domain::{Code, one_line};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::error::SkillError;
+use super::sandbox::{SandboxProgram, SkillSandbox};
+use super::view::FrozenSkills;
+use crate::ids::Owner;
+
+/// Parsing is quick; a source that takes longer is made to.
+const INSPECTION_MS_MAX: u64 = 10_000;
+
+/// A test is an example, not a job. The gateway's own wall time may be shorter.
+const TEST_MS_MAX: u64 = 60_000;
+
+/// Begins the line of an example's test that fails: the message says all, the line nothing more.
+pub(super) const EXAMPLE_ASSERT: &str = "assert found == expected,";
+
+/// Words of a failed test.
+const MESSAGE_CHARS_MAX: usize = 600;
+
+const INSPECT: &str = include_str!("programs/inspect.py");
+const RUN_TESTS: &str = include_str!("programs/run_tests.py");
+
+/// Runs our programs about skills, and understands what comes of them.
+pub(super) struct Inspector<'a>(pub &'a dyn SkillSandbox);
+
+#[derive(Deserialize)]
+struct Inspected {
+    #[serde(default)]
+    error: Option<SyntaxTold>,
+    #[serde(flatten)]
+    facts: CodeFacts,
+}
+
+#[derive(Deserialize)]
+struct SyntaxTold {
+    message: String,
+    line: Option<u64>,
+}
+
+impl Inspector<'_> {
+    /// What the code says about itself, without running it.
+    pub async fn inspect(&self, code: &str) -> Result<CodeFacts, SkillError> {
+        let program = SandboxProgram {
+            code: INSPECT.to_owned(),
+            context: Map::from_iter([("source".to_owned(), Value::from(code))]),
+            wall_ms_max: INSPECTION_MS_MAX,
+            skills: FrozenSkills::default(),
+            recorded: None,
+        };
+        let report = self.0.run(program).await;
+        match (report.result, report.error) {
+            (Some(result), None) => {
+                let unreadable = |error: serde_json::Error| SkillError::Unchecked(error.to_string());
+                let inspected: Inspected = serde_json::from_value(result).map_err(unreadable)?;
+                match inspected.error {
+                    Some(SyntaxTold { message, line }) => {
+                        Err(SkillError::Syntax { message: one_line(&message, MESSAGE_CHARS_MAX), line })
+                    }
+                    None => Ok(inspected.facts),
+                }
+            }
+            (_, Some(error)) if is_ours(error.code) => Err(SkillError::Unchecked(error.message)),
+            (_, Some(error)) => Err(SkillError::Syntax {
+                message: format!(
+                    "it is too much to be read: {}",
+                    one_line(&error.message, MESSAGE_CHARS_MAX)
+                ),
+                line: None,
+            }),
+            (None, None) => Err(SkillError::Unchecked("it came to nothing".to_owned())),
+        }
+    }
+
+    /// Runs every test of a skill, which finds the skills it is given. Each is a program of the owner who
+    /// saves, with real tools, so it is in the history as one.
+    pub async fn test(
+        &self,
+        name: &SkillName,
+        files: &SkillFiles,
+        skills: FrozenSkills,
+        owner: &Owner,
+    ) -> Result<(), SkillError> {
+        for (file, test) in files.tests() {
+            // One line before the test; it is taken off the lines that are told.
+            let code = format!("from skills.{name} import *\n{test}{RUN_TESTS}");
+            let note = format!("this is {file}, a test of the skill {name}");
+            let program = SandboxProgram {
+                code,
+                context: Map::new(),
+                wall_ms_max: TEST_MS_MAX,
+                skills: skills.clone(),
+                recorded: Some((owner.clone(), note)),
+            };
+            let report = self.0.run(program).await;
+            if let Some(error) = report.error {
+                if is_ours(error.code) {
+                    return Err(SkillError::Unchecked(error.message));
+                }
+                let line = error.line.map(|line| line.saturating_sub(1)).filter(|line| *line > 0);
+                let message = told(&error.message, &error.kind, test, line);
+                return Err(SkillError::TestFailed { file: file.to_owned(), message, line });
+            }
+            if report.result == Some(Value::Bool(false)) {
+                let message = "its last expression is false".to_owned();
+                return Err(SkillError::TestFailed { file: file.to_owned(), message, line: None });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What happened, with the line of the test where the message alone says nothing.
+fn told(message: &str, kind: &str, test: &str, line: Option<u64>) -> String {
+    let message = one_line(message, MESSAGE_CHARS_MAX);
+    let source = line.and_then(|line| test.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?));
+    match source {
+        Some(source) if kind == "exception" && !source.starts_with(EXAMPLE_ASSERT) => {
+            format!("{message}: `{}`", one_line(source, 160))
+        }
+        Some(_) | None => message,
+    }
+}
+
+/// Whether it says nothing about the skill.
+fn is_ours(code: Code) -> bool {
+    matches!(
+        code,
+        Code::WorkerUnavailable | Code::WorkerLost | Code::WorkerMisbehaved | Code::Busy | Code::Cancelled
+    )
+}

@@ -1,0 +1,32 @@
+//! Where programs of ours run that look at skills and test them: whoever runs programs offers it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::view::FrozenSkills;
+use crate::ids::Owner;
+use crate::ports::{BoxFuture, Tools};
+use crate::report::Report;
+
+/// Runs programs in the sandbox, in places of their own: whoever saves a skill may be a program that
+/// holds one of the ordinary places, and must not wait for itself.
+pub(crate) trait SkillSandbox: Send + Sync {
+    /// Runs one to its end. Dropping the future stops it, and what it did is recorded all the same.
+    fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report>;
+
+    /// The tools as they are now.
+    fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>>;
+}
+
+/// One program of ours.
+pub(crate) struct SandboxProgram {
+    pub code: String,
+    pub context: Map<String, Value>,
+    /// The gateway's own wall time may be shorter.
+    pub wall_ms_max: u64,
+    /// What it can import.
+    pub skills: FrozenSkills,
+    /// For whom it is in the history, and with which note; `None` if it is nobody's program.
+    pub recorded: Option<(Owner, String)>,
+}

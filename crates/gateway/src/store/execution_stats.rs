@@ -1,0 +1,266 @@
+//! What all executions come to together.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use gristmill_domain::{one_line, utc_text};
+use serde::Serialize;
+
+use crate::report::TokenAccount;
+
+/// A program can name a tool as it likes.
+const TOOL_NAME_CHARS_MAX: usize = 80;
+
+/// Fewer executions with calls are no habit that a hint could change.
+const HINT_EXECUTIONS_MIN: u64 = 5;
+
+/// Figures of the executions that were asked for, as far back as they are kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stats {
+    /// When the first of them began, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    pub executions: u64,
+    pub ok: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    pub lost: u64,
+    pub running: u64,
+    /// From the request to the report, on average.
+    pub average_ms: f64,
+    /// 95 of 100 took no longer.
+    pub p95_ms: f64,
+    /// What they computed, together.
+    pub cpu_time_ms: f64,
+    pub calls: u64,
+    pub calls_failed: u64,
+    /// Together, programs without calls included; [`Stats::verdict`] tells them apart.
+    pub tokens: TokenAccount,
+    /// Against the same calls made directly, one by one.
+    pub direct: DirectCalls,
+    /// The most called, the most often called first. Of an execution with very many calls the first
+    /// thousand count.
+    pub tools: Vec<ToolStats>,
+    /// Limits that refused something, and how often.
+    pub limits_hit: Vec<(String, u64)>,
+}
+
+/// How executions compare with the same calls made directly. Those that have not ended are not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DirectCalls {
+    /// Executions with a call that reached a tool, unless they were recorded before definitions were
+    /// counted.
+    pub compared: u64,
+    /// Those of them for which calling directly would have been cheaper.
+    pub cheaper: u64,
+    /// By so many tokens, together.
+    pub tokens_less: u64,
+    /// What all that are compared saved together.
+    pub saved: i64,
+    /// Executions that reached no tool: nothing to compare.
+    pub without_calls: u64,
+    /// What these took, which counts against what is saved.
+    pub without_calls_tokens: u64,
+}
+
+/// Figures of one tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolStats {
+    /// As programs named it.
+    pub name: String,
+    /// How often it was called.
+    pub calls: u64,
+    /// How often that failed.
+    pub failed: u64,
+    /// How long it took, on average.
+    pub average_ms: f64,
+    pub tokens: u64,
+}
+
+impl Stats {
+    /// For a person or a model, a line for each thing.
+    pub fn lines(&self) -> Vec<String> {
+        let Some(since) = self.since_ms else { return vec!["nothing has run yet".to_owned()] };
+        let since = UNIX_EPOCH + Duration::from_millis(u64::try_from(since).unwrap_or_default());
+        let outcomes = [
+            (self.ok, "ok"),
+            (self.failed, "failed"),
+            (self.cancelled, "cancelled"),
+            (self.lost, "lost"),
+            (self.running, "running"),
+        ];
+        let told = outcomes.into_iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = told.map(|(count, outcome)| format!("{count} {outcome}")).collect();
+        let rate = self.success_rate().map(|rate| format!(" ({:.1} % ok)", rate * 100.0)).unwrap_or_default();
+        let mut lines = vec![format!(
+            "{} {} since {}: {}{rate}",
+            self.executions,
+            if self.executions == 1 { "execution" } else { "executions" },
+            utc_text(since),
+            told.join(", ")
+        )];
+        lines.push(format!(
+            "time: {:.1} ms on average, 95 of 100 within {:.1} ms",
+            self.average_ms, self.p95_ms
+        ));
+        lines.extend(self.token_lines());
+        lines.push(format!("tool calls: {}, {} failed", self.calls, self.calls_failed));
+        for tool in &self.tools {
+            let name = one_line(&tool.name, TOOL_NAME_CHARS_MAX);
+            let ToolStats { calls, failed, average_ms, tokens, .. } = tool;
+            lines.push(format!(
+                "  {name}: {calls}, {failed} failed, {average_ms:.1} ms on average, {tokens} tokens"
+            ));
+        }
+        let hit = self.limits_hit.iter().map(|(name, count)| format!("{name} {count}"));
+        let hit: Vec<String> = hit.collect();
+        if !hit.is_empty() {
+            lines.push(format!("limits hit: {}", hit.join(", ")));
+        }
+        lines.extend(self.hint().map(|hint| format!("hint: {hint}")));
+        lines
+    }
+
+    fn token_lines(&self) -> Vec<String> {
+        let TokenAccount { program, returned, own_definition, inside, definitions, estimated, .. } =
+            self.tokens;
+        let about = if estimated { "about " } else { "" };
+        let own = own_definition.filter(|tokens| *tokens > 0);
+        let own = own.map(|tokens| format!(", {tokens} of our tool's definition")).unwrap_or_default();
+        let definitions =
+            definitions.map(|tokens| format!(" and {about}{tokens} of definitions")).unwrap_or_default();
+        let mut lines = vec![format!(
+            "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read"
+        )];
+        lines.extend(self.parts());
+        lines
+    }
+
+    /// What was saved, part by part: a sum over programs with and without calls is about neither.
+    pub fn verdict(&self) -> String {
+        match self.parts() {
+            parts if parts.is_empty() => "nothing has ended yet".to_owned(),
+            parts => parts.join("; "),
+        }
+    }
+
+    fn parts(&self) -> Vec<String> {
+        let DirectCalls { compared, cheaper, tokens_less, saved, without_calls, without_calls_tokens } =
+            self.direct;
+        let about = if self.tokens.estimated { "about " } else { "" };
+        let mut parts = Vec::new();
+        if compared > 0 {
+            let tokens = saved.unsigned_abs();
+            let sum = match saved.signum() {
+                1 => format!("saved {about}{tokens} tokens"),
+                0 => "took as many tokens as the same calls, made directly".to_owned(),
+                _ => format!("took {about}{tokens} tokens more than the same calls, made directly"),
+            };
+            let by = if cheaper > 0 { format!(", by {tokens_less} tokens together") } else { String::new() };
+            parts.push(format!(
+                "programs with calls: {compared}, {sum}; direct calls would have been cheaper for {cheaper} of them{by}"
+            ));
+        }
+        if without_calls > 0 {
+            parts.push(format!(
+                "programs without calls: {without_calls}, took {without_calls_tokens} tokens; there is nothing to compare them with"
+            ));
+        }
+        let ended = self.ok + self.failed + self.cancelled;
+        let older = ended.saturating_sub(compared.saturating_add(without_calls));
+        if older > 0 {
+            parts.push(format!("not compared: {older}, recorded before definitions of tools were counted"));
+        }
+        parts
+    }
+
+    /// What to do differently, if calling tools directly would have been cheaper more often than not,
+    /// or over all that can be compared.
+    pub fn hint(&self) -> Option<String> {
+        let DirectCalls { compared, cheaper, tokens_less, saved, .. } = self.direct;
+        let is_most = cheaper > compared / 2;
+        (compared >= HINT_EXECUTIONS_MIN && (is_most || saved < 0)).then(|| {
+            format!(
+                "{cheaper} of {compared} programs with calls took more than the calls alone, by {tokens_less} tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md"
+            )
+        })
+    }
+
+    /// The part of those that have ended that ran to their end; `None` if none has ended.
+    pub fn success_rate(&self) -> Option<f64> {
+        let ended = self.ok + self.failed + self.cancelled + self.lost;
+        (ended > 0).then(|| self.ok as f64 / ended as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stats(direct: DirectCalls) -> Stats {
+        let tokens = TokenAccount {
+            program: 900,
+            returned: 60,
+            own_definition: Some(40),
+            inside: 700,
+            definitions: Some(200),
+            looked_up: Some(0),
+            estimated: false,
+        };
+        Stats { since_ms: Some(0), executions: 10, ok: 10, tokens, direct, ..Stats::default() }
+    }
+
+    #[test]
+    fn a_hint_comes_when_direct_calls_would_have_been_cheaper_for_most_or_in_all() {
+        let check = |compared: u64, cheaper: u64, saved: i64, expected: bool| {
+            let direct = DirectCalls { compared, cheaper, saved, tokens_less: 7, ..DirectCalls::default() };
+            assert_eq!(stats(direct).hint().is_some(), expected, "{direct:?}");
+        };
+        check(0, 0, 0, false);
+        // Too few to tell.
+        check(4, 4, -400, false);
+        check(5, 5, -500, true);
+        // Most of them, although a large one saved more than all others lost.
+        check(5, 3, 90_000, true);
+        check(6, 3, 90_000, false);
+        // The few that lost, lost more than all others saved.
+        check(6, 1, -1, true);
+        check(6, 0, 60, false);
+    }
+
+    #[test]
+    fn what_programs_without_calls_took_is_no_loss_of_those_with_calls() {
+        let check = |direct: DirectCalls, expected: &str| assert_eq!(stats(direct).verdict(), expected);
+        let saved =
+            "programs with calls: 2, saved 2706 tokens; direct calls would have been cheaper for 0 of them";
+        let without = "programs without calls: 8, took 7096 tokens; there is nothing to compare them with";
+        let direct = DirectCalls { compared: 2, saved: 2_706, ..DirectCalls::default() };
+        let direct = DirectCalls { without_calls: 8, without_calls_tokens: 7_096, ..direct };
+        check(direct, &format!("{saved}; {without}"));
+        let older = "not compared: 10, recorded before definitions of tools were counted";
+        check(DirectCalls::default(), older);
+        assert_eq!(Stats::default().verdict(), "nothing has ended yet");
+    }
+
+    #[test]
+    fn losses_are_told_in_words() {
+        let direct = DirectCalls {
+            compared: 8,
+            cheaper: 6,
+            tokens_less: 300,
+            saved: -40,
+            without_calls: 2,
+            without_calls_tokens: 60,
+        };
+        assert_eq!(
+            stats(direct).lines(),
+            [
+                "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
+                "time: 0.0 ms on average, 95 of 100 within 0.0 ms",
+                "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read",
+                "programs with calls: 8, took 40 tokens more than the same calls, made directly; direct calls would have been cheaper for 6 of them, by 300 tokens together",
+                "programs without calls: 2, took 60 tokens; there is nothing to compare them with",
+                "tool calls: 0, 0 failed",
+                "hint: 6 of 8 programs with calls took more than the calls alone, by 300 tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md",
+            ]
+        );
+    }
+}

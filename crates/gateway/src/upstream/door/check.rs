@@ -1,0 +1,73 @@
+//! Check: the arguments fit, and are written as they will be sent.
+
+use std::sync::Arc;
+
+use gristmill_domain::catalogue::ToolDefinition;
+use serde_json::Value;
+
+use super::resolve::{Resolved, Target, ToolTarget};
+use crate::ports::{CallWatcher, ToolFailure};
+use crate::upstream::connection::UpstreamCall;
+use crate::upstream::parameter_headers::parameter_headers;
+use crate::upstream::server::Server;
+
+/// A request that may be sent.
+pub(super) struct Checked {
+    pub server: Arc<Server>,
+    pub outgoing: Outgoing,
+    pub watcher: CallWatcher,
+}
+
+/// A request as it will be sent.
+pub(super) enum Outgoing {
+    Tool {
+        /// As the caller saw it: the server may offer another one by now.
+        definition: Arc<ToolDefinition>,
+        call: UpstreamCall,
+    },
+    /// To read what has this URI.
+    Resource(String),
+    Prompt {
+        name: String,
+        /// A JSON object.
+        arguments: String,
+    },
+}
+
+impl Outgoing {
+    pub fn bytes(&self) -> u64 {
+        let text = match self {
+            Outgoing::Tool { call, .. } => &call.arguments,
+            Outgoing::Resource(uri) => uri,
+            Outgoing::Prompt { arguments, .. } => arguments,
+        };
+        text.len() as u64
+    }
+}
+
+/// Checks the arguments of a tool by its schema. Those of prompts are their server's to judge.
+pub(super) fn check(resolved: Resolved) -> Result<Checked, ToolFailure> {
+    let Resolved { server, target, watcher } = resolved;
+    let outgoing = match target {
+        Target::Tool(tool) => checked_tool(tool)?,
+        Target::Resource(uri) => Outgoing::Resource(uri),
+        Target::Prompt(name, arguments) => {
+            Outgoing::Prompt { name, arguments: Value::Object(arguments).to_string() }
+        }
+    };
+    Ok(Checked { server, outgoing, watcher })
+}
+
+fn checked_tool(tool: ToolTarget) -> Result<Outgoing, ToolFailure> {
+    let ToolTarget { definition, check, mut arguments, progress, asker } = tool;
+    check.fit(&mut arguments);
+    check.check(&arguments).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+    let call = UpstreamCall {
+        tool: definition.name.clone(),
+        headers: parameter_headers(&definition.input_schema, &arguments),
+        arguments: Value::Object(arguments).to_string(),
+        progress,
+        asker,
+    };
+    Ok(Outgoing::Tool { definition, call })
+}

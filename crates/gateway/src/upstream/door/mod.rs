@@ -1,0 +1,79 @@
+//! The door: whatever is sent to a server passes here, with whoever asks for it. Each stage takes what
+//! the one before returns, so that none can be left out:
+//!
+//! `resolve` (which server, which of its things) → `check` (arguments) → `admit` (a place among the
+//! calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
+//! the caller reads it). A `Passage` measures and records beside them.
+//!
+//! Walls: a connection is opened up only here and by those who list what a server offers.
+
+mod admit;
+mod answer;
+mod check;
+mod failure;
+mod passage;
+mod request;
+mod resolve;
+mod send;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use gristmill_domain::ToolAnswer;
+
+use super::registry::Registry;
+use super::snapshot::Snapshot;
+use crate::ids::Caller;
+use crate::ports::{CallObserver, ToolFailure};
+use admit::admit;
+use answer::answer;
+use check::check;
+use passage::Passage;
+use resolve::resolve;
+use send::send;
+
+pub use request::DoorRequest;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Door {
+    registry: Arc<Registry>,
+    observer: Option<Arc<dyn CallObserver>>,
+}
+
+impl Door {
+    pub(super) fn new(registry: Arc<Registry>, observer: Option<Arc<dyn CallObserver>>) -> Self {
+        Self { registry, observer }
+    }
+
+    /// Has a request answered by its server, for a caller who has seen these tools. Dropping the future
+    /// takes the request back.
+    pub(super) async fn pass(
+        &self,
+        caller: &Caller,
+        seen: &Snapshot,
+        request: DoorRequest,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let mut passage = Passage::begin(self.observer.clone(), caller, &request);
+        let outcome = self.carry_out(seen, request, &mut passage).await;
+        passage.end(&outcome);
+        outcome
+    }
+
+    async fn carry_out(
+        &self,
+        seen: &Snapshot,
+        request: DoorRequest,
+        passage: &mut Passage,
+    ) -> Result<ToolAnswer, ToolFailure> {
+        let resolved = resolve(&self.registry, seen, request).await?;
+        passage.resolved(&resolved);
+        let checked = check(resolved)?;
+        passage.checked(&checked);
+        let _place = admit(&checked.server).await?;
+        let raw = send(&self.registry, &checked).await?;
+        passage.received(&raw);
+        answer(&checked, &raw)
+    }
+}

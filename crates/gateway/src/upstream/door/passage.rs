@@ -1,0 +1,64 @@
+//! Measures one request on its way through the door, and has it recorded however it ends.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gristmill_domain::ToolAnswer;
+
+use super::check::Checked;
+use super::request::DoorRequest;
+use super::resolve::Resolved;
+use crate::ids::Caller;
+use crate::ports::{CallEnd, CallFacts, CallObserver, ToolFailure};
+
+/// Recorded when it is dropped: whoever is cancelled drops it on the way.
+pub(super) struct Passage {
+    observer: Option<Arc<dyn CallObserver>>,
+    began: Instant,
+    facts: CallFacts,
+}
+
+impl Passage {
+    pub fn begin(observer: Option<Arc<dyn CallObserver>>, caller: &Caller, request: &DoorRequest) -> Self {
+        let facts = CallFacts {
+            caller: caller.clone(),
+            kind: request.kind(),
+            server: None,
+            name: request.name().to_owned(),
+            request_bytes: 0,
+            answer_bytes: 0,
+            took: Duration::ZERO,
+            end: CallEnd::Cancelled,
+        };
+        Self { observer, began: Instant::now(), facts }
+    }
+
+    pub fn resolved(&mut self, resolved: &Resolved) {
+        self.facts.server = Some(resolved.server.name().to_owned());
+        self.facts.name = resolved.target.name().to_owned();
+    }
+
+    pub fn checked(&mut self, checked: &Checked) {
+        self.facts.request_bytes = checked.outgoing.bytes();
+    }
+
+    pub fn received(&mut self, raw: &str) {
+        self.facts.answer_bytes = raw.len() as u64;
+    }
+
+    pub fn end(mut self, outcome: &Result<ToolAnswer, ToolFailure>) {
+        self.facts.end = match outcome {
+            Ok(_) => CallEnd::Answered,
+            Err(failure) => CallEnd::Failed { code: failure.code(), was_sent: !failure.was_not_sent() },
+        };
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        if let Some(observer) = &self.observer {
+            self.facts.took = self.began.elapsed();
+            observer.passed(&self.facts);
+        }
+    }
+}

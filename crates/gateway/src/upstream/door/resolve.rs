@@ -1,0 +1,167 @@
+//! Resolve: a name or a URI of ours becomes one thing of one server.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use gristmill_domain::catalogue::{Resolved as Found, ToolDefinition, fold};
+use gristmill_domain::validate::ArgumentCheck;
+use gristmill_domain::{nearest, one_line, resource_uri};
+use serde_json::{Map, Value};
+
+use super::failure::{held_back, unreached};
+use super::request::DoorRequest;
+use crate::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure};
+use crate::upstream::registry::Registry;
+use crate::upstream::server::Server;
+use crate::upstream::snapshot::Snapshot;
+
+/// Names that are suggested for one that is not there.
+const NEAREST_MAX: usize = 3;
+
+/// What is given back of a name that is not there.
+const NAME_CHARS_MAX: usize = 200;
+
+/// A request whose server is known.
+pub(super) struct Resolved {
+    pub server: Arc<Server>,
+    pub target: Target,
+    pub watcher: CallWatcher,
+}
+
+/// What is asked of that server.
+pub(super) enum Target {
+    Tool(ToolTarget),
+    /// By its own URI.
+    Resource(String),
+    /// By its own name.
+    Prompt(String, Map<String, Value>),
+}
+
+pub(super) struct ToolTarget {
+    /// As the caller saw it.
+    pub definition: Arc<ToolDefinition>,
+    pub check: Arc<ArgumentCheck>,
+    pub arguments: Map<String, Value>,
+    pub progress: ProgressSink,
+    pub asker: Asker,
+}
+
+impl Target {
+    /// What it is called by its server.
+    pub fn name(&self) -> &str {
+        match self {
+            Target::Tool(tool) => &tool.definition.name,
+            Target::Resource(uri) => uri,
+            Target::Prompt(name, _) => name,
+        }
+    }
+}
+
+/// Finds the server of a request. Tools are looked for in what the caller has seen.
+pub(super) async fn resolve(
+    registry: &Registry,
+    seen: &Snapshot,
+    request: DoorRequest,
+) -> Result<Resolved, ToolFailure> {
+    match request {
+        DoorRequest::CallTool(call) => tool(registry, seen, call).await,
+        DoorRequest::ReadResource { uri, watcher } => resource(registry, &uri, watcher),
+        DoorRequest::GetPrompt { name, arguments } => {
+            registry.known_soon().await;
+            prompt(registry, &name, arguments)
+        }
+    }
+}
+
+async fn tool(registry: &Registry, seen: &Snapshot, call: ToolCall) -> Result<Resolved, ToolFailure> {
+    let undiscovered = undiscovered(registry, &call.name);
+    // The ordinary case: every server has been heard of.
+    if undiscovered.is_empty() || !matches!(seen.lookup().resolve(&call.name), Found::None(_)) {
+        return tool_in(registry, seen, call);
+    }
+    let starting: Vec<_> = undiscovered.iter().map(|server| call.watcher.starting(server.name())).collect();
+    join_all(undiscovered.into_iter().map(|server| server.wait_until_discovered())).await;
+    drop(starting);
+    tool_in(registry, &registry.snapshot(), call)
+}
+
+fn tool_in(registry: &Registry, snapshot: &Snapshot, call: ToolCall) -> Result<Resolved, ToolFailure> {
+    let ToolCall { name, arguments, progress, asker, watcher } = call;
+    let (offered_by, tool) = match snapshot.lookup().resolve(&name) {
+        Found::One(server, tool) => (server, tool),
+        Found::Several(candidates) => return Err(ToolFailure::Ambiguous { name, candidates }),
+        Found::None(nearest) => return Err(unknown_tool(registry, name, nearest)),
+    };
+    let Some(server) = registry.server(&offered_by.offer.name) else {
+        return Err(ToolFailure::Unknown { name, nearest: Vec::new() });
+    };
+    let definition = Arc::clone(&tool.definition);
+    let check = snapshot.check_of(&format!("{}.{}", offered_by.folder, tool.stem), &definition);
+    let target = Target::Tool(ToolTarget { definition, check, arguments, progress, asker });
+    Ok(Resolved { server: Arc::clone(server), target, watcher })
+}
+
+/// Servers of which nothing is known yet, and that may have this tool.
+fn undiscovered<'a>(registry: &'a Registry, name: &str) -> Vec<&'a Arc<Server>> {
+    let all: Vec<&Arc<Server>> =
+        registry.servers().iter().filter(|server| server.is_undiscovered()).collect();
+    let named = |server: &&Arc<Server>| {
+        let mut splits = name.match_indices(['.', '/']);
+        splits.any(|(at, _)| fold(&name[..at]) == fold(server.name()))
+    };
+    match all.iter().copied().find(named) {
+        Some(server) => vec![server],
+        // With a server's name in it, it is of no other server.
+        None if name.contains(['.', '/']) => Vec::new(),
+        None => all,
+    }
+}
+
+/// Why a tool that was asked for is not among those that can be called.
+fn unknown_tool(registry: &Registry, name: String, nearest: Vec<String>) -> ToolFailure {
+    for server in registry.servers() {
+        let waiting = server.held_back();
+        if let Some(tool) = waiting.iter().find(|tool| means(&name, server.name(), tool)) {
+            return held_back(server, tool);
+        }
+    }
+    let named = name.split_once(['.', '/']).map_or("", |(server, _)| server);
+    match registry.unreached().find(|(server, _)| fold(server.name()) == fold(named)) {
+        Some((server, failure)) => unreached(server, &failure),
+        None => ToolFailure::Unknown { name, nearest },
+    }
+}
+
+/// Whether a name as it was written is that of a tool, with its server or without.
+fn means(name: &str, server: &str, tool: &str) -> bool {
+    let mut splits = name.match_indices(['.', '/']);
+    fold(name) == fold(tool)
+        || splits.any(|(at, _)| fold(&name[..at]) == fold(server) && fold(&name[at + 1..]) == fold(tool))
+}
+
+fn resource(registry: &Registry, uri: &str, watcher: CallWatcher) -> Result<Resolved, ToolFailure> {
+    let shown = || one_line(uri, NAME_CHARS_MAX);
+    let asked = resource_uri::from_ours(uri).map_err(|why| ToolFailure::BadUri { uri: shown(), why })?;
+    let Some(server) = registry.server(&asked.server) else {
+        let names = registry.servers().iter().map(|server| server.name());
+        let near = nearest(&asked.server, names.map(|name| (name, name)), NEAREST_MAX);
+        let nearest = near.into_iter().map(|name| format!("{}{name}/…", resource_uri::SCHEME)).collect();
+        return Err(ToolFailure::UnknownOffer { name: shown(), nearest });
+    };
+    Ok(Resolved { server: Arc::clone(server), target: Target::Resource(asked.uri), watcher })
+}
+
+fn prompt(registry: &Registry, name: &str, arguments: Map<String, Value>) -> Result<Resolved, ToolFailure> {
+    let found = registry.servers().iter().find_map(|server| {
+        let own = name.strip_prefix(server.name())?.strip_prefix('.')?;
+        server.has_prompt(own).then(|| (server, own.to_owned()))
+    });
+    let Some((server, own)) = found else {
+        let known: Vec<String> = registry.servers().iter().flat_map(|server| server.prompt_names()).collect();
+        let near = nearest(name, known.iter().map(|name| (name.as_str(), name.as_str())), NEAREST_MAX);
+        let nearest = near.into_iter().map(str::to_owned).collect();
+        return Err(ToolFailure::UnknownOffer { name: one_line(name, NAME_CHARS_MAX), nearest });
+    };
+    let target = Target::Prompt(own, arguments);
+    Ok(Resolved { server: Arc::clone(server), target, watcher: CallWatcher::none() })
+}

@@ -1,0 +1,90 @@
+//! Send: over a connection that is there or is made, to a server that still offers what was seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_domain::catalogue::ToolDefinition;
+
+use super::check::{Checked, Outgoing};
+use super::failure::{down, held_back, of_read, of_tool, unreached};
+use crate::ports::ToolFailure;
+use crate::upstream::connection::{Connection, UpstreamFailure};
+use crate::upstream::registry::Registry;
+use crate::upstream::server::Server;
+use crate::upstream::supervisor;
+
+/// A lost connection knows that it is lost: this is for those that are not.
+const LOST_WAIT: Duration = Duration::from_millis(100);
+
+/// Sends a request and waits for the raw JSON of the answer. Sent again, once, if the connection
+/// turned out to be gone before anything was sent.
+pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Result<String, ToolFailure> {
+    let Checked { server, outgoing, watcher } = checked;
+    let mut is_again = false;
+    loop {
+        let connection = match server.current() {
+            Some(connection) => connection,
+            None => {
+                let _starting = watcher.starting(server.name());
+                supervisor::live(registry, server).await.map_err(|failure| unreached(server, &failure))?
+            }
+        };
+        // After the connection: with a new one comes a new offer.
+        still_approved(server, outgoing)?;
+        watcher.sending();
+        let failure = match put(&connection, outgoing).await {
+            Ok(raw) => return Ok(raw),
+            Err(failure) => failure,
+        };
+        let UpstreamFailure::Down(_) = failure else { return Err(worded(server, outgoing, failure)) };
+        let is_lost = is_lost(server, &connection).await;
+        match (outgoing, is_lost, is_again) {
+            (Outgoing::Tool { .. }, true, false) => is_again = true,
+            (Outgoing::Tool { .. }, true, true) => {
+                return Err(down(server, "the connection was lost, and the next one, too"));
+            }
+            // Reading does nothing that could be done twice.
+            (Outgoing::Resource(_) | Outgoing::Prompt { .. }, _, false) => is_again = true,
+            (Outgoing::Tool { .. }, false, _)
+            | (Outgoing::Resource(_) | Outgoing::Prompt { .. }, _, true) => {
+                return Err(unreached(server, &failure));
+            }
+        }
+    }
+}
+
+async fn put(connection: &Connection, outgoing: &Outgoing) -> Result<String, UpstreamFailure> {
+    let upstream = connection.upstream();
+    match outgoing {
+        Outgoing::Tool { call, .. } => upstream.call(call.clone()).await,
+        Outgoing::Resource(uri) => upstream.read_resource(uri).await,
+        Outgoing::Prompt { name, arguments } => upstream.get_prompt(name, arguments).await,
+    }
+}
+
+/// What the caller saw may be older than what the server offers now.
+fn still_approved(server: &Server, outgoing: &Outgoing) -> Result<(), ToolFailure> {
+    let is_same = |seen: &ToolDefinition| server.usable(&seen.name).is_some_and(|now| now.hash == seen.hash);
+    match outgoing {
+        Outgoing::Tool { definition, .. } if !is_same(definition) => Err(held_back(server, &definition.name)),
+        Outgoing::Tool { .. } | Outgoing::Resource(_) | Outgoing::Prompt { .. } => Ok(()),
+    }
+}
+
+/// Whether a connection over which nothing could be sent is gone. If so, the next call makes a new one.
+async fn is_lost(server: &Server, connection: &Connection) -> bool {
+    match tokio::time::timeout(LOST_WAIT, connection.upstream().lost()).await {
+        Ok(why) => {
+            server.lost(connection, why).await;
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+fn worded(server: &Server, outgoing: &Outgoing, failure: UpstreamFailure) -> ToolFailure {
+    match outgoing {
+        Outgoing::Tool { definition, .. } => of_tool(server, definition, failure),
+        Outgoing::Resource(_) | Outgoing::Prompt { .. } => of_read(server, failure),
+    }
+}

@@ -1,0 +1,58 @@
+//! A gateway without any tool.
+
+use std::path::Path;
+
+use gristmill_domain::ToolAnswer;
+use gristmill_domain::catalogue::Lookup;
+use serde_json::Value;
+
+use super::search_answer::search_answer;
+use super::snapshot::Snapshot;
+use crate::ids::Caller;
+use crate::ports::{
+    BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools,
+};
+
+/// Knows no tool and no resource; skills are found all the same.
+pub struct NoTools;
+
+impl Tools for NoTools {
+    fn call<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        call: ToolCall,
+    ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async move { Err(ToolFailure::Unknown { name: call.name, nearest: Vec::new() }) })
+    }
+
+    fn read_resource<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        _uri: &'a str,
+        _watcher: CallWatcher,
+    ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
+        Box::pin(async { Err(ToolFailure::BadArguments("there are no resources here".to_owned())) })
+    }
+
+    fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
+        if skills.is_empty() {
+            return Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()));
+        }
+        let nothing_else = Snapshot::default();
+        let answer = nothing_else.search(search, skills);
+        let answer = answer.map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+        Ok(search_answer(&answer, &nothing_else.rendered(&answer)))
+    }
+
+    fn definition_tokens(&self, _name: &str) -> Option<DefinitionTokens> {
+        None
+    }
+
+    fn lookup(&self) -> Option<&Lookup> {
+        None
+    }
+
+    fn tree(&self) -> Option<&Path> {
+        None
+    }
+}

@@ -1,0 +1,219 @@
+//! All servers, what is approved of them, and the snapshot that is made of what they offer.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use gristmill_domain::ServerSettings;
+use gristmill_domain::catalogue::{Approve, fold};
+use parking_lot::RwLock;
+use tokio::sync::watch;
+
+use super::connection::{Connector, UpstreamFailure};
+use super::offer_cache::{OfferCache, file_stem};
+use super::pin_file::{ApproveError, PinFile};
+use super::server::Server;
+use super::server_log::ServerLog;
+use super::snapshot::Snapshot;
+use super::startup::UpstreamFolders;
+use super::tree_store::TreeStore;
+
+/// How long programs and searches wait for servers of which nothing is known yet.
+const DISCOVERY_WAIT: Duration = Duration::from_secs(10);
+
+/// The same for what a program does not name, but may come upon.
+const LOOK_WAIT: Duration = Duration::from_secs(5);
+
+/// By what a program looks around, in the tree or by asking. Skills may name servers that it does not.
+const LOOKS_AROUND: &[&str] = &["search_tools", "list_tools", "list_servers", "servers/index", "skills"];
+
+pub(super) struct Registry {
+    connector: Arc<dyn Connector>,
+    can_ask: bool,
+    servers: Vec<Arc<Server>>,
+    by_name: HashMap<String, Arc<Server>>,
+    offers: OfferCache,
+    pins: PinFile,
+    trees: Arc<TreeStore>,
+    snapshot: RwLock<Arc<Snapshot>>,
+    /// Counts the changes of what is offered.
+    changes: watch::Sender<u64>,
+}
+
+impl Registry {
+    /// Reads what is known of each server that is enabled.
+    pub(super) fn open(
+        settings: Vec<ServerSettings>,
+        connector: Arc<dyn Connector>,
+        can_ask: bool,
+        folders: &UpstreamFolders,
+    ) -> Self {
+        let offers = OfferCache::new(folders.cache.join("offers"));
+        let logs = folders.cache.join("logs");
+        let enabled = settings.into_iter().filter(|settings| settings.enabled).collect();
+        let servers = in_parallel(enabled, |settings: ServerSettings| {
+            let log = ServerLog::in_file(logs.join(format!("{}.log", file_stem(&settings.name))));
+            let kept = offers.read(&settings);
+            Arc::new(Server::new(settings, kept, log))
+        });
+        let by_name = servers.iter().map(|server| (server.name().to_owned(), Arc::clone(server))).collect();
+        let registry = Self {
+            connector,
+            can_ask,
+            by_name,
+            offers,
+            pins: PinFile::new(folders.data.join("pins.json")),
+            trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
+            snapshot: RwLock::default(),
+            changes: watch::Sender::new(0),
+            servers,
+        };
+        for server in registry.servers.iter().filter(|server| server.is_known()) {
+            registry.review(server);
+        }
+        registry.renew();
+        registry
+    }
+
+    pub(super) fn connector(&self) -> &dyn Connector {
+        self.connector.as_ref()
+    }
+
+    pub(super) fn can_ask(&self) -> bool {
+        self.can_ask
+    }
+
+    pub(super) fn servers(&self) -> &[Arc<Server>] {
+        &self.servers
+    }
+
+    pub(super) fn server(&self, name: &str) -> Option<&Arc<Server>> {
+        self.by_name.get(name)
+    }
+
+    pub(super) fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshot.read())
+    }
+
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Waits until something is known of every server, or it is known to be down.
+    pub(super) async fn known(&self) {
+        join_all(self.servers.iter().map(|server| server.wait_until_discovered())).await;
+    }
+
+    /// The same, but not for long: a server that hangs must not keep programs waiting that have
+    /// nothing to do with it. Whoever calls a tool of such a server waits for that server.
+    pub(super) async fn known_soon(&self) {
+        let _ = tokio::time::timeout(DISCOVERY_WAIT, self.known()).await;
+    }
+
+    /// Waits for the servers that a program names, and for no other: one that hangs has nothing to do with
+    /// it. A program that looks around finds those that are there soon.
+    pub(super) async fn known_for(&self, program: &str) {
+        let undiscovered: Vec<_> = self.servers.iter().filter(|server| server.is_undiscovered()).collect();
+        // The ordinary case: every server has been heard of.
+        if undiscovered.is_empty() {
+            return;
+        }
+        let words = folded_words(program);
+        let (named, others): (Vec<_>, Vec<_>) =
+            undiscovered.into_iter().partition(|server| words.contains(&fold(server.name())));
+        let others = if looks_around(program) { others } else { Vec::new() };
+        tokio::join!(discovered_within(DISCOVERY_WAIT, named), discovered_within(LOOK_WAIT, others));
+    }
+
+    /// Makes what all servers offer into a new snapshot, if any of it changed.
+    pub(super) fn renew(&self) {
+        let mut current = self.snapshot.write();
+        let new = Snapshot::of(&self.servers, Arc::clone(&self.trees));
+        if new.is_same_as(&current) {
+            return;
+        }
+        let offers_the_same = new.offers_the_same_as(&current);
+        *current = Arc::new(new);
+        drop(current);
+        if !offers_the_same {
+            self.changes.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// A server has told us what it offers.
+    pub(super) fn offered(&self, server: &Server) {
+        self.review(server);
+        self.renew();
+        if let Some(offer) = server.to_cache() {
+            self.offers.write(&server.settings, &offer);
+        }
+    }
+
+    pub(super) fn approve(&self, server: &str, what: Approve<'_>) -> Result<Vec<String>, ApproveError> {
+        let known = self.server(server).ok_or_else(|| ApproveError::NoServer(server.to_owned()))?;
+        let approved = self.pins.approve(server, what, &known.offered())?;
+        self.review(known);
+        self.renew();
+        Ok(approved)
+    }
+
+    /// Compares what a server offers with what was approved.
+    fn review(&self, server: &Server) {
+        server.reviewed(self.pins.review(server.name(), &server.offered(), server.settings.accept));
+    }
+
+    /// Servers that have no tools because they could not be reached yet, and why.
+    pub(super) fn unreached(&self) -> impl Iterator<Item = (&Arc<Server>, UpstreamFailure)> {
+        let unknown = self.servers.iter().filter(|server| !server.is_known());
+        unknown.filter_map(|server| Some((server, server.last_failure()?)))
+    }
+
+    /// Servers that are not there now, as far as is known, whatever was known of them before.
+    pub(super) fn down(&self) -> impl Iterator<Item = (&Arc<Server>, UpstreamFailure)> {
+        let gone = self.servers.iter().filter(|server| server.is_disconnected());
+        gone.filter_map(|server| Some((server, server.last_failure()?)))
+    }
+}
+
+/// Reading many offers is a matter of parsing: all cores do it.
+fn in_parallel<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let each = items.len().div_ceil(cores).max(1);
+    let mut items = items.into_iter();
+    let work = &work;
+    std::thread::scope(|scope| {
+        let mut parts = Vec::new();
+        loop {
+            let part: Vec<T> = items.by_ref().take(each).collect();
+            if part.is_empty() {
+                break;
+            }
+            parts.push(scope.spawn(move || part.into_iter().map(work).collect::<Vec<R>>()));
+        }
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+async fn discovered_within(limit: Duration, servers: Vec<&Arc<Server>>) {
+    let known = join_all(servers.into_iter().map(|server| server.wait_until_discovered()));
+    let _ = tokio::time::timeout(limit, known).await;
+}
+
+/// Whether a program asks what there is, or reads the folder of all servers.
+fn looks_around(program: &str) -> bool {
+    let mut folders = program.match_indices("servers").map(|(at, word)| &program[at + word.len()..]);
+    let is_whole_folder = |rest: &str| rest.trim_start_matches('/').starts_with(['"', '\'']);
+    LOOKS_AROUND.iter().any(|word| program.contains(word)) || folders.any(is_whole_folder)
+}
+
+/// Every word of a program that may be a server's name, however it is spelled: `google-drive`,
+/// `google_drive`, `mcp__google_drive__get_document`.
+fn folded_words(program: &str) -> HashSet<String> {
+    let is_within = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let runs = program.split(|c: char| !is_within(c)).filter(|run| !run.is_empty());
+    runs.flat_map(|run| std::iter::once(run).chain(run.split("__")).chain(run.split('-'))).map(fold).collect()
+}

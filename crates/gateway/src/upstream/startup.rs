@@ -1,0 +1,45 @@
+//! How upstreams are started.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::ports::CallObserver;
+
+/// When servers are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Refresh {
+    /// Not by itself, not even one of which nothing is known.
+    Never,
+    /// When a call needs one; at once, if nothing is known of it.
+    #[default]
+    WhenUsed,
+    /// At once, all of them, while nobody waits.
+    InBackground,
+}
+
+/// How upstreams are started.
+#[derive(Clone, Default)]
+pub struct Startup {
+    /// When servers are reached.
+    pub refresh: Refresh,
+    /// Whether servers are told that they may ask questions. Without it they are told that nobody is
+    /// there to answer.
+    pub can_ask: bool,
+    /// Who hears of everything that is sent to a server.
+    pub observer: Option<Arc<dyn CallObserver>>,
+}
+
+impl From<Refresh> for Startup {
+    fn from(refresh: Refresh) -> Self {
+        Self { refresh, ..Self::default() }
+    }
+}
+
+/// Where upstreams keep what they know.
+#[derive(Clone, Debug)]
+pub struct UpstreamFolders {
+    /// What must last: approvals.
+    pub data: PathBuf,
+    /// What can be made again: offers, trees, logs.
+    pub cache: PathBuf,
+}

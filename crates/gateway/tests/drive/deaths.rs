@@ -1,0 +1,128 @@
+//! Workers that die, and workers that do not.
+
+use gristmill_gateway::ExecuteRequest;
+use gristmill_gateway::domain::Code;
+use gristmill_testkit::scripted_worker::{Exits, Fork, Life, Script, Step, ZygoteStep, script};
+use rustix::process::Signal;
+
+use crate::stage::{Stage, check_failure, limits_with, trials};
+
+trials![
+    a_worker_that_ends_by_itself_is_lost,
+    every_signal_has_its_code,
+    a_worker_that_hangs_up_and_lives_on_is_ended,
+    a_worker_that_takes_no_program_is_lost,
+    a_worker_that_never_reads_its_program_is_ended_at_the_deadline,
+    silence_until_the_deadline_ends_the_worker,
+    without_pidfds_the_zygote_ends_the_worker,
+    a_caller_who_cancels_ends_the_worker,
+    a_caller_who_leaves_ends_the_worker,
+    the_death_of_the_zygote_ends_the_program,
+    an_end_that_nobody_tells_of_is_waited_for_a_moment,
+];
+
+fn lost(stage: &Stage, script: &Script, message: &str) {
+    stage.fails(script, Code::WorkerLost, "worker_lost", message);
+    stage.works();
+}
+
+fn a_worker_that_ends_by_itself_is_lost() {
+    let stage = Stage::sound();
+    lost(&stage, &script().step(Step::Exit(0)), "ended by itself with code 0");
+    lost(&stage, &script().print("x").step(Step::Exit(3)), "ended by itself with code 3");
+    stage.ends();
+}
+
+fn every_signal_has_its_code() {
+    let stage = Stage::sound();
+    let dies = |signal: Signal| script().step(Step::Signal(signal.as_raw()));
+    lost(&stage, &dies(Signal::KILL), "ended from outside (signal 9)");
+    lost(&stage, &dies(Signal::TERM), "ended from outside (signal 15)");
+    for signal in [Signal::PROF, Signal::XCPU] {
+        stage.fails(&dies(signal), Code::CpuTime, "limit", "cpu_time");
+    }
+    let not_on_its_list = "a system call that is not on its list";
+    stage.fails(&dies(Signal::SYS), Code::WorkerMisbehaved, "worker_misbehaved", not_on_its_list);
+    stage.works_and_ends();
+}
+
+fn a_worker_that_hangs_up_and_lives_on_is_ended() {
+    let stage = Stage::sound();
+    lost(&stage, &script().step(Step::HangUp).step(Step::Stall), "signal 9");
+    stage.ends();
+}
+
+fn a_worker_that_takes_no_program_is_lost() {
+    let fork = Fork::Child(vec![Step::StopReading, Step::hello(), Step::Stall]);
+    let stage = Stage::new(Life::forks([fork]), |world| world);
+    lost(&stage, &script().print("x"), "signal 9");
+    stage.ends();
+}
+
+fn a_worker_that_never_reads_its_program_is_ended_at_the_deadline() {
+    let limits = limits_with(&[("wall_time", "200ms")]);
+    let fork = Fork::Child(vec![Step::hello(), Step::Stall]);
+    let stage = Stage::new(Life::forks([fork]), |world| world.limits(limits));
+    let request = ExecuteRequest::python("#".repeat(1_000_000));
+    check_failure(&stage.world().execute(request), Code::WallTime, "limit", "200 ms");
+    stage.has_no_child();
+    stage.ends();
+}
+
+fn silence_until_the_deadline_ends_the_worker() {
+    let stage = Stage::limited(&[("wall_time", "200ms")]);
+    let report = stage.fails(&script().print("x").step(Step::Stall), Code::WallTime, "limit", "200 ms");
+    assert_eq!(report.stdout, "x");
+    assert!(report.total_time_ms >= 200.0, "{}", report.total_time_ms);
+    stage.has_no_child();
+    stage.ends();
+}
+
+fn without_pidfds_the_zygote_ends_the_worker() {
+    let limits = limits_with(&[("wall_time", "200ms")]);
+    let stage = Stage::new(Life::forks([Fork::WithoutPidfd]), |world| world.limits(limits));
+    stage.fails(&script().step(Step::Stall), Code::WallTime, "limit", "200 ms");
+    stage.has_no_child();
+    stage.ends();
+}
+
+fn a_caller_who_cancels_ends_the_worker() {
+    let stage = Stage::sound();
+    let request = stage.request(&script().print("x").step(Step::Stall));
+    let report = stage.world().block_on(async {
+        let mut execution = stage.world().gateway().execute(request);
+        execution.next_event().await.expect("the output");
+        execution.cancel();
+        execution.finish().await
+    });
+    check_failure(&report, Code::Cancelled, "cancelled", "cancelled by the caller");
+    assert_eq!(report.stdout, "x");
+    stage.works_and_ends();
+}
+
+fn a_caller_who_leaves_ends_the_worker() {
+    let stage = Stage::sound();
+    let request = stage.request(&script().print("x").step(Step::Stall));
+    stage.world().block_on(async {
+        let mut execution = stage.world().gateway().execute(request);
+        execution.next_event().await.expect("the output");
+    });
+    stage.has_no_child();
+    stage.works_and_ends();
+}
+
+fn the_death_of_the_zygote_ends_the_program() {
+    let stage = Stage::sound();
+    let script = script().print("x").zygote(ZygoteStep::Signal(9)).step(Step::Stall);
+    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "lost together with its zygote");
+    assert_eq!(report.stdout, "x");
+    stage.works();
+    assert_eq!(stage.starts(), 2);
+    stage.ends();
+}
+
+fn an_end_that_nobody_tells_of_is_waited_for_a_moment() {
+    let stage = Stage::new(Life::exits(Exits::Untold), |world| world);
+    lost(&stage, &script().step(Step::Exit(0)), "lost together with its zygote");
+    stage.ends();
+}

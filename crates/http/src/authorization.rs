@@ -1,0 +1,113 @@
+//! Who sends a request, by the bearer token in its header and nowhere else, and whether that is enough
+//! for what it wants.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use gristmill_gateway::access::{AccessTokens, Caller, Scope, TokenRefused};
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use crate::answers::failed;
+
+/// No header that we take is longer; what is, is no token.
+const HEADER_BYTES_MAX: usize = 4096;
+
+const INVALID: &str = "Bearer realm=\"gristmill\", error=\"invalid_token\"";
+const REQUIRED: &str = "Bearer realm=\"gristmill\"";
+
+/// What a request must show before a router sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing: it says nothing that is worth a token.
+    Open,
+    /// A good token, where tokens are required. The router finds the [`Caller`] among the request's
+    /// extensions.
+    Caller,
+    /// The same, with this scope. Whoever is on this machine and needs no token has all scopes.
+    Scope(Scope),
+}
+
+/// Where tokens are checked, and whether there must be one.
+#[derive(Clone)]
+pub(crate) struct Authority {
+    pub(crate) tokens: Option<Arc<AccessTokens>>,
+    pub(crate) token_required: bool,
+}
+
+/// What one router asks for.
+#[derive(Clone)]
+pub(crate) struct Requirement {
+    pub(crate) authority: Authority,
+    pub(crate) scope: Option<Scope>,
+}
+
+/// Passes on what may pass, with its caller.
+pub(crate) async fn authorize(
+    State(requirement): State<Requirement>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let caller = match requirement.authority.caller(request.headers()) {
+        Ok(caller) => caller,
+        Err(refused) => return *refused,
+    };
+    if let Some(scope) = requirement.scope.filter(|scope| !caller.may(*scope)) {
+        let why =
+            format!("this needs a token with the scope `{scope}` (gristmill token new NAME --scope {scope})");
+        return failed(StatusCode::FORBIDDEN, why);
+    }
+    request.extensions_mut().insert(caller);
+    next.run(request).await
+}
+
+impl Authority {
+    /// A token that is sent must be good, also where none is needed.
+    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Box<Response>> {
+        let mut given = headers.get_all(AUTHORIZATION).iter();
+        let Some(header) = given.next() else {
+            if self.token_required {
+                let why = "an access token is required: make one with `gristmill token new NAME` and send it as \
+                           `Authorization: Bearer TOKEN`; tokens in the address are not looked at";
+                return Err(unauthorized(why, REQUIRED));
+            }
+            return Ok(Caller::local());
+        };
+        let token = bearer(header).filter(|_| given.next().is_none());
+        let (Some(token), Some(tokens)) = (token, &self.tokens) else {
+            let why = match self.tokens {
+                Some(_) => {
+                    "the `Authorization` header must be one `Bearer TOKEN`; `gristmill token new NAME` makes one"
+                }
+                None => "this server takes no access tokens; leave the `Authorization` header out",
+            };
+            return Err(unauthorized(why, INVALID));
+        };
+        tokens.check(token, SystemTime::now()).map_err(|refused| match refused {
+            TokenRefused::Unknown | TokenRefused::Expired { .. } => {
+                unauthorized(&format!("{refused}; `gristmill token new NAME` makes a new one"), INVALID)
+            }
+            // A stranger is not told where files are; the owner can ask.
+            TokenRefused::Unreadable(_) => unauthorized(
+                "no access token can be checked: the file with the tokens cannot be used; \
+                 `gristmill token list` on the server says why",
+                INVALID,
+            ),
+        })
+    }
+}
+
+fn bearer(header: &HeaderValue) -> Option<&str> {
+    let text = header.to_str().ok().filter(|text| text.len() <= HEADER_BYTES_MAX)?;
+    let (scheme, token) = text.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn unauthorized(why: &str, challenge: &'static str) -> Box<Response> {
+    let mut answer = failed(StatusCode::UNAUTHORIZED, why);
+    answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    Box::new(answer)
+}

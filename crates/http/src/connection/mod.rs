@@ -1,0 +1,97 @@
+//! One connection, from its first byte to its last.
+
+mod answer_body;
+pub(crate) mod request_body;
+mod watch;
+mod watched_stream;
+
+use std::convert::Infallible;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::header::EXPECT;
+use http::{Request, Response, Version};
+use hyper::body::{Body as _, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+use tower_service::Service as _;
+
+use crate::limits::HttpLimits;
+use answer_body::AnswerBody;
+use request_body::RequestBody;
+use watch::Watch;
+use watched_stream::{WatchedStream, bare_answer};
+
+/// What is done for a connection that there is no room for.
+const REFUSAL_TIME: Duration = Duration::from_secs(1);
+
+/// What connections are served with. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Service {
+    pub(crate) router: Router,
+    pub(crate) limits: HttpLimits,
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl Service {
+    async fn answer(mut self, request: Request<Incoming>, watch: Arc<Watch>) -> Response<AnswerBody> {
+        let has_body = !request.body().is_end_stream();
+        let in_flight = watch.begin(has_body, request.version() == Version::HTTP_11);
+        let awaits_go_on = request.headers().contains_key(EXPECT);
+        let request = request
+            .map(|body| Body::new(RequestBody::new(body, awaits_go_on, self.limits, Arc::clone(&watch))));
+        let Ok(answer) = self.router.call(request).await;
+        watch.answer_begins();
+        AnswerBody::of(answer, in_flight, watch, self.limits.half_closed_look)
+    }
+}
+
+/// Serves until either side has enough. When we are asked to end, the request under way is the
+/// last.
+pub(crate) async fn serve(stream: TcpStream, service: Service) {
+    // Answers are written whole: waiting for more would only make them late.
+    let _ = stream.set_nodelay(true);
+    let watch = Arc::new(Watch::default());
+    let (limits, shutdown) = (service.limits, service.shutdown.clone());
+    let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(&watch), limits));
+    let service = service_fn(move |request| {
+        let answer = service.clone().answer(request, Arc::clone(&watch));
+        async move { Ok::<_, Infallible>(answer.await) }
+    });
+    let mut http = http1::Builder::new();
+    // Time is kept beneath, where a wait for the next request differs from a slow one.
+    http.header_read_timeout(None).max_headers(limits.headers).max_header_size(limits.header_bytes);
+    let mut connection = pin!(http.serve_connection(io, service));
+    // How a connection ends is the client's matter: nobody is left to be told.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// Says that there is no room.
+pub(crate) async fn refuse(mut stream: TcpStream, connections: usize) {
+    let why = format!("there are {connections} connections already, and no room for more; come back later");
+    let answer = bare_answer("503 Service Unavailable", &why);
+    let refusing = async {
+        if stream.write_all(&answer).await.is_err() || stream.shutdown().await.is_err() {
+            return;
+        }
+        // Closing with something unread would take the answer back.
+        let mut scrap = [0; 4096];
+        for _ in 0..64 {
+            if !matches!(stream.read(&mut scrap).await, Ok(1..)) {
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(REFUSAL_TIME, refusing).await;
+}

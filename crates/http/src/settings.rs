@@ -1,0 +1,63 @@
+//! How the HTTP server behaves.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gristmill_gateway::access::AccessTokens;
+use gristmill_mcp::EndpointSettings;
+
+use crate::error::HttpError;
+use crate::hosts_and_origins::{Allowed, default_hosts, default_origins};
+use crate::limits::HttpLimits;
+
+#[derive(Clone)]
+pub struct HttpSettings {
+    /// Names under which it is reached: `example.com`, or `example.com:8770` for one port only.
+    pub hosts_allowed: Vec<String>,
+    /// Web pages that may call: `https://app.example.com`, or `http://localhost:*` for any port.
+    pub origins_allowed: Vec<String>,
+    /// Where tokens are checked.
+    pub tokens: Option<Arc<AccessTokens>>,
+    /// Whether there must be one. One that is sent is checked in any case.
+    pub token_required: bool,
+    /// What clients may use up.
+    pub limits: HttpLimits,
+    /// How long requests may go on when we are asked to end.
+    pub grace: Duration,
+}
+
+impl HttpSettings {
+    /// For this address: reached from this machine and by the address itself, called by no page but
+    /// its own, and with a token unless it is loopback.
+    pub fn for_address(address: SocketAddr) -> Self {
+        Self {
+            hosts_allowed: default_hosts(address),
+            origins_allowed: default_origins(address),
+            tokens: None,
+            token_required: !address.ip().is_loopback(),
+            limits: HttpLimits::default(),
+            grace: Duration::from_secs(30),
+        }
+    }
+
+    /// Whether they can be served with.
+    pub fn check(&self) -> Result<(), HttpError> {
+        if self.token_required && self.tokens.is_none() {
+            return Err(HttpError::NoTokens);
+        }
+        Allowed::read(&self.hosts_allowed, &self.origins_allowed).map(drop)
+    }
+
+    /// What the MCP endpoint needs of them.
+    pub fn endpoint(&self) -> EndpointSettings {
+        EndpointSettings {
+            hosts_allowed: self.hosts_allowed.clone(),
+            origins_allowed: self.origins_allowed.clone(),
+            sessions_max: self.limits.sessions,
+            session_idle_time: self.limits.session_idle_time,
+            stream_pulse: self.limits.stream_pulse,
+            body_bytes_max: self.limits.body_bytes,
+        }
+    }
+}

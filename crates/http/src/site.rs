@@ -1,0 +1,55 @@
+//! What is at which address, and what each asks of its callers. Whatever is to be served beside MCP,
+//! such as pages, figures or an interface for programs, is mounted here.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Router, middleware};
+use gristmill_mcp::McpEndpoint;
+use http::{Method, StatusCode};
+
+use crate::answers::{failed, json, method_not_taken};
+use crate::authorization::{Access, Authority, Requirement, authorize};
+use crate::cors::check_host_and_origin;
+use crate::error::HttpError;
+use crate::hosts_and_origins::Allowed;
+use crate::mcp;
+use crate::settings::HttpSettings;
+
+/// A router of its own, with what it asks of its callers. Its addresses must be its own, too: two
+/// routers with the same one are a mistake that shows at the start.
+pub struct Mount {
+    pub router: Router,
+    pub access: Access,
+}
+
+pub(crate) fn router(
+    endpoint: Arc<McpEndpoint>,
+    mounts: Vec<Mount>,
+    settings: &HttpSettings,
+) -> Result<Router, HttpError> {
+    let allowed = Arc::new(Allowed::read(&settings.hosts_allowed, &settings.origins_allowed)?);
+    let authority = Authority { tokens: settings.tokens.clone(), token_required: settings.token_required };
+    let requirement = |scope| Requirement { authority: authority.clone(), scope };
+    let mounted = mounts.into_iter().map(|Mount { router, access }| match access {
+        Access::Open => router,
+        Access::Caller => router.route_layer(middleware::from_fn_with_state(requirement(None), authorize)),
+        Access::Scope(scope) => {
+            router.route_layer(middleware::from_fn_with_state(requirement(Some(scope)), authorize))
+        }
+    });
+    let site = Router::new().merge(health()).merge(mcp::routes(endpoint, requirement(None)));
+    let site = mounted.fold(site, Router::merge).fallback(nothing_here);
+    Ok(site.layer(middleware::from_fn_with_state(allowed, check_host_and_origin)))
+}
+
+fn health() -> Router {
+    let health = || async { json(StatusCode::OK, r#"{"status":"ok","server":"gristmill"}"#) };
+    let not_taken = |method: Method| async move { method_not_taken(&method, "GET", "GET, HEAD") };
+    Router::new().route("/healthz", get(health).fallback(not_taken))
+}
+
+async fn nothing_here() -> Response {
+    failed(StatusCode::NOT_FOUND, format!("there is nothing here; the endpoint is {}", mcp::PATH))
+}

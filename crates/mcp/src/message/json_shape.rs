@@ -1,0 +1,137 @@
+//! Looks at JSON text before anyone parses it: how deep it goes, and whether it uses a key that the
+//! parser keeps for itself. It does not validate; a parser comes after it and can then recurse safely.
+//! Of what is not parsed at all it finds the id that an answer goes to.
+
+use gristmill_json_text::{JsonCapError, JsonCaps, members};
+use serde_json::Value;
+
+/// Arrays and objects inside each other. The parser itself stops at the next one.
+pub(super) const DEPTH_MAX: usize = 127;
+
+/// Values in one message. A row with one field counts as two and takes some 600 bytes when it is parsed,
+/// and is parsed twice: beyond this one connection could fill the memory. A text is one value, however long.
+pub(super) const VALUES_MAX: usize = 200_000;
+
+/// The id of a message that is not parsed. Clients count, or take a UUID.
+const ID_BYTES_MAX: usize = 1_024;
+
+/// The same for an id that is a number: 64 bits have 19 digits and a sign.
+const INTEGER_BYTES_MAX: usize = 20;
+
+/// What a parser must not be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ShapeError {
+    #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
+    Depth,
+    #[error(
+        "a message has at most {VALUES_MAX} values; pass large data as one text of CSV or JSON, as a file of a session, or by a handle"
+    )]
+    Values,
+    /// A key of the parser's own.
+    #[error("keys that begin with `$serde_json::private::` are not taken")]
+    ReservedKey,
+}
+
+/// Passes whatever is safe to parse, valid or not.
+pub(super) fn check(text: &[u8]) -> Result<(), ShapeError> {
+    let caps = JsonCaps { bytes_max: usize::MAX, depth_max: DEPTH_MAX, values_max: VALUES_MAX };
+    match caps.check(text) {
+        Err(JsonCapError::Depth { .. }) => Err(ShapeError::Depth),
+        Err(JsonCapError::ReservedKey) => Err(ShapeError::ReservedKey),
+        Err(JsonCapError::Values { .. }) => Err(ShapeError::Values),
+        Ok(_) | Err(JsonCapError::Bytes { .. }) => Ok(()),
+    }
+}
+
+/// The `id` of a request that is not going to be parsed, as far as it can be read: `None` where there is
+/// none, or no `method` beside it, since the id of an answer is not the client's. One pass, whatever it is.
+pub(super) fn id_of_request(text: &[u8]) -> Option<Value> {
+    let (mut id, mut has_method) = (None, false);
+    for member in members(text) {
+        match member.key {
+            b"\"id\"" => id = id_of(member.value),
+            b"\"method\"" => has_method = member.value.starts_with(b"\""),
+            _ => {}
+        }
+    }
+    id.filter(|_| has_method)
+}
+
+/// A short string or number.
+fn id_of(value: &[u8]) -> Option<Value> {
+    let bytes_max = match value.first()? {
+        b'"' => ID_BYTES_MAX,
+        b'{' | b'[' => return None,
+        _ => INTEGER_BYTES_MAX,
+    };
+    if value.len() > bytes_max {
+        return None;
+    }
+    serde_json::from_slice(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_outside_of_strings_only() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(check(nested(DEPTH_MAX).as_bytes()), Ok(()));
+        assert!(serde_json::from_str::<serde_json::Value>(&nested(DEPTH_MAX)).is_ok());
+        assert_eq!(check(nested(DEPTH_MAX + 1).as_bytes()), Err(ShapeError::Depth));
+        assert_eq!(check("[".repeat(1_000_000).as_bytes()), Err(ShapeError::Depth));
+        let text = serde_json::to_string(&"[{\"\\".repeat(1000)).expect("text");
+        assert_eq!(check(text.as_bytes()), Ok(()));
+        assert_eq!(check(&b"[]".repeat(1000)), Ok(()));
+    }
+
+    #[test]
+    fn keys_of_the_parsers_own_are_found_however_they_are_written() {
+        let check = |text: &str, expected: Result<(), ShapeError>| {
+            assert_eq!(super::check(text.as_bytes()), expected, "{text}");
+        };
+        check(r#"{"$serde_json::private::RawValue": "[]"}"#, Err(ShapeError::ReservedKey));
+        check(r#"{"a": {"\u0024serde_json::private::Number" : "1"}}"#, Err(ShapeError::ReservedKey));
+        check(r#"{"a": "$serde_json::private::Number"}"#, Ok(()));
+        check(r#"{"serde_json": 1}"#, Ok(()));
+    }
+
+    #[test]
+    fn many_small_values_are_refused_before_they_become_large() {
+        let many = |count: usize| format!("[{}0]", "{},".repeat(count));
+        assert_eq!(check(many(VALUES_MAX / 2 - 2).as_bytes()), Ok(()));
+        assert_eq!(check(many(VALUES_MAX / 2 + 2).as_bytes()), Err(ShapeError::Values));
+    }
+
+    #[test]
+    fn the_id_of_a_request_is_found_on_its_first_level_only() {
+        let check = |text: &str, expected: Option<Value>| {
+            assert_eq!(id_of_request(text.as_bytes()), expected, "{text}");
+        };
+        check(r#"{"id":7,"method":"a"}"#, Some(7.into()));
+        check(
+            r#" {"params":{"id":1,"a":"\\\"id\":2"}, "method" : "a" , "id" : "x\"y" }"#,
+            Some("x\"y".into()),
+        );
+        check(r#"{"method":"id","id":-3,"params":[[[["#, Some((-3).into()));
+        check(r#"{"id":7,"result":{"method":"a"}}"#, None);
+        check(r#"{"method":"a","params":{"id":1}}"#, None);
+        check(r#"[{"id":1,"method":"a"}]"#, None);
+        check(r#"{"method":"a","id":{}}"#, None);
+        check(&format!(r#"{{"method":"a","id":{}}}"#, i64::MIN), Some(i64::MIN.into()));
+        for id in [format!("\"{}\"", "x".repeat(ID_BYTES_MAX)), "1".repeat(INTEGER_BYTES_MAX + 1)] {
+            check(&format!(r#"{{"method":"a","id":{id}}}"#), None);
+        }
+    }
+
+    #[test]
+    fn text_that_ends_anywhere_is_no_trouble() {
+        let whole = r#"{"a\"\\": ["b", {"\u0024serde_json::private::Number": 1}]}"#;
+        for end in 0..whole.len() {
+            let _ = check(&whole.as_bytes()[..end]);
+            assert_eq!(id_of_request(&whole.as_bytes()[..end]), None);
+        }
+        assert_eq!(check(b"\"\\"), Ok(()));
+    }
+}

@@ -1,0 +1,14 @@
+//! Incoming messages, checked on their bytes before `rmcp` sees them: the same for standard input and
+//! for HTTP.
+//!
+//! Walls: everything that a client sends is hostile, and bounded in size, depth and number here. A
+//! mistake is answered in words, and the next request works.
+
+mod check;
+mod json_shape;
+mod methods;
+mod refusal;
+
+pub(crate) use check::{Checked, Kind, MODERN, Refused, check};
+pub(crate) use methods::DISCOVER;
+pub use refusal::{Fault, Refusal};

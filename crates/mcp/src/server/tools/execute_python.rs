@@ -1,0 +1,24 @@
+//! `execute_python`: another name for `execute_code`, for callers that are used to it.
+
+use gristmill_gateway::access::Scope;
+
+use super::execute_code::{PROGRAM_OUTPUT, execute, program_properties};
+use super::own_tool::{Annotations, Input, OwnTool, Run};
+use crate::server::profile::Profile;
+
+pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
+    name: "execute_python",
+    title: "Run a Python program",
+    description: include_str!("execute_python.md"),
+    input: Input {
+        properties: |profile| program_properties(profile, None),
+        required: &["code"],
+        shown_in_full_only: &[],
+    },
+    output: PROGRAM_OUTPUT,
+    annotations: Annotations::RUNS_A_PROGRAM,
+    shown_from: Profile::Full,
+    scopes: &[Scope::Execute],
+    errors_are_structured: true,
+    run: Run::Response(|server, call| Box::pin(execute(server, call))),
+};

@@ -1,0 +1,149 @@
+//! `search_tools`: finds tools and skills by words.
+
+use std::sync::Arc;
+
+use gristmill_gateway::domain::Code;
+use gristmill_gateway::domain::search::LIMIT_MAX;
+use gristmill_gateway::ports::ToolSearch;
+use serde::Deserialize;
+use serde_json::{Number, json};
+
+use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, text, texts};
+use super::tool_call::ToolCall;
+use crate::server::GatewayServer;
+use crate::server::answer::Answer;
+use crate::server::arguments::{read_arguments, whole_number};
+use crate::server::profile::Profile;
+use crate::server::trouble::trouble;
+
+pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
+    name: "search_tools",
+    title: "Find tools",
+    description: include_str!("search_tools.md"),
+    input: Input {
+        properties: |_| {
+            json!({
+                "query": text(),
+                "server": text(),
+                "category": text(),
+                "detail_level": {"enum": ["names", "summary", "full"]},
+                "limit": integer(),
+            })
+        },
+        required: &[],
+        shown_in_full_only: &[],
+    },
+    output: Output {
+        properties: || json!({"shown": integer(), "total": integer(), "found": texts(), "more": text()}),
+        required: &["shown", "total", "found"],
+    },
+    annotations: Annotations::READS,
+    shown_from: Profile::Minimal,
+    scopes: &[],
+    errors_are_structured: false,
+    run: Run::Answer(|server, call| Box::pin(search_tools(server, call))),
+};
+
+#[derive(Debug, Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    query: String,
+    #[serde(default)]
+    server: Option<String>,
+    #[serde(default)]
+    category: Option<String>,
+    #[serde(default)]
+    detail_level: Option<String>,
+    #[serde(default)]
+    limit: Option<Number>,
+}
+
+async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
+    let arguments: Arguments = read_arguments(call.arguments)?;
+    let limit = whole_number("limit", arguments.limit.as_ref(), 1..=LIMIT_MAX as u64)?;
+    let upstreams = server.parts.upstreams.as_ref();
+    let offer = match &server.parts.skills {
+        Some(skills) => Arc::clone(skills.look_closely().await.offer()),
+        None => Arc::default(),
+    };
+    let snapshot = match upstreams {
+        Some(upstreams) => {
+            upstreams.known_soon().await;
+            upstreams.snapshot()
+        }
+        None if offer.is_empty() => return Ok(no_servers()),
+        None => Arc::default(),
+    };
+    let search = ToolSearch {
+        query: arguments.query,
+        server: arguments.server,
+        category: arguments.category,
+        detail: arguments.detail_level,
+        limit: limit.map(|limit| limit as usize),
+        offset: None,
+        line: None,
+    };
+    let found = snapshot
+        .search(&search, &offer)
+        .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
+    let trouble = upstreams.and_then(|upstreams| trouble(upstreams, search.server.as_deref()));
+    Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, trouble))
+}
+
+/// What was found, out of the text that a program would be shown.
+fn of_found(rendered: &str, found: usize, total: usize, trouble: Option<String>) -> Answer {
+    let mut lines: Vec<String> = rendered.lines().map(str::to_owned).collect();
+    // The first line says how many, the last how to see more; both are fields of their own.
+    let headline = if lines.is_empty() { String::new() } else { lines.remove(0) };
+    // Fewer than were found if they do not fit.
+    let shown = headline.split(' ').next().and_then(|count| count.parse().ok()).unwrap_or(found);
+    let mut more: Vec<String> = Vec::new();
+    if lines.last().is_some_and(|line| !line.starts_with(' ') && (line.starts_with("More:") || total == 0)) {
+        let last = lines.pop();
+        more.extend(if total == 0 { last } else { Some(how_to_see_more(shown < found)) });
+    }
+    let mut text = headline;
+    for line in lines.iter().chain(&more) {
+        text.push('\n');
+        text.push_str(line);
+    }
+    if let Some(trouble) = trouble {
+        text.push_str(&format!("\n{trouble}"));
+        more.push(trouble);
+    }
+    let mut structured = json!({"shown": shown, "total": total, "found": entries(lines)});
+    if !more.is_empty() {
+        structured["more"] = json!(more.join(" "));
+    }
+    Answer { text, structured, is_error: false }
+}
+
+/// One text for each that was found: its lines are indented below its first.
+fn entries(lines: Vec<String>) -> Vec<String> {
+    let mut entries: Vec<String> = Vec::new();
+    for line in lines {
+        match entries.last_mut() {
+            Some(entry) if line.starts_with(' ') => {
+                entry.push('\n');
+                entry.push_str(line.trim());
+            }
+            Some(_) | None => entries.push(line),
+        }
+    }
+    entries
+}
+
+/// In terms of what this tool takes, which has no offset.
+fn how_to_see_more(is_full: bool) -> String {
+    let first = if is_full { "use detail_level \"names\"" } else { "raise `limit`" };
+    format!("More: {first}, or narrow the query.")
+}
+
+fn no_servers() -> Answer {
+    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    Answer {
+        text: words.to_owned(),
+        structured: json!({"shown": 0, "total": 0, "found": [], "more": words}),
+        is_error: false,
+    }
+}

@@ -1,0 +1,99 @@
+use serde_json::json;
+
+use super::super::*;
+use super::*;
+
+/// What a model is sent of a tool: its name, its description and its input schema.
+fn model_tokens(profile: Profile) -> usize {
+    let sent = ShownTools::new(profile).definitions.into_iter().map(|tool| {
+        json!({"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]})
+    });
+    tokens::count(&Value::from(sent.collect::<Vec<_>>()).to_string())
+}
+
+#[test]
+fn each_profile_keeps_its_budget_of_tokens() {
+    let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
+    println!("tokens of minimal, standard and full: {counted:?}");
+    assert!(counted[0] <= 450, "minimal: {counted:?}");
+    // Privacy is still to come, within 1,400.
+    assert!(counted[1] <= 1_350, "standard: {counted:?}");
+    assert!(counted[2] <= 1_550, "full: {counted:?}");
+}
+
+#[test]
+fn each_tool_is_counted_as_a_model_is_shown_it() {
+    let shown = ShownTools::new(Profile::Minimal);
+    let [code, search] =
+        [&execute_code::EXECUTE_CODE, &search_tools::SEARCH_TOOLS].map(|tool| shown.definition_tokens(tool));
+    // Together they are a list, with brackets and a comma.
+    assert!((code + search).abs_diff(model_tokens(Profile::Minimal) as u64) <= 6, "{code} and {search}");
+    assert!(code > search && search > 20, "{code} and {search}");
+    assert_eq!(shown.definition_tokens(&execute_python::EXECUTE_PYTHON), 0, "it is not shown");
+    assert_eq!(Profile::Minimal.definition_tokens(), code + search);
+}
+
+#[test]
+fn the_tools_for_skills_keep_theirs() {
+    let skill_tools = [
+        &save_skill::SAVE_SKILL,
+        &load_skill::LOAD_SKILL,
+        &list_skills::LIST_SKILLS,
+        &delete_skill::DELETE_SKILL,
+    ];
+    let sent = skill_tools.map(|tool| {
+        json!({"name": tool.name, "description": tool.description.trim_end(), "input_schema": tool.shown_schema(Profile::Standard)})
+    });
+    let counted = tokens::count(&Value::from(sent.to_vec()).to_string());
+    assert!(counted <= 230, "{counted}");
+}
+
+#[test]
+fn the_tool_for_results_keeps_its_own() {
+    let tool = &read_result::READ_RESULT;
+    let sent = json!({"name": tool.name, "description": tool.description.trim_end(), "input_schema": tool.shown_schema(Profile::Standard)});
+    let counted = tokens::count(&sent.to_string());
+    assert!(counted <= 130, "{counted}");
+}
+
+#[test]
+fn the_tool_for_analysis_keeps_its_own() {
+    let tool = &execute_analysis::EXECUTE_ANALYSIS;
+    let sent = json!({"name": tool.name, "description": tool.description.trim_end(), "input_schema": tool.shown_schema(Profile::Standard)});
+    let counted = tokens::count(&sent.to_string());
+    assert!(counted <= 260, "{counted}");
+}
+
+#[test]
+fn a_profile_shows_its_tools_in_a_fixed_order() {
+    let names = |profile| ShownTools::new(profile).names().collect::<Vec<_>>();
+    assert_eq!(names(Profile::Minimal), ["execute_code", "search_tools"]);
+    assert_eq!(
+        names(Profile::Standard),
+        [
+            "execute_code",
+            "search_tools",
+            "get_tool_definition",
+            "get_execution",
+            "execute_analysis",
+            "write_workspace_file",
+            "read_workspace_file",
+            "list_workspace_files",
+            "read_result",
+            "save_skill",
+            "load_skill",
+            "list_skills",
+            "delete_skill",
+            "get_execution_stats"
+        ]
+    );
+    let full = names(Profile::Full);
+    assert_eq!((full.len(), full.last()), (15, Some(&"execute_python")));
+}
+
+#[test]
+fn no_description_is_longer_than_clients_show() {
+    for tool in ALL {
+        assert!(tool.description.len() < 2_000, "{}", tool.name);
+    }
+}

@@ -1,0 +1,45 @@
+//! Servers that are down, or not ready yet, in words for a model that misses their tools.
+
+use gristmill_gateway::domain::catalogue::fold;
+use gristmill_gateway::domain::one_line;
+use gristmill_gateway::upstream::{ServerState, Upstreams};
+
+/// Servers that are down are named, but not a whole page of them.
+const TROUBLES_MAX: usize = 8;
+
+/// Servers whose tools may be missing, in one line; why, if one of them was asked for.
+pub(super) fn trouble(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {
+    let troubled: Vec<(String, String)> = upstreams
+        .statuses()
+        .into_iter()
+        .filter_map(|status| Some((status.name, why(status.state)?)))
+        .collect();
+    if let Some((name, why)) =
+        troubled.iter().find(|(name, _)| asked.is_some_and(|asked| is_named(asked, name)))
+    {
+        return Some(format!("{name} {why}"));
+    }
+    let more = troubled.len().saturating_sub(TROUBLES_MAX);
+    let names: Vec<&str> = troubled.iter().take(TROUBLES_MAX).map(|(name, _)| name.as_str()).collect();
+    match (names.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("Not reached: {}.", names.join(", "))),
+        (false, more) => Some(format!("Not reached: {} and {more} more.", names.join(", "))),
+    }
+}
+
+fn why(state: ServerState) -> Option<String> {
+    match state {
+        ServerState::Down(why) => {
+            Some(format!("is down: {}; the user sees more with `gristmill list`", one_line(&why, 200)))
+        }
+        ServerState::LoginNeeded(_) => Some("needs a login: the user runs `gristmill login`".to_owned()),
+        ServerState::Starting => Some("has not answered yet; try again in a moment".to_owned()),
+        ServerState::Up | ServerState::Idle => None,
+    }
+}
+
+/// Whether a server is meant, in any spelling of its name.
+pub(super) fn is_named(written: &str, name: &str) -> bool {
+    fold(written) == fold(name)
+}

@@ -1,0 +1,34 @@
+//! Which engine runs a program.
+
+use serde::{Deserialize, Serialize};
+
+/// What runs a language. Each engine has its own zygote, so a child never changes its engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum EngineId {
+    Python,
+}
+
+impl EngineId {
+    /// Every engine there is.
+    pub const ALL: &[Self] = &[Self::Python];
+
+    /// A short, stable word: for logs, settings and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+        }
+    }
+
+    /// The language of its programs, for people.
+    pub fn language(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+        }
+    }
+}
+
+impl std::fmt::Display for EngineId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
