@@ -97,8 +97,8 @@ impl McpConnector {
             session.map_err(|error| redactor.clean_failure(error.into()))
         };
         match tokio::time::timeout(limit, opened).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
+            // The limit of the greeting itself is the same one: on a busy machine it may be seen first.
+            Err(_) | Ok(Err(UpstreamFailure::Timeout { .. })) => {
                 let said = request.log.last(1).pop().map(|line| format!("; its last words: {line}"));
                 Err(UpstreamFailure::Down(format!(
                     "it did not come up within {} ms{}",
@@ -106,6 +106,7 @@ impl McpConnector {
                     said.unwrap_or_default()
                 )))
             }
+            Ok(outcome) => outcome,
         }
     }
 
