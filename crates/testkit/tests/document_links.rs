@@ -56,7 +56,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target))
 }
 
-/// The text outside of fences and of code in a line.
+/// The text outside of fences.
 fn without_code(text: &str) -> String {
     let mut is_code = false;
     let mut outside = String::new();
