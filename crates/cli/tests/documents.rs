@@ -1,6 +1,6 @@
 //! The pages that a newcomer follows, as a newcomer follows them: every file that they say to save, every
-//! command in order, and what it prints. In a page, a fence `python NAME` is a file, a fence `console` holds
-//! commands after `$ ` with their output. `…` in an output stands for the rest of its line, or alone for any
+//! command in order, and what it prints. In a page, a fence such as `python NAME.py` is a file, a fence
+//! `console` holds commands after `$ ` with their output. `…` in an output stands for the rest of its line, or alone for any
 //! lines. `UPDATE_EXPECTED=1` writes what is printed into the page.
 
 mod support;
@@ -21,6 +21,48 @@ fn the_tutorial_works_as_shown() {
     follow("docs/tutorial.md");
 }
 
+#[test]
+fn programs_run_as_their_page_shows() {
+    follow("docs/running.md");
+}
+
+#[test]
+fn servers_are_added_searched_and_called_as_their_page_shows() {
+    follow("docs/servers.md");
+}
+
+#[test]
+fn secrets_are_kept_as_their_page_shows() {
+    follow("docs/how-to/secrets.md");
+}
+
+#[test]
+fn local_files_are_read_as_their_page_shows() {
+    follow("docs/how-to/local-csv.md");
+}
+
+#[test]
+fn a_backup_brings_everything_back_as_its_page_shows() {
+    follow("docs/how-to/backup-and-restore.md");
+}
+
+#[test]
+fn every_page_with_commands_and_output_is_tested() {
+    let tested = include_str!("documents.rs");
+    let mut count = 0;
+    for folder in ["", "docs", "docs/how-to"] {
+        for entry in std::fs::read_dir(repository().join(folder)).expect("a folder").flatten() {
+            let page = Path::new(folder).join(entry.file_name());
+            let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
+            if page.extension().is_some_and(|end| end == "md") && text.contains("\n```console\n") {
+                assert!(tested.contains(&format!("follow(\"{}\")", page.display())), "{}", page.display());
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 7);
+}
+
 /// A newcomer with a page.
 struct Reader {
     home: Home,
@@ -29,8 +71,12 @@ struct Reader {
     differences: Vec<String>,
 }
 
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn follow(page: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let path = repository().join(page);
     let text = std::fs::read_to_string(&path).expect("a page");
     let home = Home::new(gristmill(), "documents");
     let mut reader = Reader { home, handles: Vec::new(), differences: Vec::new() };
@@ -51,7 +97,7 @@ impl Reader {
         while let Some(line) = lines.next() {
             followed += &format!("{line}\n");
             let is_console = line == "```console";
-            let file = line.strip_prefix("```python ");
+            let file = file_name(line);
             if !is_console && file.is_none() {
                 continue;
             }
@@ -109,8 +155,11 @@ impl Reader {
                 None => shell.env_remove(name),
             };
         }
-        // So that the configuration is where the page says, below the home.
-        shell.env_remove("XDG_CONFIG_HOME").env("PATH", path.expect("a path")).stdin(Stdio::null());
+        // So that everything is where the pages say, below the home.
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "GRISTMILL_DATA_DIR"] {
+            shell.env_remove(name);
+        }
+        shell.env("PATH", path.expect("a path")).stdin(Stdio::null());
         Ran::of(shell.output().expect("a shell"))
     }
 
@@ -129,6 +178,12 @@ impl Reader {
         let text = text.replace(&*self.home.path().to_string_lossy(), "/home/you");
         text.replace(&*ours().to_string_lossy(), "/usr/local/bin")
     }
+}
+
+/// Of a fence such as `python NAME.py`.
+fn file_name(line: &str) -> Option<&str> {
+    let (_, name) = line.strip_prefix("```")?.split_once(' ')?;
+    name.contains('.').then_some(name)
 }
 
 /// Where the binary is.
