@@ -101,8 +101,9 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 fn a_block_that_cannot_be_tried_needs_a_reason() -> Result<(), Failed> {
-    let found =
-        |text: &str| blocks::find(text).map(|found| found.into_iter().map(|block| block.plan).collect::<Vec<_>>());
+    let found = |text: &str| {
+        blocks::find(text).map(|found| found.into_iter().map(|block| block.plan).collect::<Vec<_>>())
+    };
     let check = |text: &str, expected: Result<Vec<blocks::Plan>, String>| match found(text) == expected {
         true => Ok(()),
         false => Err(Failed::from(format!("{text}\nis {:?}", found(text)))),

@@ -181,7 +181,7 @@ impl Page<'_> {
             except SyntaxError as error:\n        \
             failed.append(f'line {line + (error.lineno or 0)}: {error.msg}')\n\
             assert not failed, failed\n";
-        let context = json!({"programs": self.programs}).to_string();
+        let context = format!("programs={}", json!(self.programs));
         let ran = self.home.run(&["run", "--no-servers", "--context", &context, "-c", code]);
         match ran.code {
             Some(0) => Ok(()),
