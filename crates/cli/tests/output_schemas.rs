@@ -78,7 +78,7 @@ fn programs(outputs: &mut Outputs) {
     let slow = ["run", "--json", "--no-servers", "--timeout", "1s", "-c", "while True: pass"];
     outputs.check("run", &[3], &slow);
     // Too large for its answer: the whole of it is kept.
-    outputs.home.ok(&["run", "--no-servers", "--max-tokens", "200", "-c", "list(range(5000))"]);
+    outputs.home.ok(&["run", "--no-servers", "--max-output-tokens", "200", "-c", "list(range(5000))"]);
     let history = outputs.check_filled("history", &["history", "--json"]);
     for execution in history.as_array().into_iter().flatten() {
         let id = execution["id"].as_str().expect("an id");
