@@ -33,6 +33,8 @@ struct Page<'a> {
     document: &'a Path,
     /// The document with the output that was printed, where that differs.
     updated: String,
+    /// Handles in the document, and what they are here.
+    handles: Vec<(String, String)>,
     /// Programs that are compiled, all at once, with their lines.
     programs: Vec<(usize, String)>,
 }
@@ -46,8 +48,14 @@ pub fn check(document: &Path) -> Result<Done, Failed> {
     }
     let name = document.file_stem().unwrap_or_default().to_string_lossy();
     let home = Home::new(Path::new(env!("CARGO_BIN_EXE_gristmill")), &name);
-    let mut page =
-        Page { home, done: Done::default(), document, updated: text.clone(), programs: Vec::new() };
+    let mut page = Page {
+        home,
+        done: Done::default(),
+        document,
+        updated: text.clone(),
+        handles: Vec::new(),
+        programs: Vec::new(),
+    };
     let mut failures = Vec::new();
     for block in &blocks {
         if let Err(problem) = page.treat(block) {
@@ -124,16 +132,19 @@ impl Page<'_> {
                 self.write(name, &shown)?;
                 continue;
             }
-            let ran = self.run(&format!("exec 2>&1\n{command}"))?;
+            let here =
+                self.handles.iter().fold(command.clone(), |text, (shown, here)| text.replace(shown, here));
+            // Messages are in the output, as on a screen.
+            let ran = self.run(&format!("exec 2>&1\n{here}"))?;
             let fails = shown.lines().any(|line| line.starts_with("error"));
             if (ran.code == Some(0)) == fails {
                 return Err(format!("$ {command}\nended with {:?}\n{}", ran.code, ran.stdout));
             }
+            let printed = self.as_shown(&ran.stdout, &shown);
             // A command with nothing below it only has to work.
-            if shown.is_empty() || shown::is_shown(&shown, &ran.stdout, self.home.path()) {
+            if shown.is_empty() || shown::fits(&shown, &printed) {
                 continue;
             }
-            let printed = shown::as_shown(&ran.stdout, self.home.path());
             if std::env::var_os("UPDATE_EXPECTED").is_none() {
                 return Err(format!("$ {command}\nis shown to print\n{shown}\nand prints\n{printed}"));
             }
@@ -141,6 +152,22 @@ impl Page<'_> {
             self.updated = self.updated.replacen(&old, &new, 1);
         }
         Ok(())
+    }
+
+    /// The output with the document's home, place of the binary and handles.
+    fn as_shown(&mut self, printed: &str, shown: &str) -> String {
+        let new_here =
+            shown::handles(printed).find(|handle| !self.handles.iter().any(|(_, here)| here == handle));
+        let new_shown =
+            shown::handles(shown).find(|handle| !self.handles.iter().any(|(shown, _)| shown == handle));
+        if let (Some(here), Some(shown)) = (new_here, new_shown) {
+            self.handles.push((shown.to_owned(), here.to_owned()));
+        }
+        let text =
+            self.handles.iter().fold(printed.to_owned(), |text, (shown, here)| text.replace(here, shown));
+        let binary = Path::new(env!("CARGO_BIN_EXE_gristmill")).parent().unwrap_or(Path::new("/"));
+        text.replace(&*self.home.path().to_string_lossy(), "/home/you")
+            .replace(&*binary.to_string_lossy(), "/usr/local/bin")
     }
 
     fn succeed(&self, script: &str) -> Result<(), String> {
@@ -152,8 +179,10 @@ impl Page<'_> {
     }
 
     fn run(&self, script: &str) -> Result<Ran, String> {
-        run_within(self.home.shell(script), COMMAND_TIME_MAX)
-            .map_err(|problem| format!("{script}\n{problem}"))
+        let mut shell = self.home.shell(script);
+        // So that the configuration is where documents say, below the home.
+        shell.env_remove("XDG_CONFIG_HOME");
+        run_within(shell, COMMAND_TIME_MAX).map_err(|problem| format!("{script}\n{problem}"))
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), String> {

@@ -4,10 +4,10 @@
 //!
 //! - `<!-- not run: needs a browser -->`: it is left alone, for this reason.
 //! - `<!-- compiled only: the server is made up -->`: a program that is compiled and not run.
-//! - `<!-- file: warm.py -->`: the block is the content of this file, which later commands use.
 //! - `<!-- first: COMMAND -->`: what a shell does before; there may be several.
 //!
-//! In a `console` block, a `cat` of a file that isn't there makes it, from what is shown below it.
+//! A fence `python NAME` is the content of a file, which later commands use. In a `console` block, a `cat` of a
+//! file that isn't there makes it, from what is shown below it.
 
 /// What is to be done with a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn find(document: &str) -> Result<Vec<Block>, String> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        let Some((fence, language)) = fence_of(lines[at]) else {
+        let Some((fence, language, name)) = fence_of(lines[at]) else {
             at += 1;
             continue;
         };
@@ -56,7 +56,7 @@ pub fn find(document: &str) -> Result<Vec<Block>, String> {
         let comments = comments_before(&lines[..at]);
         let first = comments.iter().filter_map(|(_, said)| said.strip_prefix("first:"));
         let first = first.map(|command| command.trim().to_owned()).collect();
-        if let Some(plan) = said_plan(&comments)?.or_else(|| usual_plan(language, &text)) {
+        if let Some(plan) = said_plan(&comments)?.or_else(|| usual_plan(language, name, &text)) {
             found.push(Block { line: at + 1, text, first, plan });
         }
         at += length + 2;
@@ -64,11 +64,12 @@ pub fn find(document: &str) -> Result<Vec<Block>, String> {
     Ok(found)
 }
 
-/// The fence and the language of a line that begins a block.
-fn fence_of(line: &str) -> Option<(&str, &str)> {
+/// Of a line that begins a block: its fence, its language, and the word behind that.
+fn fence_of(line: &str) -> Option<(&str, &str, Option<&str>)> {
     let line = line.trim();
     let length = line.bytes().take_while(|byte| *byte == b'`').count();
-    (length >= 3).then(|| (&line[..length], line[length..].split_whitespace().next().unwrap_or_default()))
+    let mut words = line[length..].split_whitespace();
+    (length >= 3).then(|| (&line[..length], words.next().unwrap_or_default(), words.next()))
 }
 
 /// The comments that stand directly before a block, with their line numbers, in order.
@@ -97,15 +98,15 @@ fn said_plan(comments: &[(usize, &str)]) -> Result<Option<Plan>, String> {
                 _ => Ok(Some(Plan::Compiled)),
             };
         }
-        if let Some(name) = said.strip_prefix("file:") {
-            return Ok(Some(Plan::File(name.trim().to_owned())));
-        }
     }
     Ok(None)
 }
 
 /// What is done with a block about which nothing is said.
-fn usual_plan(language: &str, text: &str) -> Option<Plan> {
+fn usual_plan(language: &str, name: Option<&str>, text: &str) -> Option<Plan> {
+    if let Some(name) = name.filter(|_| language == "python") {
+        return Some(Plan::File(name.to_owned()));
+    }
     let plan = match language {
         "sh" | "bash" | "shell" => Plan::Shell,
         "console" => Plan::Console,
