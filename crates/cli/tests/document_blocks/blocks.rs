@@ -6,7 +6,7 @@
 //! - `<!-- compiled only: the server is made up -->`: a program that is compiled and not run.
 //! - `<!-- first: COMMAND -->`: what a shell does before; there may be several.
 //!
-//! A fence `python NAME` is the content of a file, which later commands use. In a `console` block, a `cat` of a
+//! A fence such as `python NAME.py` is the content of a file, which later commands use. In a `console` block, a `cat` of a
 //! file that isn't there makes it, from what is shown below it.
 
 /// What is to be done with a block.
@@ -104,7 +104,7 @@ fn said_plan(comments: &[(usize, &str)]) -> Result<Option<Plan>, String> {
 
 /// What is done with a block about which nothing is said.
 fn usual_plan(language: &str, name: Option<&str>, text: &str) -> Option<Plan> {
-    if let Some(name) = name.filter(|_| language == "python") {
+    if let Some(name) = name.filter(|name| name.contains('.')) {
         return Some(Plan::File(name.to_owned()));
     }
     let plan = match language {
