@@ -1,12 +1,14 @@
 //! One document from its beginning to its end, in one home: what an earlier block did, a later one finds.
 
 use std::fmt::Write;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gristmill_testkit::{Home, Ran};
 use libtest_mimic::Failed;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::blocks::{self, Block, Plan};
@@ -253,7 +255,7 @@ fn run_within(mut command: Command, time: Duration) -> Result<Ran, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (out, err) = (folder.path().join("out"), folder.path().join("err"));
     let file = |path: &Path| std::fs::File::create(path).map_err(|error| error.to_string());
-    command.stdout(Stdio::from(file(&out)?)).stderr(Stdio::from(file(&err)?));
+    command.stdout(Stdio::from(file(&out)?)).stderr(Stdio::from(file(&err)?)).process_group(0);
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let code = wait(&mut child, time)?;
     let text = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
@@ -267,7 +269,9 @@ fn wait(child: &mut Child, time: Duration) -> Result<Option<i32>, String> {
             Err(error) => return Err(error.to_string()),
             Ok(Some(status)) => return Ok(status.code()),
             Ok(None) if started.elapsed() > time => {
-                let _ = child.kill();
+                // What it started, too.
+                let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+                let _ = group.map(|group| kill_process_group(group, Signal::KILL));
                 let _ = child.wait();
                 return Err(format!("did not end within {time:?}"));
             }
