@@ -212,8 +212,8 @@ impl Page<'_> {
         if self.programs.is_empty() {
             return Ok(());
         }
-        let code = "import ast\nfailed = []\nfor line, text in programs:\n    try:\n        \
-            compile(text, 'block', 'exec', flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)\n    \
+        let code = "import ast, textwrap\nfailed = []\nfor line, text in programs:\n    try:\n        \
+            compile(textwrap.dedent(text), 'block', 'exec', flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)\n    \
             except SyntaxError as error:\n        \
             failed.append(f'line {line + (error.lineno or 0)}: {error.msg}')\n\
             assert not failed, failed\n";
