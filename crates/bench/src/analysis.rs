@@ -114,7 +114,7 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
         lines.iter().for_each(|row| println!("{}", row.line()));
         if !has_pandas {
             println!(
-                "\npandas is not compared: {} cannot import it (--python PATH names another)",
+                "\npandas isn't compared: {} can't import it (pass another Python with --python PATH)",
                 python.display()
             );
         }
@@ -227,7 +227,7 @@ fn can_import(python: &Path, module: &str) -> bool {
 
 fn output_of(command: &mut Command) -> anyhow::Result<String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-    let output = output.with_context(|| format!("{:?} cannot be started", command.get_program()))?;
+    let output = output.with_context(|| format!("can't start {:?}", command.get_program()))?;
     if !output.status.success() {
         bail!("{:?} ended with {}", command.get_program(), output.status);
     }

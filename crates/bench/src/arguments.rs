@@ -10,43 +10,43 @@ pub struct Bench {
     #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "shape", "analysis", "tokens"])]
     pub what: String,
 
-    /// A folder with catalogues: JSON files of {"server", "version", "tools"}
+    /// Folder of tool catalogs: JSON files of {"server", "version", "tools"}
     #[arg(long, value_name = "DIR")]
     pub catalogues: Option<PathBuf>,
 
-    /// search: a file of queries with the tools that answer them
+    /// search: file of queries and the tools that answer them
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
 
-    /// Print the figures as JSON
+    /// Print as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// Rounds of each measurement (sandbox, gateway, sessions)
+    /// Rounds per measurement (sandbox, gateway, sessions)
     #[arg(long, default_value_t = 300)]
     pub rounds: usize,
 
-    /// serve: seconds of each measurement
+    /// serve: seconds per measurement
     #[arg(long, default_value_t = 3)]
     pub seconds: u64,
 
-    /// serve: executions after which memory is looked at again
+    /// serve: executions before memory is measured again
     #[arg(long, default_value_t = 10_000)]
     pub executions: usize,
 
-    /// sessions: how many, each with ten files
+    /// sessions: number of sessions, each with ten files
     #[arg(long, default_value_t = 1_000)]
     pub sessions: usize,
 
-    /// sessions: how many of them keep their interpreter
+    /// sessions: number of sessions that keep their interpreter
     #[arg(long, default_value_t = 50)]
     pub kept: usize,
 
-    /// analysis: rows of the table
+    /// analysis: rows in the table
     #[arg(long, default_value_t = 1_000_000)]
     pub rows: usize,
 
-    /// analysis: the Python to compare with, for pandas [default: python3]
+    /// analysis: Python to compare with, for pandas [default: python3]
     #[arg(long, value_name = "PATH")]
     pub python: Option<PathBuf>,
 
@@ -58,7 +58,7 @@ pub struct Bench {
     #[arg(long, value_name = "NAME", conflicts_with = "jobs")]
     pub job: Option<String>,
 
-    /// tokens: draw the figures into a file
+    /// tokens: write a chart to this SVG file
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }

@@ -19,8 +19,7 @@ struct Dump {
 /// Every `.json` file of a folder.
 pub fn load(folder: &Path) -> anyhow::Result<Vec<ServerOffer>> {
     let mut offers = Vec::new();
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let entries = std::fs::read_dir(folder).with_context(|| format!("can't read {}", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.extension().is_none_or(|extension| extension != "json") {
@@ -28,7 +27,7 @@ pub fn load(folder: &Path) -> anyhow::Result<Vec<ServerOffer>> {
         }
         let text = std::fs::read_to_string(&path)?;
         let dump: Dump = serde_json::from_str(&text).with_context(|| {
-            format!("{} is no catalogue: an object with `server` and `tools` is", path.display())
+            format!("{} isn't a catalog: it needs an object with `server` and `tools`", path.display())
         })?;
         let tools = dump.tools.iter().map(|raw| ToolDefinition::parse(raw).map(Arc::new));
         offers.push(ServerOffer {
@@ -39,7 +38,7 @@ pub fn load(folder: &Path) -> anyhow::Result<Vec<ServerOffer>> {
         });
     }
     if offers.is_empty() {
-        bail!("{} has no catalogues: JSON files with `server` and `tools`", folder.display());
+        bail!("{} has no catalogs: JSON files with `server` and `tools`", folder.display());
     }
     offers.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(offers)

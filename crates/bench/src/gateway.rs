@@ -59,7 +59,7 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
 
     match &arguments.catalogues {
         Some(folder) => rows.extend(of_catalogues(folder, arguments.queries.as_deref()).await?),
-        None => eprintln!("hint: with --catalogues DIR, trees, start-up and search are measured too"),
+        None => eprintln!("hint: add --catalogues DIR to measure trees, start-up and search too"),
     }
     match arguments.json {
         true => println!(

@@ -25,7 +25,7 @@ const QUERIES: &str = "benches/search/queries.json";
 pub fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     let folder = arguments.catalogues.ok_or_else(|| {
         BenchError::Usage(anyhow!(
-            "name the catalogues: gristmill bench search --catalogues DIR [--queries FILE]"
+            "pass a folder of catalogs: gristmill bench search --catalogues DIR [--queries FILE]"
         ))
     })?;
     let queries = arguments.queries.unwrap_or_else(|| QUERIES.into());
@@ -34,9 +34,8 @@ pub fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
 
 fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyhow::Result<ExitCode> {
     let offers = catalogues::load(folder)?;
-    let text = std::fs::read_to_string(queries).with_context(|| {
-        format!("the queries {} cannot be read; name them with --queries", queries.display())
-    })?;
+    let text = std::fs::read_to_string(queries)
+        .with_context(|| format!("can't read the queries {}; pass them with --queries", queries.display()))?;
     let queries = Queries::parse(&text)?;
     let catalogue = Arc::new(Catalogue::new(offers.clone()));
     let mut builds: Vec<Duration> = (0..BUILDS).map(|_| build_time(&catalogue)).collect();
@@ -44,7 +43,7 @@ fn run(folder: &std::path::Path, queries: &std::path::Path, json: bool) -> anyho
     let index = Index::new(Arc::clone(&catalogue));
     let missing = queries.missing_from(&index);
     if !missing.is_empty() {
-        bail!("the queries ask for tools that are not in the catalogues: {}", missing.join(", "));
+        bail!("the queries ask for tools that aren't in the catalogs: {}", missing.join(", "));
     }
     let began = Instant::now();
     let now = || began.elapsed();

@@ -92,7 +92,7 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let (mut cells, mut rows, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for clients in CLIENTS {
         if let Some(why) = no_room_for(&place, clients).await? {
-            eprintln!("left out: {why}");
+            eprintln!("skipped: {why}");
             left_out.push(why);
             continue;
         }

@@ -378,7 +378,7 @@ fn files_that_must_not_be_written_are_left_alone() {
 
     fs::remove_file(desk.at(".codex/config.toml")).unwrap();
     symlink(desk.at("nowhere"), desk.at(".codex/config.toml")).unwrap();
-    desk.refused(&["connect", "codex", "--yes"], "it is a link to a file that is not there");
+    desk.refused(&["connect", "codex", "--yes"], "it links to a file that doesn't exist");
     fs::remove_file(desk.at(".codex/config.toml")).unwrap();
     fs::create_dir(desk.at(".codex/config.toml")).unwrap();
     desk.refused(&["connect", "codex", "--yes"], "is not a regular file");

@@ -81,7 +81,7 @@ fn wrong_usage_says_what_to_do() {
         (vec!["run", "nowhere.py"], "nowhere.py cannot be opened"),
         (vec!["run", "--timeout", "soon", "-c", "1"], "write a number with ms, s, m, h or d"),
         (vec!["run", "--timeout", "10m", "-c", "1"], "1 s to 120 s"),
-        (vec!["run", "--memory", "1T", "-c", "1"], "is not a size"),
+        (vec!["run", "--memory", "1T", "-c", "1"], "isn't a size"),
         (vec!["run", "--limit", "tool_cals=3", "-c", "1"], "did you mean `tool_calls`?"),
         (vec!["run", "--limit", "tool_calls", "-c", "1"], "must be NAME=VALUE"),
         (vec!["run", "--context", "novalue", "-c", "1"], "must be NAME=VALUE"),

@@ -4,7 +4,6 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use gristmill_testkit::{Home, Ran};
 use support::gristmill;
@@ -24,7 +23,8 @@ fn commands(folder: &Path) -> String {
 fn check(name: &str) {
     let home = Home::new(gristmill(), name);
     let folder = repository().join("examples").join(name);
-    let ran = run_in_shell(&home, &commands(&folder));
+    let ran = home.shell(&commands(&folder)).current_dir(repository()).output().expect("a shell");
+    let ran = Ran::of(ran);
     assert_eq!(ran.code, Some(0), "{name}\n{}\n{}", ran.stdout, ran.stderr);
     let printed = steady(&ran.stdout);
     let path = folder.join("expected.txt");
@@ -33,24 +33,6 @@ fn check(name: &str) {
     }
     let expected = std::fs::read_to_string(&path).expect("what it prints");
     assert_eq!(printed, expected, "{name}\n{}", ran.stderr);
-}
-
-/// Stops at the first command that fails. `gristmill` is found by its name, also as the servers' command.
-fn run_in_shell(home: &Home, commands: &str) -> Ran {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let ours = gristmill().parent().expect("a folder").to_owned();
-    let path = std::env::join_paths([ours].into_iter().chain(std::env::split_paths(&path))).expect("a path");
-    // The home's own variables, on a shell.
-    let prepared = home.command(&[]);
-    let mut shell = Command::new("sh");
-    shell.args(["-eu", "-c", commands]).current_dir(repository()).stdin(Stdio::null());
-    for (name, value) in prepared.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
-    Ran::of(shell.env("PATH", path).output().expect("a shell"))
 }
 
 /// What differs from run to run by its name: handles of sessions, and times.

@@ -256,7 +256,7 @@ fn code_that_cannot_be_used_is_refused_with_its_reason() {
     );
     assert!(told("a_b", &"#".repeat(300 * 1024)).contains("at most"));
     assert!(told("a_b", "  \n").contains("no code"));
-    assert!(told("../escape", "x = 1").contains("is not a name for a skill"));
+    assert!(told("../escape", "x = 1").contains("isn't a valid skill name"));
     assert!(told("crm", "x = 1").contains("it is the server crm"));
     assert!(told("findDeals", "x = 1").contains("it is the tool crm.find_deals"));
     world

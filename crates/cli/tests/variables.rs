@@ -134,7 +134,7 @@ fn an_interpreter_that_cannot_report_any_more_is_given_up() {
     let report = run(&world, "a", "n");
     let told = "the program damaged its interpreter".to_owned();
     assert_eq!(report.variables, Some(VariablesReport { found: true, kept: false, lost: Some(told) }));
-    assert!(report.error.is_some_and(|error| error.message.contains("the sandbox could not report")));
+    assert!(report.error.is_some_and(|error| error.message.contains("the sandbox couldn't report")));
     let next = run(&world, "a", GONE);
     assert_eq!((result(&next), lost(&next)), (json!(false), None));
 }
@@ -353,7 +353,7 @@ fn state_goes_from_program_to_program_whether_variables_do_or_not() {
     assert_eq!(result(&report), json!([true, ["none", "rows"], null]));
     assert_eq!(result(&world.run("len(state)")), json!(0), "nobody else's");
     let error = with("state['x'] = {1, 2}").error.unwrap();
-    assert_eq!(error.message, "state['x'] is a set, which JSON cannot carry; pass list(...) of it");
+    assert_eq!(error.message, "state['x'] is a set, which JSON can't represent; pass list(...) of it");
     let error = with("state['x'] = 'y' * 1_100_000").error.unwrap();
     assert!(error.message.contains("at most 1048576 are kept under a key"), "{error:?}");
     let report = with(

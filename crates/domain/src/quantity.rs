@@ -5,9 +5,9 @@ use std::fmt::Display;
 /// Why a text is not a quantity.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum QuantityError {
-    #[error("`{0}` is not a size; write a number with B, K, M or G, such as 512M")]
+    #[error("`{0}` isn't a size; write a number with B, K, M or G, such as 512M")]
     Bytes(String),
-    #[error("`{0}` is not a time; write a number with ms, s, m, h or d, such as 2.5s")]
+    #[error("`{0}` isn't a time; write a number with ms, s, m, h or d, such as 2.5s")]
     Time(String),
 }
 

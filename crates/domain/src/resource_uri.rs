@@ -22,10 +22,10 @@ pub struct ResourceUri {
 /// Not a URI of ours. Nothing was asked of any server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceUriError {
-    #[error("it does not begin with {SCHEME}; resources are named as {SCHEME}SERVER/ENCODED-URI")]
+    #[error("it doesn't start with {SCHEME}; resources are named {SCHEME}SERVER/ENCODED-URI")]
     Scheme,
     /// Too long to be one.
-    #[error("it has {bytes} bytes; at most {} are taken", 4 * URI_BYTES_MAX)]
+    #[error("it has {bytes} bytes; the limit is {}", 4 * URI_BYTES_MAX)]
     Long { bytes: usize },
     /// One of its two parts is missing.
     #[error("it needs a server and, after a slash, the server's own URI, encoded")]
@@ -37,7 +37,7 @@ pub enum ResourceUriError {
     #[error("the percent sign at byte {at} is not followed by two hexadecimal digits")]
     Escape { at: usize },
     /// Encoded bytes that are no text.
-    #[error("what it encodes is not UTF-8 text")]
+    #[error("it doesn't decode to UTF-8 text")]
     NotText,
 }
 

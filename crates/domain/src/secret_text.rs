@@ -39,16 +39,16 @@ pub enum Reference {
 /// A reference that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretTextError {
-    #[error("`${{` is not closed by `}}`; write `$${{` for the characters themselves")]
+    #[error("`${{` has no closing `}}`; to write it literally, use `$${{`")]
     Unclosed,
     /// Nothing to look up.
-    #[error("`${{{0}}}` names nothing")]
+    #[error("`${{{0}}}` is empty")]
     Empty(String),
     /// A kind that there is not.
-    #[error("`${{{0}:…}}` is no kind of reference; there are env, file, keyring and cmd")]
+    #[error("`${{{0}:…}}` isn't a reference; use env, file, keyring or cmd")]
     UnknownKind(String),
     /// Not the name of a variable.
-    #[error("`{0}` is not the name of an environment variable")]
+    #[error("`{0}` isn't a valid environment variable name")]
     BadName(String),
 }
 
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn what_is_no_reference_is_said_to_be_none() {
         let refused = |text: &str| SecretText::parse(text).expect_err(text).to_string();
-        assert!(refused("${TOKEN").contains("not closed"));
-        assert!(refused("${}").contains("names nothing"));
-        assert!(refused("${vault:x}").contains("env, file, keyring and cmd"));
-        assert!(refused("${env:A B}").contains("`A B` is not the name"));
+        assert!(refused("${TOKEN").contains("no closing"));
+        assert!(refused("${}").contains("is empty"));
+        assert!(refused("${vault:x}").contains("env, file, keyring or cmd"));
+        assert!(refused("${env:A B}").contains("`A B` isn't a valid environment"));
     }
 
     #[test]

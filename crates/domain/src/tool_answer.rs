@@ -39,13 +39,13 @@ pub struct AnswerFile {
 /// The answer does not have the form that the protocol gives it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
-    #[error("the server's answer is not a tool result: it is not an object")]
+    #[error("the server's answer isn't a tool result: it is not an object")]
     NotAnObject,
-    #[error("the server's answer is not a tool result: {0}")]
+    #[error("the server's answer isn't a tool result: {0}")]
     Unreadable(String),
-    #[error("the server's answer is not a tool result: a block is not an object")]
+    #[error("the server's answer isn't a tool result: a block is not an object")]
     BlockNotAnObject,
-    #[error("the server's answer is not a tool result: a block: {0}")]
+    #[error("the server's answer isn't a tool result: a block: {0}")]
     UnreadableBlock(String),
 }
 
@@ -251,7 +251,7 @@ fn words(parts: &[PartValue], structured: Option<&RawValue>) -> String {
         .collect();
     match (texts.as_slice(), structured) {
         ([], Some(value)) => value.get().to_owned(),
-        ([], None) => "the tool failed without a word".to_owned(),
+        ([], None) => "the tool failed without a message".to_owned(),
         (texts, _) => texts.join("\n"),
     }
 }
@@ -323,7 +323,7 @@ mod tests {
             "no such file"
         );
         assert_eq!(said(r#"{"isError":true,"structuredContent":{"code":7}}"#), r#"{"code":7}"#);
-        assert_eq!(said(r#"{"isError":true}"#), "the tool failed without a word");
+        assert_eq!(said(r#"{"isError":true}"#), "the tool failed without a message");
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn an_unknown_filter_is_an_error_that_names_what_there_is() {
     let error = search(&Query { servers: vec!["qqqqqqqq".to_owned()], ..Query::default() });
     assert_eq!(
         error.to_string(),
-        "there is no server `qqqqqqqq`; search with an empty query to see all servers"
+        "there is no server `qqqqqqqq`; search with an empty query to list all servers"
     );
     let error = search(&Query { category: Some("games".to_owned()), ..Query::default() });
     assert_eq!(error.to_string(), "no server has the category `games`; there are `code`, `office`");
@@ -283,7 +283,7 @@ fn servers_are_rendered_with_their_counts() {
 #[test]
 fn nothing_found_says_what_to_do() {
     let answer = office().search(&Query::new("zzzzzz"), &signature).expect("an answer");
-    let expected = "0 of 0 shown\nNothing fits. Use other words, or an empty query to see all servers.\n";
+    let expected = "0 of 0 shown\nNo matches. Try other words, or an empty query to list all servers.\n";
     assert_eq!(render(&answer, 1_000, &count), expected);
 }
 

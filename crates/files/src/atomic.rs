@@ -22,11 +22,11 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// A file that could not be written. What was there before is untouched.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    #[error("{} cannot be written: it is not a regular file", .path.display())]
+    #[error("{} can't be written: it isn't a regular file", .path.display())]
     NotAFile { path: PathBuf },
-    #[error("{} cannot be written: it is a link to a file that is not there", .path.display())]
+    #[error("{} can't be written: it links to a file that doesn't exist", .path.display())]
     DanglingLink { path: PathBuf },
-    #[error("{} cannot be written: {source}", .path.display())]
+    #[error("{} can't be written: {source}", .path.display())]
     System { path: PathBuf, source: io::Error },
 }
 
@@ -277,11 +277,11 @@ mod tests {
         symlink("nowhere", &dangling).expect("a link");
         assert_eq!(
             replace_keeping_mode(&dangling, b"").expect_err("it points nowhere").to_string(),
-            format!("{} cannot be written: it is a link to a file that is not there", dangling.display())
+            format!("{} can't be written: it links to a file that doesn't exist", dangling.display())
         );
         assert_eq!(
             replace_keeping_mode(root.path(), b"").expect_err("a folder").to_string(),
-            format!("{} cannot be written: it is not a regular file", root.path().display())
+            format!("{} can't be written: it isn't a regular file", root.path().display())
         );
         let below = dangling.join("x/y");
         assert!(matches!(replace_keeping_mode(&below, b""), Err(WriteError::System { .. })));

@@ -7,7 +7,7 @@ use std::path::Path;
 /// A file that was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("it is larger than it can be")]
+    #[error("it's too large")]
     TooLarge { bytes_max: u64 },
     #[error(transparent)]
     System(#[from] io::Error),

@@ -7,9 +7,9 @@ use crate::surroundings::{Platform, Surroundings};
 /// No place could be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FolderError {
-    #[error("no folder for caches: set GRISTMILL_CACHE_DIR, or HOME")]
+    #[error("no cache folder: set GRISTMILL_CACHE_DIR, or HOME")]
     NoCache,
-    #[error("no folder for data: set GRISTMILL_DATA_DIR, or HOME")]
+    #[error("no data folder: set GRISTMILL_DATA_DIR, or HOME")]
     NoData,
 }
 

@@ -17,15 +17,17 @@ use crate::stamp::FileStamp;
 /// A file or folder that cannot be used as a private one. Nothing of it was read or changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrivateFileError {
-    #[error("{path} holds {holds} and can be read by others (mode {mode:03o}); run: chmod 600 {path}")]
+    #[error("{path} contains {holds}, and other users can read it (mode {mode:03o}); run: chmod 600 {path}")]
     OthersCanRead { path: String, holds: &'static str, mode: u32 },
     /// Whoever can write to its folder can replace the file.
-    #[error("{path} holds {holds} and can be written to by others (mode {mode:03o}); run: chmod 700 {path}")]
+    #[error(
+        "{path} contains {holds}, and other users can write to it (mode {mode:03o}); run: chmod 700 {path}"
+    )]
     OthersCanWrite { path: String, holds: &'static str, mode: u32 },
     #[error("{path} belongs to another user (id {owner}); remove it, or run gristmill as its owner")]
     NotOurs { path: String, owner: u32 },
     /// A link, a pipe or a folder.
-    #[error("{path} is not a plain file; move it away")]
+    #[error("{path} isn't a regular file; move it away")]
     NotAFile { path: String },
     #[error("{path} is larger than {bytes_max} bytes; move it away")]
     TooLarge { path: String, bytes_max: u64 },
@@ -162,14 +164,16 @@ mod tests {
         let shown = file.path().display();
         assert_eq!(
             file.read(10).expect_err("readable by others").to_string(),
-            format!("{shown} holds logins and can be read by others (mode 640); run: chmod 600 {shown}")
+            format!(
+                "{shown} contains logins, and other users can read it (mode 640); run: chmod 600 {shown}"
+            )
         );
         set_mode(root.path(), 0o770);
         let shown = root.path().display();
         assert_eq!(
             ensure_private_folder(root.path(), "logins").expect_err("others can write").to_string(),
             format!(
-                "{shown} holds logins and can be written to by others (mode 770); run: chmod 700 {shown}"
+                "{shown} contains logins, and other users can write to it (mode 770); run: chmod 700 {shown}"
             )
         );
     }

@@ -64,6 +64,25 @@ impl Home {
         command
     }
 
+    /// A shell in this home and no other. It finds the binary by its name, also as the command of a server,
+    /// and stops at the first command that fails.
+    pub fn shell(&self, script: &str) -> Command {
+        let ours = self.binary.parent().expect("a folder").to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path =
+            std::env::join_paths([ours].into_iter().chain(std::env::split_paths(&path))).expect("a path");
+        let mut shell = Command::new("sh");
+        shell.args(["-eu", "-c", script]).current_dir(self.work()).stdin(Stdio::null());
+        for (name, value) in self.command(&[]).get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell.env("PATH", path);
+        shell
+    }
+
     /// Runs a command to its end.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command(arguments).output().expect("a test may do this"))

@@ -88,13 +88,13 @@ def _asked(steps, analysis_type, parameters):
         asked = {"analysis_type": _text("analysis_type", analysis_type)}
         return asked if parameters is None else {**asked, "parameters": parameters}
     if parameters is not None:
-        raise TypeError("parameters of analyze need an analysis_type beside them")
+        raise TypeError("parameters of analyze need an analysis_type")
     steps = _parsed(steps)
     if isinstance(steps, collections.abc.Mapping):
         steps = [steps]
     if not isinstance(steps, (list, tuple)):
         given = "nothing" if steps is None else type(steps).__name__
-        raise TypeError(f'steps of analyze is a list such as [{{"filter": {{"total": {{">": 10}}}}}}], not {given}')
+        raise TypeError(f'steps of analyze must be a list such as [{{"filter": {{"total": {{">": 10}}}}}}], not {given}')
     return {"steps": steps}
 
 
@@ -102,7 +102,7 @@ def _others(inputs):
     if inputs is None:
         return {}
     if not isinstance(inputs, collections.abc.Mapping):
-        raise TypeError(f'inputs of analyze is a dict such as {{"customers": rows}}, not {type(inputs).__name__}')
+        raise TypeError(f'inputs of analyze must be a dict such as {{"customers": rows}}, not {type(inputs).__name__}')
     if len(inputs) > INPUTS_MAX:
         raise TypeError(f"inputs of analyze has {len(inputs)} members; at most {INPUTS_MAX} can be passed")
     others = {}
@@ -122,8 +122,8 @@ def _is_source(given):
 def _source(shown, given):
     named = [key for key in SOURCES if given.get(key) is not None]
     if len(named) != 1:
-        said = f"not {' and '.join(named)} together" if named else "and none is there"
-        raise TypeError(f"{shown} takes one of data, file and handle, {said}")
+        said = f"not {' and '.join(named)} together" if named else "but got none"
+        raise TypeError(f"{shown} takes one of data, file or handle, {said}")
     (key,) = named
     if key == "data":
         given = {**given, "data": _parsed(given["data"])}
@@ -131,7 +131,7 @@ def _source(shown, given):
             # A text would be one row that holds it: most likely it names what was meant.
             kind = type(given["data"]).__name__
             where = 'file="sales.csv" is a file of /workspace, handle="..." a stored result'
-            raise TypeError(f"data of {shown} is a list of rows, not {kind}; {where}")
+            raise TypeError(f"data of {shown} must be a list of rows, not {kind}; {where}")
         source = {"data": encoding.Raw(_json(given["data"], "data"))}
     else:
         text = _text(key, given[key])
@@ -156,7 +156,7 @@ def _parsed(given):
 
 def _text(name, value):
     if not isinstance(value, str):
-        raise TypeError(f"{name} of analyze is text, not {type(value).__name__}")
+        raise TypeError(f"{name} of analyze must be text, not {type(value).__name__}")
     return str.__str__(value)
 
 

@@ -53,7 +53,7 @@ def describe_tool(name, detail="full", language="python"):
 def _choose(argument, given, allowed):
     if not isinstance(given, str) or given not in allowed:
         shown = f'"{given[:40]}"' if isinstance(given, str) else type(given).__name__
-        raise TypeError(f"{argument} of describe_tool is one of {', '.join(allowed)}, not {shown}")
+        raise TypeError(f"{argument} of describe_tool must be one of {', '.join(allowed)}, not {shown}")
     return given
 
 
@@ -148,7 +148,7 @@ def _unknown(name, known):
     if not known:
         return _failure(f'there is no tool "{shown}": no server is connected', name)
     near = _nearest(name, known)
-    said = f"did you mean {_listed(near, NEAREST_MAX)}?" if near else "look for one with search_tools(...)"
+    said = f"did you mean {_listed(near, NEAREST_MAX)}?" if near else "find one with search_tools(...)"
     return _failure(f'there is no tool "{shown}"; {said}', name)
 
 

@@ -60,7 +60,7 @@ def from_json(text):
     except StopIteration as stop:
         raise ValueError(f"not JSON at character {stop.value}") from None
     if text[end:].strip(_spaces):
-        raise ValueError(f"more text after the JSON value at character {end}")
+        raise ValueError(f"extra text after the JSON value at character {end}")
     return value
 
 
@@ -87,7 +87,7 @@ def _plain(value, path, depth):
     if isinstance(value, float):
         number = float.__float__(value)
         if number != number or number in (_infinity, -_infinity):
-            raise TypeError(f"{path} is {number}, which JSON cannot carry")
+            raise TypeError(f"{path} is {number}, which JSON can't represent")
         return number
     if isinstance(value, collections.abc.Mapping):
         plain = {}
@@ -100,7 +100,7 @@ def _plain(value, path, depth):
         return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
     name = type(value).__name__
     article = "an" if name[:1].lower() in tuple("aeio") else "a"
-    raise TypeError(f"{path} is {article} {name}, which JSON cannot carry{_advice(value)}")
+    raise TypeError(f"{path} is {article} {name}, which JSON can't represent{_advice(value)}")
 
 
 def _member(path, key):

@@ -64,7 +64,7 @@ def unawaited_call(call):
     return {
         "kind": "unawaited_call",
         "type": "UnawaitedCall",
-        "message": f"{call.written()}{where} was never awaited, so it was not sent",
+        "message": f"{call.written()}{where} was never awaited, so it wasn't sent",
         "line": call.line,
         "traceback": "",
         "hint": f"write: await {call.__name__}(...)",
@@ -78,7 +78,7 @@ def unawaited_coroutine(name, line):
     return {
         "kind": "unawaited_call",
         "type": "UnawaitedCall",
-        "message": f"{name}(){where} was never awaited, so it did not run",
+        "message": f"{name}(){where} was never awaited, so it didn't run",
         "line": line,
         "traceback": "",
         "hint": f"write: await {name}(...)",
@@ -91,7 +91,7 @@ def guest_failure(error):
     return {
         "kind": "exception",
         "type": type(error).__name__,
-        "message": f"the sandbox could not report on the program: {tracebacks.message_of(error)}",
+        "message": f"the sandbox couldn't report on the program: {tracebacks.message_of(error)}",
         "line": None,
         "traceback": "",
         "hint": "the program may have replaced parts of the standard library that reporting needs",
@@ -117,8 +117,8 @@ def _first_member(group):
 def _exit_message(error):
     code = error.code
     if type(code) is int:
-        return f"the program ended itself with exit code {code}"
-    return f"the program ended itself: {tracebacks.message_of(error)}"
+        return f"the program exited with code {code}"
+    return f"the program exited: {tracebacks.message_of(error)}"
 
 
 def _type_name(error):

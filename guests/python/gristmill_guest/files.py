@@ -115,7 +115,7 @@ def _exists(path):
 
 
 _BY_HANDLE = (
-    "results are not listed: open one by the handle that an answer named, "
+    "results can't be listed: open one by the handle from an answer, "
     'such as json.load(open("/results/<handle>.json"))'
 )
 
@@ -194,7 +194,7 @@ def _not_found(path, target):
     if _is_in_results(target):
         return FileNotFoundError(
             errno.ENOENT,
-            "no such result: check the handle and the ending; results that nobody uses are removed in time",
+            "no such result: check the handle and the extension; unused results are removed after a while",
             _given(path),
         )
     directory = os.path.dirname(target.rstrip("/")) or "."

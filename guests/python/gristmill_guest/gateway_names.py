@@ -129,7 +129,7 @@ def _part(value, path):
     while at < len(path):
         step = _STEP.match(path, at)
         if step is None:
-            raise ValueError(f'"{path}" is no path; write one such as rows[3].name')
+            raise ValueError(f'"{path}" isn\'t a path; write one such as rows[3].name')
         key = next(group for group in step.groups() if group is not None)
         try:
             value = value[int(key)] if step.group(2) else value[key]
@@ -141,13 +141,13 @@ def _part(value, path):
 
 def _there(value):
     if isinstance(value, dict):
-        return f"the keys there are {', '.join(list(value)[:40])}"
+        return f"its keys are {', '.join(list(value)[:40])}"
     return f"there is a {type(value).__name__}{f' of {len(value)}' if isinstance(value, (list, str)) else ''}"
 
 
 def _choose(helper, given):
     if given not in ENCODINGS:
-        raise TypeError(f"encoding of {helper} is one of {', '.join(ENCODINGS)}, not {str(given)[:40]!r}")
+        raise TypeError(f"encoding of {helper} must be one of {', '.join(ENCODINGS)}, not {str(given)[:40]!r}")
 
 
 NAMES = {

@@ -43,11 +43,11 @@ def hint_for(error, kind):
 
 def _of_kind(error, kind, message):
     if kind == "memory":
-        return "work on smaller pieces: generators, slices, or files in the workspace"
+        return "work in smaller pieces: generators, slices, or files in the workspace"
     if kind == "recursion":
         if isinstance(error, MemoryError):
             return "the expression is nested too deeply: build the value step by step"
-        return "the recursion has no end, or is too deep: use a loop"
+        return "the recursion never ends or is too deep: use a loop"
     if kind == "result_limit":
         if error.name == "result_bytes":
             return "return less (fewer items, fewer fields, a summary), or write it to a file with write_file"
@@ -80,7 +80,7 @@ _TOOL_HINT = "catch it with: except ToolError as error"
 # How a message about an unknown tool lists those there are.
 _SAYS_NAMES = ("did you mean", " may be ", "its tools:", "there are:")
 # Mistakes of the program itself: there is nothing to catch.
-_TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "correct the argument"}
+_TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "fix the argument"}
 
 
 def _of_tool(error, message):
@@ -127,7 +127,7 @@ def _of_attribute(error, message):
 
 def _of_key(error, message):
     if _raised_by_environ(error):
-        return "there is no environment; pass values as context"
+        return "the sandbox has no environment variables; pass values as context"
     return value_hints.for_key(error)
 
 
@@ -194,8 +194,8 @@ def _await_hint(type_name):
     if type_name in _FUNCTIONS:
         return "this is the function itself: call it, as in await main()"
     if type_name in ("list", "tuple", "generator", "set"):
-        return "this is not async: remove await, or write await asyncio.gather(*calls) to await every member"
-    return "this is not async: remove await"
+        return "this isn't async: remove await, or write await asyncio.gather(*calls) to await every item"
+    return "this isn't async: remove await"
 
 
 def _of_no_call(error, message):

@@ -6,10 +6,10 @@ import types
 
 from gristmill_guest import tracebacks
 
-_NO_SIGNALS = "there are no signals in the sandbox: write async with asyncio.timeout(seconds)"
-_ONE_PROCESS = "there is one process in the sandbox, and no signals"
-_NO_USERS = "there are no users in the sandbox"
-_32_BITS = "lengths and counts end at 2**31 - 1 in this 32-bit Python"
+_NO_SIGNALS = "the sandbox has no signals: write async with asyncio.timeout(seconds)"
+_ONE_PROCESS = "the sandbox has one process and no signals"
+_NO_USERS = "the sandbox has no users"
+_32_BITS = "lengths and counts stop at 2**31 - 1 in this 32-bit Python"
 
 # By module and attribute.
 ATTRIBUTES = {
@@ -24,7 +24,7 @@ ATTRIBUTES = {
     ("locale", "format"): "it was removed in Python 3.12: write locale.format_string(...)",
     ("string", "letters"): "this is Python 3: write string.ascii_letters",
     ("string", "maketrans"): "this is Python 3: write str.maketrans(...)",
-    ("urllib", "urlopen"): "there is no network in the sandbox; call a tool with callMCPTool",
+    ("urllib", "urlopen"): "the sandbox has no network; call a tool with callMCPTool",
     ("urllib", "urlencode"): "write urllib.parse.urlencode(...)",
     ("urllib", "quote"): "write urllib.parse.quote(...)",
     ("os", "getcwdu"): "this is Python 3: write os.getcwd()",
@@ -51,7 +51,7 @@ def for_attribute(error):
     if type(name) is not str:
         return None
     if owner is datetime.datetime and name in ("datetime", "timedelta", "date", "timezone", "UTC"):
-        return f"datetime is the class here: write {name}, after from datetime import {name}"
+        return f"datetime is the class here: add from datetime import {name} and write {name}"
     if type(owner) is not types.ModuleType:
         return None
     module = owner.__name__
@@ -81,9 +81,9 @@ def for_number(error, message):
     if "islice()" in message and "sys.maxsize" in message:
         return f"{_32_BITS}: pass None for no end"
     if "convert to C long" in message or "convert to C unsigned long" in message or "too large for C" in message:
-        return "C numbers have 32 bits in this Python: array and struct take 'q' and 'Q' for 64"
+        return "C integers are 32-bit in this Python: for 64 bits, use 'q' or 'Q' in array and struct"
     if message.startswith(("'l' format requires", "'L' format requires")):
-        return "'l' and 'L' have 32 bits in this Python: write 'q' or 'Q' for 64"
+        return "'l' and 'L' are 32-bit in this Python: write 'q' or 'Q' for 64 bits"
     if message.startswith("Currency formatting is not possible"):
-        return 'there is only the C locale in the sandbox: write f"${amount:,.2f}"'
+        return 'the sandbox has only the C locale: write f"${amount:,.2f}"'
     return None

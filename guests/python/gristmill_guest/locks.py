@@ -11,8 +11,8 @@ import time
 from gristmill_guest import timers
 
 NEVER = (
-    "this would wait for ever: threads run in place when they are started, so no other is left to wait for; "
-    "start the one that provides it first, or use asyncio.Queue, asyncio.Event or the non-blocking form"
+    "this would wait forever: threads run in place when started, so no other thread is left to wait for; "
+    "start the thread that provides it first, or use asyncio.Queue, asyncio.Event or the non-blocking form"
 )
 
 _allocate_lock = threading._allocate_lock

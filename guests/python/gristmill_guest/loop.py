@@ -134,7 +134,7 @@ class _HostSelector:
         if timeout is None:
             if not calls.under_way():
                 raise Deadlock(
-                    "the program waits for something that can never happen: no tool call and no timer is under way"
+                    "the program is waiting for something that can't happen: no tool call or timer is pending"
                 )
             calls.wait(None)
         elif timeout > 0 or calls.under_way():
@@ -242,12 +242,12 @@ class SandboxLoop(asyncio.base_events.BaseEventLoop):
             self.state.background_error(error)
 
     async def getaddrinfo(self, *args, **kwargs):
-        raise OSError("no network in the sandbox; call a tool with callMCPTool")
+        raise OSError("the sandbox has no network; call a tool with callMCPTool")
 
     create_connection = create_server = create_datagram_endpoint = getnameinfo = getaddrinfo
 
     async def subprocess_exec(self, *args, **kwargs):
-        raise OSError("no processes in the sandbox; call a tool with callMCPTool")
+        raise OSError("the sandbox has no processes; call a tool with callMCPTool")
 
     subprocess_shell = subprocess_exec
 

@@ -33,7 +33,7 @@ def settle(places, state, notes, filename):
                         if type(member) is types.CoroutineType:
                             _close(state, member)
     except BaseException as error:
-        notes.add(f"tidying up after the program failed: {type(error).__name__}")
+        notes.add(f"cleanup after the program failed: {type(error).__name__}")
 
 
 _CONTAINERS = frozenset((dict, list, tuple, set))
@@ -78,7 +78,7 @@ def _note_unfinished(notes, task):
     where = f" (line {call.line})" if type(call) is tools.ToolCall and call.line else ""
     if type(call) is tools.ToolCall and not call.sent:
         return
-    notes.add(f"the background task {name}{where} was still running at the end and was cancelled; await it")
+    notes.add(f"the background task {name}{where} was still running when the program ended, so it was canceled; await it")
 
 
 def note_background_error(notes, error, filename, what="a background task"):

@@ -5,18 +5,18 @@ import sys
 
 from gristmill_guest import tool_imports
 
-_NETWORK = "there is no network in the sandbox; call a tool with callMCPTool"
+_NETWORK = "the sandbox has no network; call a tool with callMCPTool"
 _TABLES = (
     'await analyze(rows, steps) filters, groups, joins and sums tables natively, also analyze(file="sales.csv", ...); '
     "for numbers use statistics, math or sqlite3"
 )
-_PROCESSES = "there are no processes in the sandbox; use asyncio.gather for parallel tool calls"
+_PROCESSES = "the sandbox has no processes; use asyncio.gather for parallel tool calls"
 _MARKUP = "use html.parser or xml.etree.ElementTree"
 _MODELS = "use dataclasses, or plain dicts"
-_DISPLAY = "there is no display; return the data as the result"
-_IMAGES = "there is no image library in the sandbox; call a tool with callMCPTool"
-_TOOLS = "tools are functions already: from servers.name import tool, or callMCPTool; list_tools() has the names"
-_CLOUD = "there are no credentials or network in the sandbox; call a tool with callMCPTool"
+_DISPLAY = "the sandbox has no display; return the data as the result"
+_IMAGES = "the sandbox has no image library; call a tool with callMCPTool"
+_TOOLS = "tools are already functions: from servers.name import tool, or callMCPTool; list_tools() lists them"
+_CLOUD = "the sandbox has no credentials or network; call a tool with callMCPTool"
 
 ADVICE = {
     **dict.fromkeys(
@@ -48,18 +48,18 @@ ADVICE = {
     ),
     **dict.fromkeys(
         "ctypes cffi mmap fcntl pwd grp resource termios pty tty readline syslog".split(),
-        "this sandbox has no operating system behind it",
+        "the sandbox has no operating system",
     ),
     **dict.fromkeys("rich colorama termcolor tqdm click typer".split(), "use print; there is no terminal"),
     **dict.fromkeys("jmespath jsonpath".split(), "use jsonpath_ng"),
     **dict.fromkeys(
         "nest_asyncio uvloop anyio trio".split(), "use asyncio; asyncio.run also works inside a running program"
     ),
-    "dotenv": "there is no environment to load; pass values as context variables",
+    "dotenv": "the sandbox has no environment to load; pass values as context variables",
     "multiprocessing": _PROCESSES,
     "subprocess": _PROCESSES,
     **dict.fromkeys(
-        "pip ensurepip venv setuptools pkg_resources zipapp".split(), "nothing can be installed in the sandbox"
+        "pip ensurepip venv setuptools pkg_resources zipapp".split(), "you can't install packages in the sandbox"
     ),
     **dict.fromkeys("tensorflow keras jax transformers".split(), _TABLES),
     **dict.fromkeys("dbm.gnu dbm.ndbm".split(), "use sqlite3 or dbm.dumb"),
@@ -150,7 +150,7 @@ class ExplainingFinder:
             return f"{text}: {_since(*REMOVED[top])}"
         advice = ADVICE.get(fullname) or ADVICE.get(top)
         if top in sys.stdlib_module_names and (not rest or top not in self._known or fullname in ADVICE):
-            return f"{text}: it is not part of this build" + (f"; {advice}" if advice else "")
+            return f"{text}: it isn't part of this build" + (f"; {advice}" if advice else "")
         if advice and not (rest and top in self._known):
             return f"{text}: {advice}"
         close = self._close(fullname)
@@ -173,7 +173,7 @@ class ExplainingFinder:
 
 def _since(version, instead):
     gone = f"it was removed in Python {version}"
-    return f"{gone}; use {instead}" if instead else f"{gone}; nothing in the sandbox does the same"
+    return f"{gone}; use {instead}" if instead else f"{gone}; the sandbox has no replacement"
 
 
 def _only_asking(frame):

@@ -98,8 +98,8 @@ OTHER_NAMES = {
 }
 # Tools of the gateway that a program cannot call.
 OUTSIDE = {
-    **dict.fromkeys("get_execution_stats get_execution".split(), "call it over MCP, outside of a program"),
-    **dict.fromkeys("execute_code execute_python".split(), "this is the program already: write the code itself"),
+    **dict.fromkeys("get_execution_stats get_execution".split(), "call it over MCP, outside a program"),
+    **dict.fromkeys("execute_code execute_python".split(), "you're already in a program: write the code directly"),
 }
 # What other sandboxes and SDKs call the way to a tool.
 TOOL_ROOTS = frozenset("tools mcp client session mcp_client mcp_tools server api tool functions".split())
@@ -118,7 +118,7 @@ _CALLED_BY_NAME = re.compile(
 
 def for_name(error):
     if isinstance(error, UnboundLocalError):
-        return "the function sets it further down: set it before, or write global or nonlocal for an outer one"
+        return "the function sets it further down: set it first, or declare it global or nonlocal"
     name = error.name
     if type(name) is not str or len(name) > tool_imports.NAME_CHARS_MAX:
         return None
@@ -184,7 +184,7 @@ def _by_name(written):
 def _of_missing_module(name):
     module = MODULE_ALIASES.get(name, name)
     if module in missing.ADVICE and (name in MODULE_ALIASES or module not in sys.stdlib_module_names):
-        return f"{module} is not in the sandbox: {missing.ADVICE[module]}"
+        return f"{module} isn't in the sandbox: {missing.ADVICE[module]}"
     if name in sys.stdlib_module_names and not name.startswith("_"):
         return f"write: import {name}"
     return None
@@ -192,7 +192,7 @@ def _of_missing_module(name):
 
 def _of_close_tool(name):
     near = tool_imports.nearest(name) if _TOOL_NAME.fullmatch(name) else None
-    return f"there is no tool {name}: did you mean {', '.join(near)}?" if near else None
+    return f"no tool is named {name}: did you mean {', '.join(near)}?" if near else None
 
 
 def _of_own_name(error):
@@ -215,14 +215,14 @@ def _of_tool(name):
     if not catalogue.servers():
         return tool_imports.NO_SERVERS
     words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).replace("_", " ").lower()
-    return f'there is no tool {name}: search_tools("{words}") finds those there are'
+    return f'no tool is named {name}: find tools with search_tools("{words}")'
 
 
 def _of_session(name):
     state = loop.current()
     if state is not None and state.is_continued:
-        return f"no program of this session has set {name}"
+        return f"no program in this session has set {name}"
     return (
-        f"this program does not set {name}; variables of an earlier one are there only if both run with "
-        f'keep_variables, and state["{name}"] keeps a value in any case'
+        f"this program doesn't set {name}; variables carry over only when both programs run with "
+        f'keep_variables, and state["{name}"] always keeps a value'
     )

@@ -190,7 +190,7 @@ class Connection:
 
     def recv(self):
         if not self._incoming:
-            raise EOFError("nothing was sent through this pipe yet, and nobody else runs who could send")
+            raise EOFError("nothing was sent through this pipe, and no other process is running that could send")
         return self._incoming.popleft()
 
     send_bytes, recv_bytes = send, recv

@@ -202,10 +202,10 @@ _NO_REPORT = encoding.to_json(
         "error": {
             "kind": "memory",
             "type": "MemoryError",
-            "message": "the program left no memory to report with",
+            "message": "the program left no memory for its report",
             "line": None,
             "traceback": "",
-            "hint": "work on smaller pieces: generators, slices, or files in the workspace",
+            "hint": "work in smaller pieces: generators, slices, or files in the workspace",
             "limit": None,
         },
         "damaged": True,
@@ -423,7 +423,7 @@ def _convert_result(request, value, outcome):
         if outcome.error is None:
             outcome.error = errors.describe(error, request.filename)
         else:
-            outcome.notes.add(f"the result could not be included: {tracebacks.message_of(error)}")
+            outcome.notes.add(f"the result couldn't be included: {tracebacks.message_of(error)}")
 
 
 def _report_unawaited(outcome, state):

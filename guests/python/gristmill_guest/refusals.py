@@ -10,8 +10,8 @@ import sys
 
 from gristmill_guest import imports, locks, processes_in_place, threads_in_place
 
-NO_PROCESSES = "no processes in the sandbox; call a tool with callMCPTool, or do the work in Python"
-NO_NETWORK = "no network in the sandbox; call a tool with callMCPTool"
+NO_PROCESSES = "the sandbox has no processes; call a tool with callMCPTool, or do the work in Python"
+NO_NETWORK = "the sandbox has no network; call a tool with callMCPTool"
 
 
 def install():

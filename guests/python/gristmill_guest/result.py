@@ -154,7 +154,7 @@ class _Writer:
         bits = int.bit_length(value)
         digits = _digits(value, bits)
         if digits is None:
-            self._note(f"{self._where()} is an integer of {bits} bits; it is not written out")
+            self._note(f"{self._where()} is an integer of {bits} bits, so it isn't written out")
             digits = f'"<integer of {bits} bits>"'
         self._put(digits)
 
@@ -320,7 +320,7 @@ class _Writer:
 
     def _broken(self, error):
         message = foreign.cut(foreign.safe_text(str, error), 100)
-        self._note(f"{self._where(steps=-1)} could not be read to its end: {type(error).__name__}: {message}")
+        self._note(f"{self._where(steps=-1)} couldn't be read to the end: {type(error).__name__}: {message}")
 
 
 _SCALARS = (

@@ -78,7 +78,7 @@ def _hits(answer, line):
             return ToolHits(map(ToolHit, hits), text, _number(answer.get("shown")), _number(answer.get("total")))
     except (ValueError, RecursionError, TypeError, KeyError):
         pass
-    raise _failure("the answer to the search cannot be read", line, None, "search")
+    raise _failure("the search answer can't be read", line, None, "search")
 
 
 def _failure(message, line, code, kind):
@@ -93,7 +93,7 @@ def _number(value):
 
 def _text(name, value):
     if not isinstance(value, str):
-        raise TypeError(f"{name} of search_tools is text, not {type(value).__name__}")
+        raise TypeError(f"{name} of search_tools must be text, not {type(value).__name__}")
     return str.__str__(value)
 
 
@@ -101,13 +101,13 @@ def _detail(detail):
     if isinstance(detail, str) and detail in DETAILS:
         return str.__str__(detail)
     given = f'"{detail[:40]}"' if isinstance(detail, str) else type(detail).__name__
-    raise TypeError(f"detail of search_tools is one of {', '.join(DETAILS)}, not {given}")
+    raise TypeError(f"detail of search_tools must be one of {', '.join(DETAILS)}, not {given}")
 
 
 def _count(name, value, least):
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} of search_tools is a whole number, not {type(value).__name__}")
+        raise TypeError(f"{name} of search_tools must be a whole number, not {type(value).__name__}")
     number = int.__int__(value)
     if number < least:
-        raise TypeError(f"{name} of search_tools is at least {least}")
+        raise TypeError(f"{name} of search_tools must be at least {least}")
     return min(number, COUNT_MAX)

@@ -152,7 +152,7 @@ def why_waiting(name):
     if found is None:
         return None
     return (
-        f"skill {found} of this project waits for its approval: the user runs `gristmill skills show {found}`, "
+        f"skill {found} of this project isn't approved yet: ask the user to run `gristmill skills show {found}`, "
         f"then `gristmill skills approve {found}`"
     )
 
@@ -258,7 +258,7 @@ def _ask(helper, asked):
     except (ValueError, RecursionError):
         answer = None
     if type(answer) is not dict:
-        raise _failure(f"the answer to {helper} cannot be read", helper, line, None, "skill")
+        raise _failure(f"the answer to {helper} can't be read", helper, line, None, "skill")
     return answer
 
 
@@ -276,7 +276,7 @@ def _unknown(name):
     if close:
         said = f'did you mean "{close[0]}"?'
     else:
-        said = f"there are: {', '.join(there[:LISTED_MAX])}" if there else "none is saved yet"
+        said = f"there are: {', '.join(there[:LISTED_MAX])}" if there else "none are saved yet"
     return _failure(f'there is no skill "{name[:NAME_CHARS_MAX]}"; {said}', "load_skill", tools.program_line(), "GM-1401")
 
 
@@ -288,7 +288,7 @@ def _failure(message, helper, line, code, kind="unknown_skill"):
 
 def _text(helper, argument, value):
     if not isinstance(value, str):
-        raise TypeError(f"{argument} of {helper} is text, not {type(value).__name__}")
+        raise TypeError(f"{argument} of {helper} must be text, not {type(value).__name__}")
     return str.__str__(value)
 
 
@@ -298,7 +298,7 @@ def _texts(helper, tags):
     if isinstance(tags, str):
         tags = [tags]
     if not isinstance(tags, collections.abc.Iterable):
-        raise TypeError(f"tags of {helper} is a list of texts, not {type(tags).__name__}")
+        raise TypeError(f"tags of {helper} must be a list of strings, not {type(tags).__name__}")
     return [_text(helper, "each of tags", tag) for tag in tags]
 
 

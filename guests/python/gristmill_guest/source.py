@@ -66,10 +66,10 @@ def read(text, filename):
     unfenced = unwrap_fence(text) if "```" in text or "~~~" in text else None
     if unfenced is not None:
         text = unfenced
-        notes.append("the code was taken out of its Markdown fence; line numbers count from inside it")
+        notes.append("the code was extracted from its Markdown fence; line numbers count from inside it")
     if _starts_indented(text):
         text = textwrap.dedent(text)
-        notes.append("the common indentation of the code was removed")
+        notes.append("the code's common indentation was removed")
     return Source(text, notes)
 
 

@@ -96,7 +96,7 @@ def _empty(folder):
 
 def _key(key):
     if not isinstance(key, str):
-        raise TypeError(f"a key of state is text, not {type(key).__name__}: {_shown(key)}")
+        raise TypeError(f"keys of state must be strings, not {type(key).__name__}: {_shown(key)}")
     return str.__str__(key)
 
 
@@ -114,4 +114,4 @@ def _ask(what, **details):
     try:
         return encoding.from_json(answer)
     except (ValueError, RecursionError):
-        raise StateError("what was kept cannot be read") from None
+        raise StateError("the stored value can't be read") from None

@@ -4,7 +4,7 @@ import builtins
 import io
 import sys
 
-INPUT_HINT = "there is no keyboard input in the sandbox; pass values as context variables instead"
+INPUT_HINT = "the sandbox has no keyboard input; pass values as context variables instead"
 
 
 def _stream(raw):

@@ -15,12 +15,12 @@ _JAVASCRIPT = tuple(
     (re.compile(pattern), advice)
     for pattern, advice in (
         (r"^(?:export\s+)?(?:const|let|var)\s+(\w+)\s*=", r"write \1 = ... without a keyword"),
-        (r"^(?:export\s+)?(?:const|let|var)\s*[\[{]", "take the members one by one, such as a = answer['a']"),
+        (r"^(?:export\s+)?(?:const|let|var)\s*[\[{]", "unpack the keys one at a time, such as a = answer['a']"),
         (r"^(?:export\s+)?(?:default\s+)?async\s+function\s+(\w+)", r"write async def \1(...):"),
         (r"^(?:export\s+)?(?:default\s+)?function\s+(\w+)", r"write def \1(...):"),
         (r"^import\s+.*\bfrom\s+['\"]", "write from module import name"),
         (r"^import\s*\{", "write from module import name"),
-        (r"^(?://|/\*|\*/)", "comments begin with #"),
+        (r"^(?://|/\*|\*/)", "comments start with #"),
         (r"^\}?\s*else\s+if\b", "write elif"),
         (r"^\}?\s*catch\b", "write except Exception as error:"),
         (r"^throw\b", "write raise ValueError(...)"),
@@ -29,13 +29,13 @@ _JAVASCRIPT = tuple(
         (r"=>", "write lambda x: ..., or a def"),
         (r"\?\?|\?\.", "write x if x is not None else y"),
         (r"(?:\+\+|--)\s*;?\s*\)?$|\+\+\)", "write i += 1"),
-        (r"\bnew\s+[A-Z]\w*\s*\(", "leave out new"),
+        (r"\bnew\s+[A-Z]\w*\s*\(", "drop new"),
         (r"`", 'write f"...{name}..." for text with values in it'),
-        (r"^(?:if|for|while|switch|try|do)\b.*\{\s*$", "blocks begin with : and are indented"),
+        (r"^(?:if|for|while|switch|try|do)\b.*\{\s*$", "blocks start with : and are indented"),
         (r"^\};?$|^\}\s*(?:else|finally)\b", "blocks are indented, without braces"),
         (r"(?:^|[(=,:\s])!\s*[\w(]", "write not x"),
         # Two words: one alone may be divided by.
-        (r"\S\s+//\s*[A-Za-z]\w*\s+\w", "comments begin with #"),
+        (r"\S\s+//\s*[A-Za-z]\w*\s+\w", "comments start with #"),
         (r"\?[^:]*:", "write a if condition else b"),
         (r"\bnull\b|\bundefined\b", "write None"),
     )
@@ -71,9 +71,9 @@ def _of_pasted(line):
     if line.startswith((">>> ", ">>>", "... ")):
         return "remove the prompts (>>> and ...)"
     if line.startswith(_INSTALLING):
-        return "remove the line: nothing can be installed in the sandbox"
+        return "remove the line: you can't install packages in the sandbox"
     if line.startswith("!") or (line.startswith(_SHELL) and "=" not in line.split(" ")[0] and "(" not in line):
-        return "remove the line: there is no shell in the sandbox"
+        return "remove the line: the sandbox has no shell"
     if line.startswith("%"):
         return "remove the notebook magic (the line that starts with %)"
     return None

@@ -12,9 +12,9 @@ import time
 from gristmill_guest import loop, loose_ends, timers, tools
 
 THREADS_NOTE = (
-    "the sandbox has no threads: each ran to its end when it was started; asyncio.gather runs tool calls in parallel"
+    "the sandbox has no threads, so each one ran to completion when started; use asyncio.gather for parallel tool calls"
 )
-PROCESSES_NOTE = "the sandbox has no processes: the work ran in place, one piece after the other"
+PROCESSES_NOTE = "the sandbox has no processes, so the work ran in place, one item at a time"
 
 _idents = itertools.count(1001)
 

@@ -84,7 +84,7 @@ def value_of(payload, tool, placed):
     references = _references(root)
     missing = sorted({number for _, _, number in references if not 0 <= number < len(files)})
     if missing:
-        raise Unusable(f"the tool's answer names file {missing[0]}, but brings {len(files)}", "GM-1104")
+        raise Unusable(f"the tool's answer refers to file {missing[0]} but contains {len(files)}", "GM-1104")
     wanted = sorted({number for _, _, number in references} - placed.keys())
     if wanted:
         placed.update(_place({number: _File(files[number], number) for number in wanted}, tool))
@@ -102,7 +102,7 @@ def _read(payload):
     if not isinstance(files, list) or "value" not in answer:
         raise Unusable("the tool's answer has files, but cannot be read", "GM-1104")
     if len(files) > FILES_MAX:
-        raise Unusable(f"the tool's answer has {len(files):,} files; at most {FILES_MAX:,} can be taken", kind="limit")
+        raise Unusable(f"the tool's answer has {len(files):,} files; at most {FILES_MAX:,} are allowed", kind="limit")
     return answer["value"], files
 
 
@@ -193,7 +193,7 @@ def _refused(file, error):
     size = f"{file.mime}, {len(file.data):,} bytes"
     said = error.strerror or type(error).__name__
     return Unusable(
-        f"the tool answered with a file ({size}) that the workspace does not take: {said}; "
+        f"the tool answered with a file ({size}) that doesn't fit in the workspace: {said}; "
         "remove files, or ask the tool for less",
         kind="limit",
     )

@@ -81,8 +81,8 @@ class ToolCall(collections.abc.Coroutine):
             self._begin()
         elif self._run is not loop.current() and (not self._future.done() or self._future.cancelled()):
             raise RuntimeError(
-                f"{self.written()} was sent by an earlier program, which ended before the answer came; "
-                "call the tool again, if it may be called twice"
+                f"{self.written()} was sent by an earlier program, which ended before the answer arrived; "
+                "call the tool again if calling it twice is safe"
             )
         ok, payload = yield from self._future
         if not ok:

@@ -19,7 +19,7 @@ WRAPPERS = frozenset(
     "content text structuredContent structured_content isError is_error data result results json status_code body "
     "value output response payload".split()
 )
-PLAIN = "answers of tools are plain values"
+PLAIN = "tool answers are plain values"
 
 _WRONG_INDEX = re.compile(r"(list|tuple) indices must be integers or slices, not (\w+)")
 _MODULE_AS_VALUE = re.compile(r"'module'|argument of type 'module'|type\(s\) for .*'module'")
@@ -119,7 +119,7 @@ _DICT_METHODS = {"has_key": "key in {}", "iteritems": "{}.items()", "itervalues"
 
 def _attribute_of_dict(name, value, expression):
     if dict.__contains__(value, name):
-        return f'write {expression}["{name}"]: members of a dict are no attributes'
+        return f'write {expression}["{name}"]: dict keys aren\'t attributes'
     if name in _DICT_METHODS:
         return f"this is Python 3: write {_DICT_METHODS[name].format(expression)}"
     if name == "length":
@@ -180,7 +180,7 @@ def _attribute_of_text(name, value, expression):
     if name in _TEXT_METHODS:
         return f"this is Python: write {_TEXT_METHODS[name].format(expression)}"
     if name == "decode":
-        return f"{expression} is text already: leave .decode() out"
+        return f"{expression} is already text: drop .decode()"
     if name in WRAPPERS:
         return f"{PLAIN}, without .{name}: {_is_text(value, expression)}"
     return _is_text(value, expression) if name in ("get", "keys", "items", "values", "append") else None
@@ -212,8 +212,8 @@ def for_type(error, message):
     if message.startswith("the JSON object must be str, bytes or bytearray, not"):
         given = message.rpartition(" ")[2]
         if given in ("dict", "list", "int", "float", "bool"):
-            return "it is parsed already: use it as it is, without json.loads"
-        return "a coroutine is no text: write await in front of the call" if given == "coroutine" else None
+            return "it's already parsed: use it as is, without json.loads"
+        return "a coroutine isn't text: write await in front of the call" if given == "coroutine" else None
     failed = failed_expression.of(error)
     if failed is None or not failed.is_last:
         return None
@@ -246,7 +246,7 @@ def _of_module(failed, message):
         if "not callable" in message:
             function = node.id if node.id in vars(module) else "function"
             return f"{node.id} is a module: write {node.id}.{function}(...)"
-        return f"{node.id} is the module of that name: this program sets no variable {node.id}"
+        return f"{node.id} is the module here: this program never sets a variable {node.id}"
     return None
 
 
@@ -266,10 +266,10 @@ def for_json(error):
     if not text.strip():
         return "the text is empty"
     if text.lstrip()[:2] in ("{'", "['"):
-        return "this is Python's notation, not JSON: write ast.literal_eval(text)"
+        return "this is Python syntax, not JSON: write ast.literal_eval(text)"
     if text.lstrip()[:1] in ("{", "["):
         return None
-    return f"the text is no JSON: it begins with {encoding.quote(text[:TEXT_TOLD_MAX])}"
+    return f"the text isn't JSON: it starts with {encoding.quote(text[:TEXT_TOLD_MAX])}"
 
 
 def _quoted(key):

@@ -35,8 +35,8 @@ class Analyze(unittest.TestCase):
     def test_a_text_or_a_number_is_no_data(self):
         for data, kind in (("'/etc/passwd'", "str"), ("5", "int")):
             said = self.refused(f"await analyze({data}, [])")
-            self.assertIn(f'data of analyze is a list of rows, not {kind}; file="sales.csv" is a file', said)
-        self.assertIn("data of inputs['more'] is", self.refused("await analyze([], [], inputs={'more': 'a.csv'})"))
+            self.assertIn(f'data of analyze must be a list of rows, not {kind}; file="sales.csv" is a file', said)
+        self.assertIn("data of inputs['more'] must be", self.refused("await analyze([], [], inputs={'more': 'a.csv'})"))
 
     def test_a_file_or_a_handle_stands_in_the_place_of_data(self):
         asked = {"request": {"steps": STEPS}, "line": 1}
@@ -86,16 +86,16 @@ class Analyze(unittest.TestCase):
 
     def test_wrong_arguments_are_named_before_anything_is_sent(self):
         for arguments, message in (
-            ("steps=[]", "analyze takes one of data, file and handle, and none is there"),
-            ('[1], [], file="a"', "analyze takes one of data, file and handle, not data and file together"),
-            ("[1]", "steps of analyze is a list such as"),
+            ("steps=[]", "analyze takes one of data, file or handle, but got none"),
+            ('[1], [], file="a"', "analyze takes one of data, file or handle, not data and file together"),
+            ("[1]", "steps of analyze must be a list such as"),
             ('[1], "filter"', "not str"),
             ('[1], [], analysis_type="x"', "not both"),
             ("[1], parameters={}", "need an analysis_type"),
-            ("file=1, steps=[]", "file of analyze is text, not int"),
-            ("[1], [], data_field=1", "data_field of analyze is text, not int"),
-            ("[1], [], inputs=[1]", "inputs of analyze is a dict"),
-            ("[1], [], inputs={1: []}", "each name in inputs of analyze is text"),
+            ("file=1, steps=[]", "file of analyze must be text, not int"),
+            ("[1], [], data_field=1", "data_field of analyze must be text, not int"),
+            ("[1], [], inputs=[1]", "inputs of analyze must be a dict"),
+            ("[1], [], inputs={1: []}", "each name in inputs of analyze must be text"),
         ):
             self.assertIn(message, self.refused(f"await analyze({arguments})"), arguments)
 
@@ -124,7 +124,7 @@ class Analyze(unittest.TestCase):
 
     def test_one_that_is_never_awaited_is_named(self):
         error = self.answer("analyze([1], [])\n1")["error"]
-        self.assertEqual(error["message"], "analyze(...) on line 1 was never awaited, so it was not sent")
+        self.assertEqual(error["message"], "analyze(...) on line 1 was never awaited, so it wasn't sent")
 
     def test_it_is_importable_with_its_error(self):
         self.addCleanup(sys.modules.pop, "gristmill")

@@ -111,9 +111,9 @@ class Describing(World):
         for arguments, message in (
             ("5", "describe_tool takes the tool's name as text, not int"),
             ('" "', "describe_tool needs the tool's name"),
-            ('"x", "names"', 'detail of describe_tool is one of full, signature, not "names"'),
-            ('"x", language="rust"', 'language of describe_tool is one of python, py, typescript, ts, not "rust"'),
-            ('"x", language=None', "language of describe_tool is one of python, py, typescript, ts, not NoneType"),
+            ('"x", "names"', 'detail of describe_tool must be one of full, signature, not "names"'),
+            ('"x", language="rust"', 'language of describe_tool must be one of python, py, typescript, ts, not "rust"'),
+            ('"x", language=None', "language of describe_tool must be one of python, py, typescript, ts, not NoneType"),
         ):
             error = self.error(arguments)
             self.assertEqual((error["type"], error["message"]), ("TypeError", message))
@@ -137,7 +137,7 @@ class Failing(World):
         self.check(
             "mail.search", 'there is no tool "mail.search"; did you mean mail_box.search, box.search?'
         )
-        self.check("zzzz", 'there is no tool "zzzz"; look for one with search_tools(...)')
+        self.check("zzzz", 'there is no tool "zzzz"; find one with search_tools(...)')
 
     def test_a_server_is_not_a_tool(self):
         self.check(

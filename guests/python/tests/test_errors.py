@@ -43,20 +43,20 @@ class Hints(unittest.TestCase):
     def test_for_common_mistakes(self):
         for code, hint in (
             ("x = 1\nreturn x", "set result = ..., or end with the expression"),
-            ("!pip install requests", "remove the line: nothing can be installed in the sandbox"),
-            ("x = 1\npip install requests", "remove the line: nothing can be installed in the sandbox"),
+            ("!pip install requests", "remove the line: you can't install packages in the sandbox"),
+            ("x = 1\npip install requests", "remove the line: you can't install packages in the sandbox"),
             ("%matplotlib inline", "remove the notebook magic (the line that starts with %)"),
-            ("!ls", "remove the line: there is no shell in the sandbox"),
+            ("!ls", "remove the line: the sandbox has no shell"),
             (">>> x = 1", "remove the prompts (>>> and ...)"),
             ('print("a")\n```python\nprint("b")\n```', "remove the Markdown fences"),
-            ("np.array([1])", f"numpy is not in the sandbox: {missing.ADVICE['numpy']}"),
-            ("pd.DataFrame()", f"pandas is not in the sandbox: {missing.ADVICE['pandas']}"),
+            ("np.array([1])", f"numpy isn't in the sandbox: {missing.ADVICE['numpy']}"),
+            ("pd.DataFrame()", f"pandas isn't in the sandbox: {missing.ADVICE['pandas']}"),
             ("list_orders()", 'if it is a tool, write: await callMCPTool("list_orders", {...})'),
             ("open('/etc/nowhere')", "programs see only /workspace and /tmp (and /servers, /skills and /results, read-only)"),
-            ("import os\nos.environ['NO_SUCH_KEY']", "there is no environment; pass values as context"),
+            ("import os\nos.environ['NO_SUCH_KEY']", "the sandbox has no environment variables; pass values as context"),
             ("{}['x']", None),
-            ("await 5", "this is not async: remove await"),
-            ("await None", "this is not async: remove await"),
+            ("await 5", "this isn't async: remove await"),
+            ("await None", "this isn't async: remove await"),
             ("await [1]", hints._await_hint("list")),
             (
                 'callMCPTool("t", 1, 2)',
@@ -73,7 +73,7 @@ class Hints(unittest.TestCase):
     def test_a_mistake_in_a_call_is_corrected_not_caught(self):
         for code, hint in (
             ("GM-1401", "use one of the names above"),
-            ("GM-1402", "correct the argument"),
+            ("GM-1402", "fix the argument"),
             (-32000, "catch it with: except ToolError as error"),
         ):
             error = tools.ToolError("there is no tool `a`; did you mean b?", code=code)
@@ -103,14 +103,14 @@ class MissingModules(unittest.TestCase):
             ("_bz2", "bz2", "use zlib, gzip or zipfile"),
             ("_ssl", "ssl", "no network"),
             ("webbrowser", "webbrowser", "no display"),
-            ("venv", "venv", "nothing can be installed"),
+            ("venv", "venv", "you can't install packages"),
             ("ctypes", "ctypes", "no operating system"),
             ("ctypes.util", "ctypes.util", "no operating system"),
         ):
             with self.subTest(name=name):
                 message, told = self.message(name)
                 self.assertEqual(told, public)
-                self.assertIn(f"No module named '{public}': it is not part of this build", message)
+                self.assertIn(f"No module named '{public}': it isn't part of this build", message)
                 self.assertIn(advice, message)
 
     def test_a_submodule_keeps_the_name_that_failed(self):

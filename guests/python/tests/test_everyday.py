@@ -152,7 +152,7 @@ class GatewayNames(BesideTrees):
         ):
             with self.subTest(code=code):
                 self.assertEqual(result_of(code), expected)
-        self.assertIn("the keys there are rows, text", run("read_result('h1', 'row')")["error"]["message"])
+        self.assertIn("its keys are rows, text", run("read_result('h1', 'row')")["error"]["message"])
 
     def test_analysis_takes_the_same_as_over_mcp(self):
         fake = FakeHost(analysis=lambda request: request["request"]["steps"])

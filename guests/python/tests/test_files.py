@@ -56,7 +56,7 @@ class Results(InAWorkspace):
             file.write("[1]")
         self.assertEqual(files.read_file(self.root + "/results/abc.json"), "[1]")
         for path in (self.root + "/results", self.root + "/results/"):
-            with self.assertRaisesRegex(PermissionError, "by the handle that an answer named"):
+            with self.assertRaisesRegex(PermissionError, "by the handle from an answer"):
                 files.list_directory(path)
         with self.assertRaisesRegex(PermissionError, "Operation not permitted"):
             files.list_directory(self.root)
@@ -70,7 +70,7 @@ class MissingModules(unittest.TestCase):
     def test_the_message_says_what_to_do(self):
         finder = missing.ExplainingFinder({"json", "csv", "os", "os.path"})
         for name, expected in (
-            ("requests", "no network in the sandbox; call a tool with callMCPTool"),
+            ("requests", "the sandbox has no network; call a tool with callMCPTool"),
             ("numpy.linalg", "await analyze"),
             ("jsn", "did you mean 'json'?"),
             ("JSON", "did you mean 'json'?"),

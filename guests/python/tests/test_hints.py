@@ -161,8 +161,8 @@ class Tools(Faulty):
     def test_09_no_tool_is_called_so(self):
         self.check(
             ("await list_order()", "did you mean shop.list_orders?"),
-            ("await send_mail(to='x')", 'search_tools("send mail") finds those there are'),
-            ("await createIssue(title='x')", 'search_tools("create issue") finds those there are'),
+            ("await send_mail(to='x')", 'find tools with search_tools("send mail")'),
+            ("await createIssue(title='x')", 'find tools with search_tools("create issue")'),
         )
 
     def test_10_arguments_of_a_tool_have_names(self):
@@ -202,8 +202,8 @@ class Tools(Faulty):
         self.check(
             ("get_execution_stats()", "call it over MCP"),
             ("get_execution('x')", "call it over MCP"),
-            ("execute_code('1')", "this is the program already"),
-            ("await execute_python(code='1')", "this is the program already"),
+            ("execute_code('1')", "already in a program: write the code directly"),
+            ("await execute_python(code='1')", "already in a program: write the code directly"),
         )
 
 
@@ -248,7 +248,7 @@ class Answers(Faulty):
         )
 
     def test_15_answers_are_plain(self):
-        plain = "answers of tools are plain values"
+        plain = "tool answers are plain values"
         self.check(
             (GET + "d.content[0].text", plain),
             (GET + "d['content'][0]['text']", plain),
@@ -261,7 +261,7 @@ class Answers(Faulty):
         )
 
     def test_16_an_answer_is_parsed_already(self):
-        already = "it is parsed already: use it as it is, without json.loads"
+        already = "it's already parsed: use it as is, without json.loads"
         self.check((GET + "json.loads(d)", already), (ROWS + "for r in json.loads(rows): pass", already))
 
     def test_17_a_list_or_a_text_is_taken_for_a_dict(self):
@@ -287,7 +287,7 @@ class Answers(Faulty):
 
     def test_19_a_text_is_no_json(self):
         self.check(
-            ("t = await callMCPTool('text.plain')\njson.loads(t)", 'it begins with "It is sunny."'),
+            ("t = await callMCPTool('text.plain')\njson.loads(t)", 'it starts with "It is sunny."'),
             ("json.loads('')", "the text is empty"),
             ('json.loads("{\'a\': 1}")', "ast.literal_eval"),
         )
@@ -299,24 +299,24 @@ class OtherLanguages(Faulty):
             ("const x = 1", "this is Python: write x = ... without a keyword"),
             ("let rows = await callMCPTool('x');", "this is Python: write rows = "),
             ("var a = 5", "this is Python: write a = "),
-            ("const {a, b} = d", "this is Python: take the members one by one"),
+            ("const {a, b} = d", "this is Python: unpack the keys one at a time"),
             ("function f(a) {\n  return a\n}", "this is Python: write def f(...):"),
             ("async function main() {\n}", "this is Python: write async def main(...):"),
-            ("// a comment\nx = 1", "this is Python: comments begin with #"),
-            ("x = 1 // the first number", "this is Python: comments begin with #"),
-            ("/* a */\nx = 1", "this is Python: comments begin with #"),
+            ("// a comment\nx = 1", "this is Python: comments start with #"),
+            ("x = 1 // the first number", "this is Python: comments start with #"),
+            ("/* a */\nx = 1", "this is Python: comments start with #"),
             ("if (a === b) {\n}", "this is Python: write == or !="),
             ("x = a && b", "this is Python: write and, or"),
             ("f = (a) => a + 1", "this is Python: write lambda"),
             ("x = `a ${b}`", "this is Python: write f"),
             ("for (const x of xs) {\n}", "this is Python: "),
-            ("x = new Date()", "this is Python: leave out new"),
+            ("x = new Date()", "this is Python: drop new"),
             ("import fs from 'fs'", "this is Python: write from module import name"),
             ("x = d?.a", "this is Python: "),
             ("x = a ? b : c", "this is Python: write a if condition else b"),
             ("i = 0\ni++", "this is Python: write i += 1"),
             ("throw new Error('x')", "this is Python: write raise"),
-            ("if True {\n}", "this is Python: blocks begin with :"),
+            ("if True {\n}", "this is Python: blocks start with :"),
             ("if x:\n    pass\nelse if y:\n    pass", "this is Python: write elif"),
             ("x = !done", "this is Python: write not x"),
         )
@@ -353,13 +353,13 @@ class OtherLanguages(Faulty):
             ("xrange(3)", "write range"),
             ("x = 'a'\nx.toUpperCase()", "write x.upper()"),
             ("x = 'a'\nx.length", "write len(x)"),
-            ("x = 'a'\nx.decode('utf-8')", "x is text already"),
+            ("x = 'a'\nx.decode('utf-8')", "x is already text"),
         )
 
     def test_22_something_was_pasted_along(self):
         self.check(
-            ("!pip install requests", "nothing can be installed"),
-            ("x = 1\npip install pandas", "nothing can be installed"),
+            ("!pip install requests", "you can't install packages"),
+            ("x = 1\npip install pandas", "you can't install packages"),
             ("!ls", "no shell"),
             ("x = 1\ncurl https://example.com", "no shell"),
             ("%matplotlib inline", "notebook magic"),
@@ -387,8 +387,8 @@ class Names(Faulty):
 
     def test_37_a_function_sets_a_variable_too_late(self):
         self.check(
-            ("total = 0\ndef f():\n    total += 1\nf()", "write global or nonlocal"),
-            ("def f():\n    print(x)\n    x = 1\nf()", "set it before"),
+            ("total = 0\ndef f():\n    total += 1\nf()", "declare it global or nonlocal"),
+            ("def f():\n    print(x)\n    x = 1\nf()", "set it first"),
         )
 
     def test_25_an_import_is_forgotten(self):
@@ -398,9 +398,9 @@ class Names(Faulty):
             ("await gather()", "write: from asyncio import gather"),
             ("x: date = date.today()", "write: from datetime import date"),
             ("calendar.month(2024, 1)", "write: import calendar"),
-            ("np.array([1])", "numpy is not in the sandbox: await analyze(rows, steps)"),
-            ("pd.DataFrame([])", "pandas is not in the sandbox: await analyze(rows, steps)"),
-            ("pl.DataFrame([])", "polars is not in the sandbox: await analyze(rows, steps)"),
+            ("np.array([1])", "numpy isn't in the sandbox: await analyze(rows, steps)"),
+            ("pd.DataFrame([])", "pandas isn't in the sandbox: await analyze(rows, steps)"),
+            ("pl.DataFrame([])", "polars isn't in the sandbox: await analyze(rows, steps)"),
         )
 
     @unittest.skipIf(sys.version_info < (3, 12), "older versions suggest only when they print")
@@ -410,9 +410,9 @@ class Names(Faulty):
     def test_27_a_module_stands_where_a_value_is_meant(self):
         self.check(
             ("copy([1])", "copy is a module: write copy.copy(...)"),
-            ("for row in csv:\n    pass", "csv is the module of that name: this program sets no variable csv"),
-            ("len(statistics)", "statistics is the module of that name"),
-            ("string[0]", "string is the module of that name"),
+            ("for row in csv:\n    pass", "csv is the module here: this program never sets a variable csv"),
+            ("len(statistics)", "statistics is the module here"),
+            ("string[0]", "string is the module here"),
         )
 
     def test_28_the_module_or_the_class_datetime(self):
@@ -451,16 +451,16 @@ class FilesAndLimits(Faulty):
             ("open('/etc/nowhere')", outside),
             ("open('/home/user/data.csv')", outside),
             ("open('/nowhere/sales.csv')", 'did you mean "sales.csv"?'),
-            ("os.environ['API_KEY_OF_MINE']", "there is no environment; pass values as context"),
+            ("os.environ['API_KEY_OF_MINE']", "the sandbox has no environment variables; pass values as context"),
         )
 
     def test_32_numbers_of_more_than_32_bits(self):
         self.check(
-            ("len(range(2**64))", "lengths and counts end at 2**31 - 1"),
-            ("random.choice(range(2**70))", "lengths and counts end at 2**31 - 1"),
+            ("len(range(2**64))", "lengths and counts stop at 2**31 - 1"),
+            ("random.choice(range(2**70))", "lengths and counts stop at 2**31 - 1"),
             ("itertools.islice([1], 2**64)", "pass None for no end"),
-            ("[0] * 2**64", "lengths and counts end at 2**31 - 1"),
-            ("import array\narray.array('l', [2**64])", "'q' and 'Q' for 64"),
+            ("[0] * 2**64", "lengths and counts stop at 2**31 - 1"),
+            ("import array\narray.array('l', [2**64])", "for 64 bits, use 'q' or 'Q'"),
         )
         message = "'l' format requires -2147483648 <= number <= 2147483647"
         self.assertIn("write 'q' or 'Q'", hints.hint_for(struct.error(message), "exception"))
@@ -492,8 +492,8 @@ class Modules(unittest.TestCase):
             ("requests", "call a tool with callMCPTool"),
             ("bs4", "html.parser"),
             ("pydantic", "dataclasses"),
-            ("mcp", "tools are functions already"),
-            ("tools", "tools are functions already"),
+            ("mcp", "tools are already functions"),
+            ("tools", "tools are already functions"),
             ("pytz", "zoneinfo"),
             ("openpyxl", "write CSV"),
             ("jsn", "did you mean 'json'?"),
@@ -517,7 +517,7 @@ class Sessions(Faulty):
         with Session(host()) as session:
             session.run("rows = [{'total': 1}]")
             self.assertEqual(session.run("rows[0]['totl']")["error"]["hint"], 'write "total": rows[0] has total')
-            self.assertEqual(session.run("other")["error"]["hint"], "no program of this session has set other")
+            self.assertEqual(session.run("other")["error"]["hint"], "no program in this session has set other")
 
 
 class HintsAreHarmless(Faulty):

@@ -132,7 +132,7 @@ class LooseEnds(World):
             await asyncio.sleep(0)
             """
         )
-        self.assertIn("later was still running at the end", outcome["notes"][0])
+        self.assertIn("later was still running when the program ended", outcome["notes"][0])
         code = "await asyncio.sleep(5)\n[task.cancelled(), done, asyncio.get_running_loop() is loop]"
         self.check(code, [True, [], False])
 

@@ -156,13 +156,13 @@ class ToolCalls(World):
         self.assertEqual(outcome["error"]["kind"], "unawaited_call")
         self.assertEqual(outcome["error"]["line"], 2)
         self.assertEqual(
-            outcome["error"]["message"], 'callMCPTool("echo") on line 2 was never awaited, so it was not sent'
+            outcome["error"]["message"], 'callMCPTool("echo") on line 2 was never awaited, so it wasn\'t sent'
         )
 
     def test_a_forgotten_await_in_a_failing_program_is_a_note(self):
         outcome = self.run_program('callMCPTool("echo")\n1 / 0')
         self.assertEqual(outcome["error"]["type"], "ZeroDivisionError")
-        self.assertEqual(outcome["notes"], ['callMCPTool("echo") on line 1 was never awaited, so it was not sent'])
+        self.assertEqual(outcome["notes"], ['callMCPTool("echo") on line 1 was never awaited, so it wasn\'t sent'])
 
     def test_a_cancelled_call_is_not_forgotten(self):
         self.check(
@@ -212,7 +212,7 @@ class Asyncio(World):
             sorted(outcome["notes"]),
             [
                 "a background task failed on line 3: ValueError: x",
-                "the background task sleep was still running at the end and was cancelled; await it",
+                "the background task sleep was still running when the program ended, so it was canceled; await it",
             ],
         )
 
@@ -222,10 +222,10 @@ class Asyncio(World):
             with self.subTest(code=code):
                 error = self.error(main + code)
                 self.assertEqual((error["kind"], error["line"]), ("unawaited_call", 3))
-                self.assertEqual(error["message"], "main() on line 3 was never awaited, so it did not run")
+                self.assertEqual(error["message"], "main() on line 3 was never awaited, so it didn't run")
                 self.assertEqual(error["hint"], "write: await main(...)")
         error = self.error("import asyncio\nasyncio.sleep(1)\nresult = 1")
-        self.assertEqual(error["message"], "sleep() on line 2 was never awaited, so it did not run")
+        self.assertEqual(error["message"], "sleep() on line 2 was never awaited, so it didn't run")
 
     def test_of_several_forgotten_awaits_the_first_is_the_error(self):
         outcome = self.run_program("async def f():\n    pass\nf()\ncallMCPTool('echo')\nf()\nx = 1")
@@ -235,7 +235,7 @@ class Asyncio(World):
     def test_a_coroutine_in_a_failing_program_is_a_note(self):
         outcome = self.run_program("async def f():\n    pass\nf()\n1 / 0")
         self.assertEqual(outcome["error"]["type"], "ZeroDivisionError")
-        self.assertEqual(outcome["notes"], ["f() on line 3 was never awaited, so it did not run"])
+        self.assertEqual(outcome["notes"], ["f() on line 3 was never awaited, so it didn't run"])
 
     def test_coroutines_that_the_program_closes_or_cancels_are_not_forgotten(self):
         self.check("async def f():\n    pass\nc = f()\nc.close()\n1", ok(1))
@@ -288,7 +288,7 @@ class Errors(World):
         self.check("import sys\nsys.exit()", ok())
         self.check("import sys\nsys.exit(0)", ok())
         self.assertEqual(self.error("import sys\nsys.exit(3)")["kind"], "exit")
-        self.assertEqual(self.error("raise SystemExit('no')")["message"], "the program ended itself: no")
+        self.assertEqual(self.error("raise SystemExit('no')")["message"], "the program exited: no")
 
     def test_base_exceptions_are_reported(self):
         for name in ("KeyboardInterrupt", "GeneratorExit", "asyncio.CancelledError"):

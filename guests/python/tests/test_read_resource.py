@@ -60,7 +60,7 @@ class ReadResource(unittest.TestCase):
 
     def test_one_that_is_never_awaited_is_named(self):
         error = self.answer([text("a")], f'read_resource("{NOTES}")\n1')["error"]
-        self.assertEqual(error["message"], f'read_resource("{NOTES}") on line 1 was never awaited, so it was not sent')
+        self.assertEqual(error["message"], f'read_resource("{NOTES}") on line 1 was never awaited, so it wasn\'t sent')
         self.assertEqual(error["hint"], "write: await read_resource(...)")
 
     def test_what_is_no_text_is_named(self):

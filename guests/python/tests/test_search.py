@@ -77,17 +77,17 @@ class Asking(World):
 
     def test_wrong_arguments_are_named(self):
         for arguments, message in (
-            ("5", "query of search_tools is text, not int"),
-            ("None", "query of search_tools is text, not NoneType"),
-            ("server=['a']", "server of search_tools is text, not list"),
-            ("category=1", "category of search_tools is text, not int"),
-            ("detail='all'", 'detail of search_tools is one of names, summary, full, not "all"'),
-            ("detail=None", "detail of search_tools is one of names, summary, full, not NoneType"),
-            ("limit='3'", "limit of search_tools is a whole number, not str"),
-            ("limit=True", "limit of search_tools is a whole number, not bool"),
-            ("limit=0", "limit of search_tools is at least 1"),
-            ("offset=-1", "offset of search_tools is at least 0"),
-            ("offset=1.5", "offset of search_tools is a whole number, not float"),
+            ("5", "query of search_tools must be text, not int"),
+            ("None", "query of search_tools must be text, not NoneType"),
+            ("server=['a']", "server of search_tools must be text, not list"),
+            ("category=1", "category of search_tools must be text, not int"),
+            ("detail='all'", 'detail of search_tools must be one of names, summary, full, not "all"'),
+            ("detail=None", "detail of search_tools must be one of names, summary, full, not NoneType"),
+            ("limit='3'", "limit of search_tools must be a whole number, not str"),
+            ("limit=True", "limit of search_tools must be a whole number, not bool"),
+            ("limit=0", "limit of search_tools must be at least 1"),
+            ("offset=-1", "offset of search_tools must be at least 0"),
+            ("offset=1.5", "offset of search_tools must be a whole number, not float"),
         ):
             with self.subTest(arguments=arguments):
                 error = self.error(f"search_tools({arguments})")
@@ -170,7 +170,7 @@ class Failures(World):
         ):
             with self.subTest(answer=answer[:30]):
                 error = self.error("search_tools()", FakeHost(search=lambda request: Raw(answer)))
-                self.assertEqual((error["kind"], error["message"]), ("tool", "the answer to the search cannot be read"))
+                self.assertEqual((error["kind"], error["message"]), ("tool", "the search answer can't be read"))
 
     def test_wrong_counts_do_not_spoil_the_hits(self):
         answer = {"text": "t", "hits": HITS, "shown": "two", "total": None}

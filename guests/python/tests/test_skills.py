@@ -37,7 +37,7 @@ class Skills(BesideTrees):
         self.assertEqual(self.result(saved + "from skills.doubler import double\nresult = double(4)"), 8)
         self.assertIn("double", self.result(saved + "result = load_skill('doubler')"))
         self.assertEqual(self.result("delete_skill('adder')\nimport skills\nresult = skills.__all__"), [])
-        self.assertIn("none is saved yet", self.error("delete_skill('adder')\nload_skill('adder')")["message"])
+        self.assertIn("none are saved yet", self.error("delete_skill('adder')\nload_skill('adder')")["message"])
 
     def test_a_new_version_replaces_the_one_of_when_it_began(self):
         code = 'save_skill("adder", "def add(a, b): return 0")\nfrom skills.adder import add\nresult = add(1, 2)'
@@ -116,7 +116,7 @@ class Skills(BesideTrees):
         self.assertIn('there is no tool "crm.adder"', self.error("describe_tool('crm.adder')")["message"])
 
     def test_wrong_arguments_and_names_are_told(self):
-        self.assertIn("name of load_skill is text", self.error("load_skill(3)")["message"])
+        self.assertIn("name of load_skill must be text", self.error("load_skill(3)")["message"])
         self.assertIn("test of save_skill", self.error("save_skill('a', 'x', test=3)")["message"])
         said = self.error("save_skill('a', 'x', test={'cal': 'f()', 'expect': 1})")["message"]
         self.assertIn('test of save_skill has no "call"', said)

@@ -2,8 +2,8 @@ import unittest
 
 from gristmill_guest import source
 
-FENCE_NOTE = "the code was taken out of its Markdown fence; line numbers count from inside it"
-INDENT_NOTE = "the common indentation of the code was removed"
+FENCE_NOTE = "the code was extracted from its Markdown fence; line numbers count from inside it"
+INDENT_NOTE = "the code's common indentation was removed"
 
 
 def read(text):

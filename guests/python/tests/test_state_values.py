@@ -42,16 +42,16 @@ class State(World):
 
     def test_what_is_not_json_is_refused_with_its_place(self):
         for value, message in (
-            ("{1}", "state['a'] is a set, which JSON cannot carry; pass list(...) of it"),
-            ("[1, {'b': b'x'}]", "state['a'][1].b is a bytes, which JSON cannot carry; decode it to text first"),
-            ("object()", "state['a'] is an object, which JSON cannot carry; convert it to text, a number, a list or a dict"),
-            ("float('nan')", "state['a'] is nan, which JSON cannot carry"),
+            ("{1}", "state['a'] is a set, which JSON can't represent; pass list(...) of it"),
+            ("[1, {'b': b'x'}]", "state['a'][1].b is a bytes, which JSON can't represent; decode it to text first"),
+            ("object()", "state['a'] is an object, which JSON can't represent; convert it to text, a number, a list or a dict"),
+            ("float('nan')", "state['a'] is nan, which JSON can't represent"),
             ("{1: 2}", "state['a'] has the key 1 of type int; keys must be strings"),
         ):
             error = self.error(f"state['a'] = {value}")
             self.assertEqual((error["type"], error["message"]), ("TypeError", message))
         error = self.error("state[5] = 1")
-        self.assertEqual((error["type"], error["message"]), ("TypeError", "a key of state is text, not int: 5"))
+        self.assertEqual((error["type"], error["message"]), ("TypeError", "keys of state must be strings, not int: 5"))
         self.assertEqual(self.host.values, {})
 
     def test_what_is_read_is_a_copy(self):

@@ -221,8 +221,8 @@ class Refusing(World):
     def test_bad_numbers(self):
         for number in (1, -1, 10**30):
             with self.subTest(number=number):
-                self.check(answer([{"$file": 0}, {"$file": number}], PNG), f"names file {number}, but brings 1")
-        self.check(answer({"$file": 0}), "names file 0, but brings 0")
+                self.check(answer([{"$file": 0}, {"$file": number}], PNG), f"refers to file {number} but contains 1")
+        self.check(answer({"$file": 0}), "refers to file 0 but contains 0")
 
     def test_bad_base64(self):
         for text in ("x", "AAA", "A===", "AA==AA==", "AA=A", "é", "\ud800", "AA-_", "=", "AAAA="):
@@ -256,7 +256,7 @@ class Refusing(World):
                 """
                 self.answers["x.draw"] = answer([{"$file": 0}, {"$file": 1}], b"one", PNG)
                 message = (
-                    "the tool answered with a file (image/png, 9 bytes) that the workspace does not take: "
+                    "the tool answered with a file (image/png, 9 bytes) that doesn't fit in the workspace: "
                     f"{os.strerror(errno.EDQUOT)}; remove files, or ask the tool for less"
                 )
                 self.assertEqual(self.result(code), [message, "x.draw", "limit", 3])

@@ -121,7 +121,7 @@ class WithServers(BesideTrees):
         self.assertEqual(
             (error["message"], error["hint"]),
             (
-                "searchRecords(...) on line 2 was never awaited, so it was not sent",
+                "searchRecords(...) on line 2 was never awaited, so it wasn't sent",
                 "write: await searchRecords(...)",
             ),
         )

@@ -33,7 +33,7 @@ pub async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     let catalogues = arguments.catalogues.clone().unwrap_or_else(|| PathBuf::from(CATALOGUES));
     if !catalogues.join("github.json").is_file() {
         return Err(BenchError::Usage(anyhow!(
-            "{} has no catalogues; run this in the repository, or name its {CATALOGUES} with --catalogues",
+            "{} has no catalogs; run this in the repository, or pass its {CATALOGUES} with --catalogues",
             catalogues.display()
         )));
     }
@@ -55,7 +55,7 @@ pub async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     if let Some(file) = &arguments.svg {
         std::fs::write(file, picture::of(&figures))
             .map_err(|error| BenchError::Usage(anyhow!("{}: {error}", file.display())))?;
-        eprintln!("drawn into {}", file.display());
+        eprintln!("wrote {}", file.display());
     }
     match (arguments.json, arguments.job.is_some()) {
         (true, _) => println!("{:#}", figures.json()),

@@ -151,7 +151,7 @@ fn a_limit_that_is_none_is_refused_with_the_range() {
 }
 
 fn where_nothing_fits_the_answer_says_what_to_try() {
-    let more = "Nothing fits. Use other words, or an empty query to see all servers.";
+    let more = "No matches. Try other words, or an empty query to list all servers.";
     let answer = search(json!({"query": "zzzqqqxxx"}));
     assert_eq!(answer["structuredContent"], json!({"shown": 0, "total": 0, "found": [], "more": more}));
     assert!(text_of(&answer).ends_with(more), "{answer:#}");

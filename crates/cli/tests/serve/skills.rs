@@ -61,7 +61,7 @@ fn a_skill_that_is_wrong_is_refused_in_words_that_say_why() {
     let told = refusal("save_skill", json!({"name": "open_rows", "code": CODE, "test": test}));
     assert!(told.contains("the test failed") && told.contains("line 1"), "{told}");
     let told = refusal("save_skill", json!({"name": "open-rows", "code": CODE}));
-    assert!(told.contains("`open_rows` would do"), "{told}");
+    assert!(told.contains("`open_rows` works"), "{told}");
     let told = refusal("save_skill", json!({"name": "open_rows", "code": "def f(:"}));
     assert!(told.contains("GM-1101") && told.contains("line 1"), "{told}");
     let told = refusal("load_skill", json!({"name": "nothing"}));

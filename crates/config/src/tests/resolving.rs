@@ -203,7 +203,7 @@ fn unknown_variables_are_warned_of_and_wrong_ones_are_mistakes() {
     );
     assert_eq!(
         said[3],
-        "Error `GRISTMILL_LIMIT_WALL_TIME` `soon` is not a time; write a number with ms, s, m, h or d, such as 2.5s"
+        "Error `GRISTMILL_LIMIT_WALL_TIME` `soon` isn't a time; write a number with ms, s, m, h or d, such as 2.5s"
     );
     assert_eq!(said.len(), 4);
 }

@@ -198,9 +198,9 @@ fn a_bad_reference_names_its_key() {
     assert_eq!(
         said,
         [
-            "Error gristmill.toml:3: `servers.a.args[1]` `${` is not closed by `}`; write `$${` for the characters themselves",
-            "Error gristmill.toml:5: `servers.a.env.A` `${vault:…}` is no kind of reference; there are env, file, keyring and cmd; to write the characters themselves, double the dollar: `$${`",
-            "Error gristmill.toml:6: `servers.a.env.B` `1` is not the name of an environment variable; to write the characters themselves, double the dollar: `$${`",
+            "Error gristmill.toml:3: `servers.a.args[1]` `${` has no closing `}`; to write it literally, use `$${`",
+            "Error gristmill.toml:5: `servers.a.env.A` `${vault:…}` isn't a reference; use env, file, keyring or cmd; to write the characters themselves, double the dollar: `$${`",
+            "Error gristmill.toml:6: `servers.a.env.B` `1` isn't a valid environment variable name; to write the characters themselves, double the dollar: `$${`",
         ]
     );
 }

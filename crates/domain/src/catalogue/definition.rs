@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum DefinitionError {
     /// Not what the protocol says.
-    #[error("the definition cannot be read: {0}")]
+    #[error("the definition can't be read: {0}")]
     Unreadable(String),
     /// Longer than any name.
-    #[error("the tool's name has {0} bytes; at most {NAME_BYTES_MAX} are taken")]
+    #[error("the tool's name has {0} bytes; the limit is {NAME_BYTES_MAX}")]
     LongName(usize),
     /// Arguments are always an object.
-    #[error("the input schema of `{0}` is not an object")]
+    #[error("the input schema of `{0}` isn't an object")]
     NoSchema(String),
 }
 

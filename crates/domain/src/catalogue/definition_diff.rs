@@ -48,7 +48,7 @@ pub fn diff(old_raw: &str, new_raw: &str) -> Vec<Change> {
     differences.compare("", Some(&parsed(old_raw)), Some(&parsed(new_raw)), 0);
     let Differences { mut changes, left_out } = differences;
     if left_out > 0 {
-        let line = format!("{left_out} more differences are not shown");
+        let line = format!("{left_out} more differences not shown");
         changes.push(Change { path: "…".to_owned(), old: vec![], new: vec![line] });
     }
     changes
@@ -246,7 +246,7 @@ mod tests {
         let many: serde_json::Map<String, Value> = (0..5_000).map(|n| (n.to_string(), json!(n))).collect();
         let changes = diff("{}", &Value::Object(many).to_string());
         assert_eq!(changes.len(), 201);
-        assert_eq!(changes[200].to_string(), "…\n+ 4800 more differences are not shown");
+        assert_eq!(changes[200].to_string(), "…\n+ 4800 more differences not shown");
         let words = |word: &str| json!({"description": format!("{word} ").repeat(100_000)}).to_string();
         let shown = diff(&words("one"), &words("two"));
         assert_eq!(shown.len(), 1);

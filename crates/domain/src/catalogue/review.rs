@@ -154,7 +154,7 @@ pub enum Approve<'a> {
 
 /// A name that is not among what is offered. Nothing was approved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{tool}` is not a tool that {server} offers{}", hint(near))]
+#[error("`{tool}` isn't a tool of {server}{}", hint(near))]
 pub struct NotOffered {
     pub server: String,
     pub tool: String,
@@ -274,7 +274,7 @@ mod tests {
         let offered = [Arc::clone(&new), Arc::clone(&b)];
         let wrong = approve(&mut written, "s", Approve::Tools(&["raed".to_owned()]), &offered);
         let error = wrong.expect_err("not offered").to_string();
-        assert_eq!(error, "`raed` is not a tool that s offers; did you mean `read`?");
+        assert_eq!(error, "`raed` isn't a tool of s; did you mean `read`?");
         assert_eq!(
             approve(&mut written, "s", Approve::Tools(&["a".to_owned()]), &offered),
             Ok(vec!["a".to_owned()])

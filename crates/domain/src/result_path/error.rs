@@ -5,7 +5,7 @@ use std::io;
 /// Nothing was taken. The result itself is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    #[error("`{path}` is not a path: {why}; write it as `rows[3].name`, and odd keys as `[\"a.b\"]`")]
+    #[error("`{path}` isn't a path: {why}; write it as `rows[3].name`, and odd keys as `[\"a.b\"]`")]
     NotAPath {
         /// As it was written, shortened.
         path: String,
@@ -53,7 +53,7 @@ pub enum PathError {
         example: String,
     },
     /// Neither an array nor an object.
-    #[error("{place} is {kind}, so there is no `{key}` in it; end the path before it")]
+    #[error("{place} is {kind}, so it has no `{key}`; end the path before it")]
     HoldsNothing {
         /// The path of the value.
         place: String,
@@ -63,9 +63,9 @@ pub enum PathError {
         key: String,
     },
     /// It ends too early, or is something else.
-    #[error("the result cannot be read as JSON at byte {at}; open it as a file in a program")]
+    #[error("the result can't be read as JSON at byte {at}; open it as a file in a program")]
     Damaged { at: u64 },
-    #[error("the result cannot be read: {0}")]
+    #[error("the result can't be read: {0}")]
     Read(#[from] io::Error),
 }
 

@@ -123,7 +123,7 @@ fn bracketed(inside: &str) -> Result<(Step, &str), &'static str> {
         return Ok((Step { text: key, index: None }, after));
     }
     let (index, after) = inside.split_once(']').ok_or("a `]` is missing")?;
-    let number = index_of(index.trim()).ok_or("in brackets goes an index from 0 on, or a key in quotes")?;
+    let number = index_of(index.trim()).ok_or("brackets take an index from 0, or a key in quotes")?;
     Ok((Step { text: index.trim().to_owned(), index: Some(number) }, after))
 }
 
@@ -144,7 +144,7 @@ fn quoted(text: &str) -> Result<(String, &str), &'static str> {
             letter => key.push(letter),
         }
     }
-    Err("a quote is not closed")
+    Err("a quote isn't closed")
 }
 
 fn index_of(text: &str) -> Option<u64> {

@@ -79,8 +79,8 @@ fn what_is_not_there_is_told_with_what_is() {
             "rows.name",
             "rows is an array with 1 item (0), which has no `name`; say which item: `rows[0].name`",
         ),
-        ("n.x", "n is a number, so there is no `x` in it; end the path before it"),
-        ("rows[0].name[0]", "rows[0].name is a text, so there is no `0` in it; end the path before it"),
+        ("n.x", "n is a number, so it has no `x`; end the path before it"),
+        ("rows[0].name[0]", "rows[0].name is a text, so it has no `0`; end the path before it"),
     ] {
         assert_eq!(refused(text, path), expected, "{path}");
     }

@@ -77,7 +77,7 @@ pub enum SearchError {
 
 fn did_you_mean(nearest: &[String]) -> String {
     if nearest.is_empty() {
-        "search with an empty query to see all servers".to_owned()
+        "search with an empty query to list all servers".to_owned()
     } else {
         format!("did you mean {}?", quoted(nearest, " or "))
     }
@@ -85,7 +85,7 @@ fn did_you_mean(nearest: &[String]) -> String {
 
 fn known_categories(known: &[String]) -> String {
     if known.is_empty() {
-        "no categories are configured; leave the filter out".to_owned()
+        "no categories are configured; drop the filter".to_owned()
     } else {
         format!("there are {}", quoted(known, ", "))
     }

@@ -66,7 +66,7 @@ fn headline(answer: &Answer, shown: usize) -> String {
 fn hint(answer: &Answer, shown: usize) -> String {
     let next = answer.offset.saturating_add(shown);
     if answer.total == 0 {
-        return "Nothing fits. Use other words, or an empty query to see all servers.\n".to_owned();
+        return "No matches. Try other words, or an empty query to list all servers.\n".to_owned();
     }
     if shown == 0 && answer.shown == 0 {
         return format!("There are only {}; use a smaller offset.\n", answer.total);

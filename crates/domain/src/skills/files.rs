@@ -22,17 +22,17 @@ pub enum FilesError {
     #[error("it has no {0}.py")]
     NoCode(String),
     /// Too large to be kept or read.
-    #[error("{file} has {bytes} bytes; at most {bytes_max} are taken")]
+    #[error("{file} has {bytes} bytes; the limit is {bytes_max}")]
     Large { file: String, bytes: usize, bytes_max: usize },
     /// All of them together.
-    #[error("it has {0} bytes; at most {SKILL_BYTES_MAX} are taken")]
+    #[error("it has {0} bytes; the limit is {SKILL_BYTES_MAX}")]
     LargeTogether(usize),
     #[error("it has more than {SKILL_FILES_MAX} files")]
     Many,
     /// A name that is a path, or hidden.
-    #[error("`{0}` is not a file name that a skill can have")]
+    #[error("`{0}` isn't a valid file name for a skill")]
     Name(String),
-    #[error("{file} is not text: {why}")]
+    #[error("{file} isn't text: {why}")]
     NotText {
         file: String,
         /// What is wrong with it.
@@ -45,7 +45,7 @@ pub enum FilesError {
 pub fn clean_text(text: &str) -> Result<String, &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.contains('\0') {
-        return Err("it holds a NUL character");
+        return Err("it contains a NUL character");
     }
     Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
 }

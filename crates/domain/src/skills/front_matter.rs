@@ -16,7 +16,7 @@ pub struct FrontMatter(Vec<(String, Value)>);
 
 /// Front matter that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the front matter cannot be read: {message} (line {line})")]
+#[error("the front matter can't be read: {message} (line {line})")]
 pub struct FrontMatterError {
     pub message: String,
     pub line: usize,
@@ -39,7 +39,7 @@ impl FrontMatter {
             None | Some(Root::Value(Value::Null)) => Ok(Self::default()),
             Some(Root::Members(members)) => Ok(Self(members)),
             Some(Root::Value(_)) => {
-                Err(FrontMatterError { message: "it is not a list of `key: value`".to_owned(), line: 2 })
+                Err(FrontMatterError { message: "it isn't a list of `key: value`".to_owned(), line: 2 })
             }
         }
     }
@@ -142,7 +142,7 @@ impl Builder {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) if self.root.is_some() => Err("it ends in the middle"),
             Event::DocumentStart(_) => Ok(()),
-            Event::Alias(_) => Err("aliases (`*name`) are not read; write the value out"),
+            Event::Alias(_) => Err("aliases (`*name`) aren't supported; write the value out"),
             Event::Scalar(text, style, _, tag) => {
                 if let Some(Open::Map(_, key @ None)) = self.open.last_mut() {
                     *key = Some(text.into_owned());
@@ -160,7 +160,7 @@ impl Builder {
                     Ok(())
                 }
                 Some(Open::Map(members, _)) => self.put(Value::Object(Map::from_iter(members))),
-                None => Err("something ends that never began"),
+                None => Err("something ends that never started"),
             },
         }
     }
@@ -170,7 +170,7 @@ impl Builder {
             return Err("a key must be a plain word");
         }
         if self.open.len() >= DEPTH_MAX {
-            return Err("it is nested too deep");
+            return Err("it's nested too deep");
         }
         self.open.push(open);
         Ok(())
@@ -179,7 +179,7 @@ impl Builder {
     fn put(&mut self, value: Value) -> Result<(), &'static str> {
         self.values += 1;
         if self.values > VALUES_MAX {
-            return Err("it holds too many values");
+            return Err("it has too many values");
         }
         match self.open.last_mut() {
             None => self.root = Some(Root::Value(value)),
@@ -187,7 +187,7 @@ impl Builder {
             Some(Open::Map(members, key)) => {
                 let key = key.take().ok_or("a key must be a plain word")?;
                 if members.iter().any(|(known, _)| *known == key) {
-                    return Err("a key stands there twice");
+                    return Err("a key appears twice");
                 }
                 members.push((key, value));
             }

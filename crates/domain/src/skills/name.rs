@@ -16,14 +16,14 @@ pub struct SkillName(String);
 /// A name that no skill can have. Nothing was saved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    #[error("`{name}` is not a name for a skill: a letter, then letters, digits or `_`, at most {NAME_BYTES_MAX}{}", instead(.suggestion.as_deref()))]
+    #[error("`{name}` isn't a valid skill name: use a letter, then letters, digits or `_`, at most {NAME_BYTES_MAX}{}", instead(.suggestion.as_deref()))]
     Shape {
         /// As it was written, shortened.
         name: String,
         suggestion: Option<String>,
     },
     /// It means something else already.
-    #[error("a skill cannot be called `{name}`: {means}; choose another name")]
+    #[error("a skill can't be named `{name}`: {means}; choose another name")]
     Taken {
         /// As it was written.
         name: String,
@@ -32,7 +32,7 @@ pub enum NameError {
 }
 
 fn instead(suggestion: Option<&str>) -> String {
-    suggestion.map(|name| format!("; `{name}` would do")).unwrap_or_default()
+    suggestion.map(|name| format!("; `{name}` works")).unwrap_or_default()
 }
 
 impl SkillName {
@@ -46,7 +46,7 @@ impl SkillName {
             });
         }
         let means = match text.starts_with("test_") {
-            true => Some("files that begin with `test_` are tests"),
+            true => Some("files that start with `test_` are tests"),
             false => meaning(&fold(text)),
         };
         match means {
@@ -100,12 +100,12 @@ fn is_plain(text: &str) -> bool {
 fn meaning(folded: &str) -> Option<&'static str> {
     let has = |names: &str| names.split(' ').any(|name| name == folded);
     if has(HELPERS) {
-        return Some("every program has something of that name");
+        return Some("every program already has that name");
     }
     if has(BUILT_INS) {
-        return Some("it is built into Python");
+        return Some("it's a Python built-in");
     }
-    has(MODULES).then_some("it is a module of Python's library")
+    has(MODULES).then_some("it's a module of the standard library")
 }
 
 #[cfg(test)]
@@ -122,14 +122,14 @@ mod tests {
         for name in
             ["", "..", "../x", "a/b", ".a", "_a", "2x", "a b", "\u{e4}", "a\0", "class", &"n".repeat(65)]
         {
-            assert!(told(name).contains("is not a name for a skill"), "{name:?}");
+            assert!(told(name).contains("isn't a valid skill name"), "{name:?}");
         }
-        assert!(told("filter-rows").ends_with("; `filter_rows` would do"), "{}", told("filter-rows"));
-        assert!(told("json").contains("module of Python's library"));
-        assert!(told("JSON").contains("module of Python's library"));
-        assert!(told("sorted").contains("built into Python"));
+        assert!(told("filter-rows").ends_with("; `filter_rows` works"), "{}", told("filter-rows"));
+        assert!(told("json").contains("module of the standard library"));
+        assert!(told("JSON").contains("module of the standard library"));
+        assert!(told("sorted").contains("Python built-in"));
         assert!(told("test_rows").contains("are tests"));
-        assert!(told("searchTools").contains("every program has"));
+        assert!(told("searchTools").contains("every program already has"));
     }
 
     #[test]

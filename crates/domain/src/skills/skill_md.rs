@@ -43,7 +43,7 @@ impl SkillMd {
         } else if let Some(front) = rest.strip_suffix("\n---") {
             (front, "")
         } else {
-            let message = "it has no end: a line `---` is missing".to_owned();
+            let message = "the closing `---` line is missing".to_owned();
             return Err(FrontMatterError { message, line: 1 });
         };
         Ok(Self { front: FrontMatter::parse(front)?, body: body.trim_start_matches('\n').to_owned() })
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn front_matter_without_an_end_is_told() {
-        assert!(SkillMd::parse("---\nname: x\n").expect_err("no end").to_string().contains("no end"));
+        assert!(SkillMd::parse("---\nname: x\n").expect_err("no end").to_string().contains("closing `---` line"));
         assert_eq!(SkillMd::parse("---\n---\nx").expect("empty").body, "x");
         assert_eq!(SkillMd::parse("# just words").expect("a body").body, "# just words");
     }

@@ -22,11 +22,11 @@ const ARGUMENTS_DEPTH_MAX: usize = 100;
 /// What of a schema is not checked, and why. The names of the arguments always are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unchecked {
-    #[error("the input schema is not checked, only its names: {0}")]
+    #[error("the input schema isn't checked, only its names: {0}")]
     TooCostly(#[from] CostError),
-    #[error("the input schema is not checked, only its names: {0}")]
+    #[error("the input schema isn't checked, only its names: {0}")]
     Everything(CompileError),
-    #[error("patterns in the input schema are not checked: {0}")]
+    #[error("patterns in the input schema aren't checked: {0}")]
     Patterns(CompileError),
 }
 

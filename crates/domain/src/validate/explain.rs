@@ -57,11 +57,11 @@ impl Explain<'_> {
             Kind::FalseSchema => Problem::new(&path, format!("{it} is not allowed here")),
             Kind::Not { .. } => {
                 let value = shown(error.instance());
-                Problem::new(&path, format!("{it} has a value that is ruled out: {value}"))
+                Problem::new(&path, format!("{it} has a value that isn't allowed: {value}"))
             }
             Kind::OneOfMultipleValid { .. } => self.ambiguous(error, &path),
-            Kind::UniqueItems => Problem::new(&path, format!("{it} must not hold the same item twice")),
-            Kind::Contains => Problem::new(&path, format!("{it} lacks an item that it must hold")),
+            Kind::UniqueItems => Problem::new(&path, format!("{it} must not contain duplicates")),
+            Kind::Contains => Problem::new(&path, format!("{it} is missing a required item")),
             Kind::MinProperties { limit } => self.field_count(error, &path, "at least", *limit),
             Kind::MaxProperties { limit } => self.field_count(error, &path, "at most", *limit),
             Kind::AdditionalItems { limit } => {
@@ -158,8 +158,11 @@ impl Explain<'_> {
             let path = self.path(error);
             let it = subject(&path);
             let form = self.form_name(error, closest);
-            let text =
-                format!("{it} must fit one of {} forms; closest is {form}: {}", context.len(), first.text);
+            let text = format!(
+                "{it} must match one of {} forms; the closest is {form}: {}",
+                context.len(),
+                first.text
+            );
             *first = Problem::new(&first.path, text);
         }
         problems.append(&mut found);
@@ -181,7 +184,7 @@ impl Explain<'_> {
         }
         tags.retain(|(name, values)| values.len() > 1 && error.instance().get(name).is_none());
         let Some((name, values)) = tags.into_iter().next() else {
-            let text = format!("{} must fit exactly one form, not several", subject(path));
+            let text = format!("{} must match exactly one form, not several", subject(path));
             return Problem::new(path, text);
         };
         missing_field(self.root, &joined(path, name), Some(&serde_json::json!({ "enum": values })))

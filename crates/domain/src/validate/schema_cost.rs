@@ -36,12 +36,12 @@ pub(super) enum CostError {
     Patterns,
     #[error("it uses `{keyword}`")]
     Keyword { keyword: String },
-    #[error("it has schemas with an `$id` of their own inside")]
+    #[error("it contains schemas with their own `$id`")]
     NestedIds,
-    #[error("it refers to itself without an end")]
+    #[error("it refers to itself endlessly")]
     Circle,
     /// It is shortened and harmless.
-    #[error("it refers to `{reference}`, which is not in it")]
+    #[error("it refers to `{reference}`, which it doesn't contain")]
     MissingReference { reference: String },
     #[error("{schemas} schemas for one value lie one inside another")]
     Chain { schemas: usize },
@@ -283,7 +283,7 @@ mod tests {
         );
         let circle = json!({"$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}},
             "properties": {"x": {"$ref": "#/$defs/a"}}});
-        assert_eq!(refused(&circle), "it refers to itself without an end");
+        assert_eq!(refused(&circle), "it refers to itself endlessly");
     }
 
     #[test]
@@ -309,10 +309,13 @@ mod tests {
         let values: Vec<usize> = (0..60_000).collect();
         assert_eq!(refused(&json!({"enum": values})), "it has more than 50000 parts or 1048576 bytes");
         let remote = json!({"$ref": "https://example.com/schema.json"});
-        assert_eq!(refused(&remote), "it refers to `https://example.com/schema.json`, which is not in it");
+        assert_eq!(
+            refused(&remote),
+            "it refers to `https://example.com/schema.json`, which it doesn't contain"
+        );
         assert_eq!(refused(&json!({"items": {"$dynamicRef": "#x"}})), "it uses `$dynamicRef`");
         let nested = json!({"items": {"$id": "a", "$ref": "#"}});
-        assert_eq!(refused(&nested), "it has schemas with an `$id` of their own inside");
+        assert_eq!(refused(&nested), "it contains schemas with their own `$id`");
         let patterns: Vec<Value> = (0..300).map(|n| json!({"pattern": n.to_string()})).collect();
         assert_eq!(refused(&json!({"allOf": patterns})), "it has more than 50 patterns");
     }

@@ -24,7 +24,7 @@ pub fn evaluate(text: &str) -> Result<f64, String> {
     let value = reader.sum()?;
     match reader.peek() {
         None => Ok(value),
-        Some(')') => Err(reader.wrong("`)` closes nothing")),
+        Some(')') => Err(reader.wrong("unmatched `)`")),
         Some(other) => Err(reader.wrong(&format!("expected an operator (+ - * / % ^), found `{other}`"))),
     }
 }
@@ -274,7 +274,7 @@ mod tests {
         check("1 / 0", "at character 3: division by zero");
         check("2 +", "at character 4: the expression ends too early; a number is missing");
         check("(1 + 2", "at character 7: expected `)`");
-        check("1 + 2)", "at character 6: `)` closes nothing");
+        check("1 + 2)", "at character 6: unmatched `)`");
         check("2 x", "at character 3: expected an operator (+ - * / % ^), found `x`");
         check("2 + $", "at character 5: expected a number, a function or `(`, found `$`");
         check("sqrt(-1)", "at character 1: sqrt of a negative number");

@@ -53,7 +53,7 @@ impl Records {
         let count = self.kept.get(&kind).map_or(0, BTreeMap::len);
         if count >= RECORDS_MAX {
             return Err(format!(
-                "there are {RECORDS_MAX} records of type {} already; no more are kept",
+                "there are {RECORDS_MAX} records of type {} already, which is the limit",
                 kind.word()
             ));
         }
@@ -101,7 +101,7 @@ impl Records {
             return Err(format!("a note must have 1 to {NOTE_BYTES_MAX} bytes, not {}", text.len()));
         }
         if self.activities.get(id).map_or(0, Vec::len) >= ACTIVITIES_MAX {
-            return Err(format!("{id} has {ACTIVITIES_MAX} activities already; no more are kept"));
+            return Err(format!("{id} has {ACTIVITIES_MAX} activities already, which is the limit"));
         }
         self.take_room(0, text.len())?;
         Ok(self.note_activity(id, "note", text))
@@ -139,7 +139,7 @@ impl Records {
         let bytes = self.bytes.saturating_sub(freed).saturating_add(taken);
         if bytes > TOTAL_BYTES_MAX {
             return Err(format!(
-                "all changes together may hold {TOTAL_BYTES_MAX} bytes; start the server anew"
+                "all changes together are limited to {TOTAL_BYTES_MAX} bytes; restart the server"
             ));
         }
         self.bytes = bytes;

@@ -145,6 +145,6 @@ fn changes_stop_when_the_memory_for_them_is_used_up() {
         (1..70).find_map(|n| call(&server, "create_record", create.clone()).err().map(|error| (n, error)));
     assert_eq!(
         refused,
-        Some((63, "all changes together may hold 67108864 bytes; start the server anew".to_owned()))
+        Some((63, "all changes together are limited to 67108864 bytes; restart the server".to_owned()))
     );
 }

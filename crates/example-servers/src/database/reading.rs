@@ -49,8 +49,8 @@ pub fn open(folder: Option<&Path>) -> Result<Connection, String> {
         }),
         Some(folder) => open_file(folder)?,
     };
-    let mut connection = opened.map_err(|error| format!("the database cannot be made: {error}"))?;
-    guard(&mut connection).map_err(|error| format!("the database cannot be opened: {error}"))?;
+    let mut connection = opened.map_err(|error| format!("can't create the database: {error}"))?;
+    guard(&mut connection).map_err(|error| format!("can't open the database: {error}"))?;
     Ok(connection)
 }
 
@@ -188,8 +188,8 @@ fn told(error: Error) -> String {
         Some(_) | None => {}
     }
     match error {
-        Error::MultipleStatement => "one statement at a time; this text holds more".to_owned(),
-        Error::InvalidQuery => "the statement gives no rows; write a SELECT".to_owned(),
+        Error::MultipleStatement => "send one statement at a time".to_owned(),
+        Error::InvalidQuery => "the statement returns no rows; write a SELECT".to_owned(),
         Error::InvalidParameterCount(given, wanted) => {
             format!("the statement has {wanted} question marks, but {given} params were given")
         }

@@ -130,7 +130,7 @@ impl Documents {
             .take(WORDS_MAX)
             .collect();
         if words.is_empty() {
-            return Err("`query` holds no word to look for; see list_documents to browse".to_owned());
+            return Err("`query` has no words to search for; browse with list_documents".to_owned());
         }
         let mut hits: Vec<(u64, &Document)> = self
             .shelf()

@@ -26,7 +26,7 @@ impl FolderTree {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(root, flags, Mode::empty()) {
             Ok(root) => Ok(Self { root }),
-            Err(error) => Err(format!("the root folder {} cannot be opened: {error}", root.display())),
+            Err(error) => Err(format!("can't open the root folder {}: {error}", root.display())),
         }
     }
 
@@ -208,9 +208,9 @@ fn told(path: &InsidePath, error: Errno) -> String {
         Errno::ISDIR => format!("{path} is a folder"),
         Errno::EXIST => format!("{path} exists already; use mode replace or append"),
         Errno::XDEV | Errno::LOOP => {
-            format!("{path} leads out of the root through a link; that is not followed")
+            format!("{path} leads out of the root through a link, which isn't followed")
         }
-        Errno::ACCESS | Errno::PERM => format!("{path} may not be used: permission denied"),
+        Errno::ACCESS | Errno::PERM => format!("permission denied for {path}"),
         error => format!("{path} cannot be used: {error}"),
     }
 }

@@ -21,7 +21,7 @@ impl InsidePath {
             return Err(format!("the path has {} bytes; at most {PATH_BYTES_MAX} are allowed", text.len()));
         }
         if text.contains(['\0', '\\']) {
-            return Err(format!("the path `{}` holds a character that paths may not hold", shown(text)));
+            return Err(format!("the path `{}` has a character that isn't allowed in paths", shown(text)));
         }
         if text.starts_with('/') {
             return Err(format!(

@@ -51,7 +51,7 @@ impl Replay {
             .read_to_string(&mut text)
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let dump: Dump = serde_json::from_str(&text).map_err(|error| {
-            format!("{} is no catalogue, an object with `server` and `tools`: {error}", file.display())
+            format!("{} isn't a catalog (an object with `server` and `tools`): {error}", file.display())
         })?;
         for (index, tool) in dump.tools.iter().enumerate() {
             let wrong = |what: &str| format!("{}: {what}", file.display());

@@ -264,7 +264,7 @@ async fn hostile_folders_cost_their_own_skill_and_no_other() {
             "{name}: {problems:#?}"
         );
     };
-    told("json", "module of Python's library");
+    told("json", "module of the standard library");
     told("no_code", "has no no_code.py");
     told("alike_one", "reads like `alikeOne`");
     told("bomb", "aliases");

@@ -424,7 +424,7 @@ mod tests {
         std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o640)).expect("a mode");
         assert_eq!(
             store.list().expect_err("readable by others").to_string(),
-            format!("{path} holds logins and can be read by others (mode 640); run: chmod 600 {path}")
+            format!("{path} contains logins, and other users can read it (mode 640); run: chmod 600 {path}")
         );
     }
 

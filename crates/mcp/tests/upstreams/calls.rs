@@ -199,7 +199,7 @@ async fn an_answer_that_is_none_is_a_bad_answer() {
     for result in ["[]", "17", r#"{"content":3}"#, r#"{"content":[3]}"#] {
         let (code, message, retry_safe) = parts(answered(&world, result).await.expect_err(result));
         assert_eq!((code, retry_safe), (Code::BadAnswer, false), "{result}");
-        assert!(message.starts_with("a.print: the server's answer is not a tool result: "), "{message}");
+        assert!(message.starts_with("a.print: the server's answer isn't a tool result: "), "{message}");
     }
     // Text that is JSON is looked into as well: what would be parsed again and again overflows a stack.
     let nested = |inner: String| {

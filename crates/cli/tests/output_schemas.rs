@@ -1,0 +1,176 @@
+//! What `--json` prints, against the schemas in `docs/reference/schemas`: real output of every command in one
+//! home. The schemas permit no member that they don't name, so a new one fails here until it is described.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use gristmill_testkit::Home;
+use serde_json::Value;
+use support::gristmill;
+
+fn reference() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference")
+}
+
+/// The names of all schemas.
+fn every_schema() -> BTreeSet<String> {
+    let entries = std::fs::read_dir(reference().join("schemas")).expect("the schemas").flatten();
+    entries.map(|entry| entry.path().file_stem().unwrap_or_default().to_string_lossy().into_owned()).collect()
+}
+
+/// Outputs of one home, each checked against its schema.
+struct Outputs {
+    home: Home,
+    /// Schemas that some output was checked against.
+    used: BTreeSet<String>,
+}
+
+impl Outputs {
+    /// Runs a command that may also fail in its own way, and gives what it printed.
+    fn check(&mut self, schema: &str, codes: &[i32], arguments: &[&str]) -> Value {
+        let ran = self.home.run(arguments);
+        let told = format!("{arguments:?}\n{}\n{}", ran.stdout, ran.stderr);
+        assert!(ran.code.is_some_and(|code| codes.contains(&code)), "{:?} {told}", ran.code);
+        let printed: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error} {told}"));
+        let path = reference().join("schemas").join(format!("{schema}.json"));
+        let text = std::fs::read_to_string(&path).expect("a schema");
+        let schema_value: Value = serde_json::from_str(&text).expect("JSON");
+        let validator = jsonschema::validator_for(&schema_value).expect("a schema");
+        let wrong: Vec<String> = validator
+            .iter_errors(&printed)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(wrong.is_empty(), "{schema}.json\n{}\n{told}", wrong.join("\n"));
+        self.used.insert(schema.to_owned());
+        printed
+    }
+
+    /// An output that is a list, and has something in it.
+    fn check_filled(&mut self, schema: &str, arguments: &[&str]) -> Value {
+        let printed = self.check(schema, &[0], arguments);
+        assert!(printed.as_array().is_some_and(|items| !items.is_empty()), "{arguments:?}: {printed}");
+        printed
+    }
+}
+
+#[test]
+fn every_output_is_as_its_schema_says() {
+    let home = Home::new(gristmill(), "output-schemas");
+    home.add_example("weather");
+    let mut outputs = Outputs { home, used: BTreeSet::new() };
+    programs(&mut outputs);
+    servers_and_tools(&mut outputs);
+    what_is_kept(&mut outputs);
+    configuration_and_system(&mut outputs);
+    tables(&mut outputs);
+    assert_eq!(outputs.used, every_schema(), "a schema that no output was checked against");
+}
+
+fn programs(outputs: &mut Outputs) {
+    let weather = "from servers.weather import current\nprint('asked')\n\
+        open('notes.txt', 'w').write('kept')\nawait current(city='Oslo')";
+    let ran = outputs.check("run", &[0], &["run", "--json", "--session", "notes", "-c", weather]);
+    assert_eq!(ran["tools_called"][0]["ok"], true, "{ran}");
+    outputs.check("run", &[1], &["run", "--json", "--no-servers", "-c", "1 / 0"]);
+    let slow = ["run", "--json", "--no-servers", "--timeout", "1s", "-c", "while True: pass"];
+    outputs.check("run", &[3], &slow);
+    // Too large for its answer: the whole of it is kept.
+    outputs.home.ok(&["run", "--no-servers", "--max-output-tokens", "200", "-c", "list(range(5000))"]);
+    let history = outputs.check_filled("history", &["history", "--json"]);
+    for execution in history.as_array().into_iter().flatten() {
+        let id = execution["id"].as_str().expect("an id");
+        outputs.check("show", &[0], &["show", id, "--json"]);
+    }
+    outputs.check("stats", &[0], &["stats", "--json"]);
+}
+
+fn servers_and_tools(outputs: &mut Outputs) {
+    outputs.check_filled("tools-list", &["tools", "list", "--json"]);
+    let found = outputs.check("tools-search", &[0], &["tools", "search", "--json", "forecast"]);
+    assert_ne!(found["hits"], Value::Array(Vec::new()));
+    outputs.check("tools-review", &[0], &["tools", "review", "--json"]);
+    outputs.check("get", &[0], &["get", "weather", "--json"]);
+    outputs.check_filled("list", &["list", "--json"]);
+    outputs.home.ok(&["add", "ghost", "--", "no-such-program"]);
+    outputs.check("list", &[0], &["list", "--no-check", "--json"]);
+    outputs.check("list", &[1], &["list", "--json"]);
+    outputs.home.ok(&["remove", "ghost"]);
+}
+
+fn what_is_kept(outputs: &mut Outputs) {
+    outputs.check_filled("results-list", &["results", "list", "--json"]);
+    outputs.check_filled("sessions-list", &["sessions", "list", "--json"]);
+    outputs.check("sessions-show", &[0], &["sessions", "show", "notes", "--json"]);
+    outputs.check_filled("workspace-ls", &["workspace", "ls", "notes", "--json"]);
+    let save =
+        "save_skill('double', 'def double(x):\\n    \"\"\"Doubles.\"\"\"\\n    return 2 * x', tags=['math'])";
+    outputs.home.ok(&["run", "--no-servers", "-c", save]);
+    outputs.check_filled("skills-list", &["skills", "list", "--json"]);
+    outputs.home.ok(&["token", "new", "laptop"]);
+    outputs.check_filled("token-list", &["token", "list", "--json"]);
+    outputs.check("db-check", &[0], &["db", "check", "--json"]);
+}
+
+fn configuration_and_system(outputs: &mut Outputs) {
+    outputs.check("config-show", &[0], &["config", "show", "--json"]);
+    outputs.check("config-check", &[0], &["config", "check", "--json"]);
+    outputs.check_filled("config-path", &["config", "path", "--json"]);
+    // 4 where this machine lacks a sandbox layer: the output is the same.
+    outputs.check("doctor", &[0, 4], &["doctor", "--json"]);
+    outputs.check("doctor", &[0, 4], &["doctor", "--json", "--no-servers"]);
+    let file = outputs.home.config_file();
+    let good = std::fs::read_to_string(&file).expect("a configuration");
+    std::fs::write(&file, format!("{good}\n[servers.x]\ncomand = 'y'\n")).expect("written");
+    let wrong = outputs.check("config-check", &[2], &["config", "check", "--json"]);
+    assert_ne!(wrong["problems"], Value::Array(Vec::new()));
+    std::fs::write(&file, good).expect("written");
+}
+
+fn tables(outputs: &mut Outputs) {
+    let file = outputs.home.work().join("sales.csv");
+    let rows: String = (0..200).map(|n| format!("Oslo,{n}\n")).collect();
+    std::fs::write(&file, format!("city,total\n{rows}")).expect("written");
+    outputs.check("shape", &[0], &["shape", "sales.csv", "--max-tokens", "100", "--json"]);
+    let analyze = |steps: &'static str| ["analyze", "sales.csv", "--steps", steps, "--json"];
+    outputs.check("analyze", &[0], &analyze(r#"[{"limit": 2}]"#));
+    outputs.check("analyze", &[0], &analyze(r#"[{"describe": {}}]"#));
+    outputs.check("analyze", &[1, 2], &analyze(r#"[{"sort": "gone"}]"#));
+    let short = ["analyze", "sales.csv", "--steps", "[]", "--max-tokens", "100", "--json"];
+    let short = outputs.check("analyze", &[0], &short);
+    assert_eq!(short["is_whole"], false, "{short}");
+}
+
+#[test]
+fn every_schema_is_strict_and_listed() {
+    let page = std::fs::read_to_string(reference().join("outputs.md")).expect("the page");
+    for name in every_schema() {
+        assert!(
+            page.contains(&format!("(schemas/{name}.json)")),
+            "{name} is not in docs/reference/outputs.md"
+        );
+        let text = std::fs::read_to_string(reference().join("schemas").join(format!("{name}.json")));
+        let schema: Value = serde_json::from_str(&text.expect("a schema")).expect("JSON");
+        assert_strict(&name, &schema);
+    }
+}
+
+/// An object names its members, or the kind of all of them.
+fn assert_strict(name: &str, schema: &Value) {
+    match schema {
+        Value::Object(members) => {
+            if members.contains_key("properties") {
+                assert_eq!(
+                    members.get("additionalProperties"),
+                    Some(&Value::Bool(false)),
+                    "{name}: {schema}"
+                );
+            }
+            members.values().for_each(|member| assert_strict(name, member));
+        }
+        Value::Array(items) => items.iter().for_each(|item| assert_strict(name, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
