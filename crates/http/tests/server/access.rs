@@ -105,7 +105,12 @@ async fn other_addresses_and_methods_are_named() {
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, None));
     assert_eq!(client.request("HEAD /healthz", &[]).await.status, 200);
     assert_eq!(client.request("POST /healthz", &[("Content-Length", "0")]).await.status, 405);
-    assert_eq!(client.request("GET /healthz", &[]).await.body, r#"{"status":"ok","server":"gristmill"}"#);
+    let health = client.request("GET /healthz", &[]).await.json();
+    assert!(health["uptime_s"].as_u64().is_some_and(|seconds| seconds < 600), "{health}");
+    let version = env!("CARGO_PKG_VERSION");
+    let uptime = &health["uptime_s"];
+    let expected = json!({ "status": "ok", "server": "gristmill", "version": version, "uptime_s": uptime });
+    assert_eq!(health, expected, "and nothing else");
     server.still_works().await;
 }
 

@@ -32,7 +32,8 @@ async fn a_session_begins_is_used_and_ends() {
     let answer = client.post(&[session], &plain(3, "tools/call", params)).await;
     assert_eq!(answer.body.matches("notifications/progress").count(), 2, "{answer:?}");
 
-    assert_eq!(client.request("DELETE /mcp", &[session]).await.status, 202);
+    let ended = client.request("DELETE /mcp", &[session]).await;
+    assert_eq!((ended.status, ended.body.as_str()), (204, ""), "as SDKs expect");
     let (status, code, _) = client.post(&[session], &plain(4, "tools/list", json!({}))).await.error();
     assert_eq!((status, code), (404, -32001));
     open(&mut client, &[]).await;
@@ -82,7 +83,7 @@ async fn there_are_only_so_many_sessions() {
     let says = "there are too many sessions; end some, or come back later";
     assert_eq!(answer.error(), (503, -32000, says.to_owned()));
     assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("60"), &json!(1)));
-    assert_eq!(client.request("DELETE /mcp", &[("Mcp-Session-Id", &first)]).await.status, 202);
+    assert_eq!(client.request("DELETE /mcp", &[("Mcp-Session-Id", &first)]).await.status, 204);
     open(&mut client, &[]).await;
     server.still_works().await;
 }

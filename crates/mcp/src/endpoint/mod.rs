@@ -114,9 +114,13 @@ impl McpEndpoint {
         let (mut parts, bytes) = request.into_parts();
         parts.extensions.insert(caller);
         if parts.method != Method::POST {
-            let is_endless = parts.method == Method::GET;
+            let (is_endless, is_end) = (parts.method == Method::GET, parts.method == Method::DELETE);
             let request = Request::from_parts(parts, Full::default());
-            let answer = wrap_plain_error(self.responder.respond(request).await, None).await;
+            let mut answer = wrap_plain_error(self.responder.respond(request).await, None).await;
+            if is_end && answer.status() == StatusCode::ACCEPTED {
+                // It is over when this is answered, and there is nothing more to say: SDKs expect 204.
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+            }
             return self.body(answer, session, is_endless);
         }
         let Checked { kind, text, .. } = match message::check(&bytes, says_modern(&parts.headers)) {

@@ -69,16 +69,18 @@ impl ServerHandler for GatewayServer {
             let message = format!("inputResponses.{} is not an object", one_line(key, 80));
             return Err(ErrorData::invalid_params(message, None));
         }
-        let Some((tool, check)) = self.shown.find(&request.name) else {
+        let Some(shown) = self.shown.find(&request.name) else {
             return Ok(self.unknown_tool(&request.name).into_result().into());
         };
+        let tool = shown.tool;
         let requester = Requester::of(&context, self.connection);
         if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
-            return Err(missing_scope(*missing, tool.name));
+            let (message, hint) = missing_scope(*missing, tool.name);
+            let refused = Answer::refused(Code::BadRequest, &message, Some(&hint));
+            return Ok(of_tool(tool, refused));
         }
         let mut arguments = request.arguments.take().unwrap_or_default();
-        check.fit(&mut arguments);
-        if let Err(error) = check.check(&arguments) {
+        if let Err(error) = shown.read(&mut arguments) {
             let refused = Answer::refused(Code::BadRequest, &error.to_string(), None);
             return Ok(of_tool(tool, refused));
         }
@@ -195,7 +197,10 @@ impl GatewayServer {
         let requester = Requester::of(context, self.connection);
         match requester.may(Scope::Execute) {
             true => Ok(requester),
-            false => Err(missing_scope(Scope::Execute, what)),
+            false => {
+                let (message, hint) = missing_scope(Scope::Execute, what);
+                Err(ErrorData::invalid_request(format!("{message}; {hint}"), None))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use gristmill_gateway::ids::ExecutionId;
 use gristmill_gateway::ports::QuestionAnswer;
 use gristmill_gateway::service::Follower;
 use rmcp::model::{CallToolResponse, ErrorData, InputRequiredResult, InputResponses, MetaObject};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use tokio::time::Instant;
 
 use super::answer::{self, Answer};
@@ -20,6 +20,8 @@ use super::{GatewayServer, questions};
 
 /// The keys in a result's `_meta`.
 const EXECUTION_META: &str = "gristmill/execution";
+const TIME_META: &str = "gristmill/time_ms";
+const CALLS_META: &str = "gristmill/calls";
 const TOKENS_META: &str = "gristmill/tokens";
 
 impl GatewayServer {
@@ -105,12 +107,23 @@ impl GatewayServer {
     }
 }
 
-/// Under which name it is in the history, and what it saved: for programs, at no cost to a model.
+/// Its name in the history, and its figures. Some clients show this to their model, so there are no words
+/// in it.
 fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
-    let named = report.is_recorded.then(|| (EXECUTION_META.to_owned(), json!(id.as_str())));
-    let tokens = report.tokens.map(|account| (TOKENS_META.to_owned(), json!(account)));
-    let members: Map<String, Value> = named.into_iter().chain(tokens).collect();
-    (!members.is_empty()).then_some(MetaObject(members))
+    let mut members = Map::new();
+    if report.is_recorded {
+        members.insert(EXECUTION_META.to_owned(), json!(id.as_str()));
+    }
+    members.insert(TIME_META.to_owned(), json!((report.execution_time_ms * 10.0).round() / 10.0));
+    members.insert(CALLS_META.to_owned(), json!(report.tools_called.len()));
+    if let Some(account) = report.tokens {
+        let mut figures = json!(account);
+        if let Some(figures) = figures.as_object_mut() {
+            figures.retain(|_, figure| !figure.is_string());
+        }
+        members.insert(TOKENS_META.to_owned(), figures);
+    }
+    Some(MetaObject(members))
 }
 
 /// Gives answers to the questions that they belong to. What is not asked any more is passed over.

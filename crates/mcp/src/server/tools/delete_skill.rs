@@ -16,7 +16,12 @@ pub(super) static DELETE_SKILL: OwnTool = OwnTool {
     name: "delete_skill",
     title: "Delete a skill",
     description: include_str!("delete_skill.md"),
-    input: Input { properties: |_| json!({"name": text()}), required: &["name"], shown_in_full_only: &[] },
+    input: Input {
+        properties: |_| json!({"name": text()}),
+        required: &["name"],
+        shown_in_full_only: &[],
+        also_takes: &[],
+    },
     output: CHANGED_SKILL_OUTPUT,
     annotations: Annotations::OVERWRITES,
     shown_from: Profile::Standard,

@@ -15,7 +15,7 @@ use gristmill_gateway::tokens;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, text, texts};
+use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, objects, text, texts};
 use super::tool_call::ToolCall;
 use crate::server::GatewayServer;
 use crate::server::analysis_answer::{AnalysisAnswer, budget};
@@ -32,13 +32,13 @@ pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
     input: Input {
         properties: |_| {
             json!({
-                "data": {},
+                "data": objects(),
                 "handle": text(),
                 "file": text(),
                 "session": text(),
-                "format": {"enum": ["json", "jsonl", "csv", "parquet"]},
+                "format": {"type": "string", "enum": ["json", "jsonl", "csv", "parquet"]},
                 "data_field": {"type": "string", "description": "Where the rows are: result.items"},
-                "steps": {"type": "array"},
+                "steps": objects(),
                 "analysis_type": {"type": "string", "description": "One step, with `parameters`, instead of `steps`."},
                 "parameters": {"type": "object"},
                 "inputs": {"type": "object", "description": "Tables to join, by name: {data | handle | file}."},
@@ -48,11 +48,13 @@ pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
         required: &[],
         // The other style of call, for callers that are used to it.
         shown_in_full_only: &["format", "analysis_type", "parameters"],
+        // A table by columns, or the text of a file; what is no table is refused with a hint. One step alone.
+        also_takes: &[("data", &["object", "string", "number", "boolean"]), ("steps", &["object"])],
     },
     output: Output {
         properties: || {
             json!({
-                "status": {"enum": ["ok", "failed"]},
+                "status": {"type": "string", "enum": ["ok", "failed"]},
                 "result": {},
                 "rows": integer(),
                 "columns": texts(),

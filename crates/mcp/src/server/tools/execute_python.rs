@@ -14,6 +14,7 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
         properties: |profile| program_properties(profile, None),
         required: &["code"],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
     annotations: Annotations::RUNS_A_PROGRAM,

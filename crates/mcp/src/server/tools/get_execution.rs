@@ -46,6 +46,7 @@ pub(in crate::server) static GET_EXECUTION: OwnTool = OwnTool {
         },
         required: &[],
         shown_in_full_only: &["max_output_tokens", "shape"],
+        also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
     // It can stop a program, which may be done twice.

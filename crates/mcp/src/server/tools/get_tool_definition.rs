@@ -34,11 +34,12 @@ pub(super) static GET_TOOL_DEFINITION: OwnTool = OwnTool {
                 "name": {"type": "string", "description": "tool or server.tool"},
                 "server": text(),
                 "category": text(),
-                "format": {"enum": ["python", "typescript", "json"]},
+                "format": {"type": "string", "enum": ["python", "typescript", "json"]},
             })
         },
         required: &[],
         shown_in_full_only: &["category", "format"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"definitions": {"type": "object"}, "left_out": texts()}),

@@ -21,12 +21,13 @@ pub(super) static LIST_SKILLS: OwnTool = OwnTool {
         properties: |_| {
             json!({
                 "query": text(),
-                "tags": {"type": "array"},
-                "detail_level": {"enum": ["names", "summary", "full"]},
+                "tags": texts(),
+                "detail_level": {"type": "string", "enum": ["names", "summary", "full"]},
             })
         },
         required: &[],
         shown_in_full_only: &["tags", "detail_level"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"total": integer(), "skills": texts(), "more": text()}),

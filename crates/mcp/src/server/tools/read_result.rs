@@ -32,6 +32,7 @@ pub(super) static READ_RESULT: OwnTool = OwnTool {
         },
         required: &["handle"],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || {

@@ -29,20 +29,21 @@ pub(super) static READ_WORKSPACE_FILE: OwnTool = OwnTool {
                 "path": text(),
                 "offset": integer(),
                 "limit": integer(),
-                "encoding": {"enum": ["text", "base64"]},
+                "encoding": {"type": "string", "enum": ["text", "base64"]},
                 "session": text(),
             })
         },
         required: &["path"],
         // A file that is no text says so, and which argument it needs.
         shown_in_full_only: &["encoding"],
+        also_takes: &[],
     },
     output: Output {
         properties: || {
             json!({
                 "path": text(),
                 "content": text(),
-                "encoding": {"enum": ["text", "base64"]},
+                "encoding": {"type": "string", "enum": ["text", "base64"]},
                 "bytes": integer(),
                 "next_offset": integer(),
             })

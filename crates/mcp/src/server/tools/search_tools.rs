@@ -26,12 +26,13 @@ pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
                 "query": text(),
                 "server": text(),
                 "category": text(),
-                "detail_level": {"enum": ["names", "summary", "full"]},
+                "detail_level": {"type": "string", "enum": ["names", "summary", "full"]},
                 "limit": integer(),
             })
         },
         required: &[],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"shown": integer(), "total": integer(), "found": texts(), "more": text()}),
