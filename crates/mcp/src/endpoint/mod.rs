@@ -4,6 +4,7 @@
 
 mod answer_body;
 mod answers;
+mod resumable;
 mod sessions;
 
 use std::sync::Arc;
@@ -17,12 +18,12 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use rmcp::ServerHandler;
 use rmcp::model::RequestId;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{self, Checked, Fault, Kind, Refusal, Refused};
 use answers::{PlainAnswer, failed, refused, wrap_plain_error};
+use resumable::ResumableSessions;
 use sessions::{Entered, Owner, Sessions};
 
 pub use answer_body::{EndpointAnswer, EndpointBody};
@@ -79,7 +80,7 @@ impl McpEndpoint {
             .with_legacy_session_mode(true)
             .with_json_response(true)
             .with_sse_keep_alive(Some(settings.stream_pulse))
-            // An event without data confuses clients of older versions.
+            // An event without data confuses clients of older versions; the sessions send it to others.
             .with_sse_retry(None)
             // The body is not longer by being written anew, but for escapes.
             .with_max_request_body_bytes(settings.body_bytes_max.saturating_mul(6))
@@ -185,7 +186,7 @@ trait Responder: Send + Sync {
     fn respond(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, PlainAnswer>;
 }
 
-impl<H: ServerHandler> Responder for StreamableHttpService<H, LocalSessionManager> {
+impl<H: ServerHandler> Responder for StreamableHttpService<H, ResumableSessions> {
     fn respond(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, PlainAnswer> {
         Box::pin(self.handle(request))
     }

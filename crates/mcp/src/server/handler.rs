@@ -133,7 +133,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let requester = self.executing_requester(&context, "prompts")?;
-        self.prompt(&requester.caller, request).await
+        self.prompt(&requester, request, &context).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

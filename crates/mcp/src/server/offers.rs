@@ -8,9 +8,8 @@ use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{CallWatcher, ToolFailure};
 use gristmill_gateway::upstream::DoorRequest;
 use rmcp::model::{
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResultType,
+    ErrorData, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
 };
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use serde::de::DeserializeOwned;
@@ -82,27 +81,6 @@ impl GatewayServer {
         };
         let answer = read.map_err(|failure| resource_error(&failure, &uri))?;
         let mut result: ReadResourceResult = read_result(&answer)?;
-        result.result_type = Some(ResultType::COMPLETE);
-        Ok(result.into())
-    }
-
-    pub(super) async fn prompt(
-        &self,
-        caller: &Caller,
-        request: GetPromptRequestParams,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let arguments = match serde_json::to_value(request.arguments).unwrap_or_default() {
-            Value::Object(arguments) => arguments,
-            _ => serde_json::Map::new(),
-        };
-        let got = match &self.parts.upstreams {
-            Some(upstreams) => {
-                upstreams.pass(caller, DoorRequest::GetPrompt { name: request.name, arguments }).await
-            }
-            None => Err(ToolFailure::UnknownOffer { name: request.name, nearest: Vec::new() }),
-        };
-        let answer = got.map_err(|failure| prompt_error(&failure))?;
-        let mut result: GetPromptResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())
     }
@@ -191,7 +169,7 @@ fn read_all<T: DeserializeOwned>(items: impl Iterator<Item = Value>) -> Vec<T> {
     items.filter_map(|item| serde_json::from_value(item).ok()).collect()
 }
 
-fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
+pub(super) fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
     // By way of a value: rmcp's untagged types do not read numbers of any size from text.
     let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
     serde_json::from_value(value).map_err(|error| {
@@ -207,7 +185,7 @@ fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
     }
 }
 
-fn prompt_error(failure: &ToolFailure) -> ErrorData {
+pub(super) fn prompt_error(failure: &ToolFailure) -> ErrorData {
     if let ToolFailure::UnknownOffer { name, nearest } = failure {
         let hint = match nearest.is_empty() {
             true => "prompts/list shows what there is".to_owned(),

@@ -89,7 +89,7 @@ impl McpConnector {
         let opened = async {
             let opening = self.opening(&request).await?;
             let redactor = opening.redactor.clone();
-            let session = match eras::open(opening, request.remembered.as_deref()).await {
+            let session = match eras::open(opening, request.remembered.as_deref(), settings.protocol).await {
                 // What it died of is not said to it again.
                 Err(NotOpened::EndedAtDiscover) => eras::greet(self.opening(&request).await?).await,
                 outcome => outcome,

@@ -1,5 +1,6 @@
 //! Connections over stdio: how they are begun, and what is listed.
 
+use gristmill_gateway::domain::{Protocol, ServerSettings};
 use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use serde_json::{Value, json};
 
@@ -9,6 +10,7 @@ use crate::world::{call_of, connect, limited, scripted, try_connect};
 cases![
     every_handshake_version_is_agreed_on,
     a_modern_server_is_spoken_to_without_a_handshake,
+    a_configured_version_is_the_only_one_that_is_tried,
     an_unknown_version_is_refused_by_its_number,
     a_server_that_is_silent_to_discover_is_greeted,
     a_server_that_dies_of_discover_is_started_again_and_greeted,
@@ -53,6 +55,22 @@ async fn a_modern_server_is_spoken_to_without_a_handshake() {
         let raw = upstream.call(call_of("echo", &json!({ "text": "x" }))).await.expect("an answer");
         assert_eq!(raw, r#"{"resultType":"complete","content":[],"structuredContent":{"text":"x"}}"#);
     }
+}
+
+async fn a_configured_version_is_the_only_one_that_is_tried() {
+    let with = |behavior: &str, protocol: Protocol| ServerSettings {
+        protocol: Some(protocol),
+        ..scripted("a", &[behavior])
+    };
+    // It would die of being asked what it speaks.
+    let (upstream, _, _) =
+        try_connect(with("exit-at-discover", Protocol::V20251125), Some("2026-07-28")).await;
+    assert_eq!(*upstream.expect("a connection").facts(), facts("2025-11-25"));
+    let (upstream, _, _) = try_connect(with("modern", Protocol::V20260728), Some("2025-11-25")).await;
+    assert_eq!(*upstream.expect("a connection").facts(), facts("2026-07-28"));
+    // It would speak with a handshake.
+    let (outcome, _, _) = try_connect(with("version=2025-06-18", Protocol::V20260728), None).await;
+    assert!(outcome.is_err(), "nothing else was tried");
 }
 
 async fn an_unknown_version_is_refused_by_its_number() {
