@@ -59,5 +59,5 @@ fn health() -> Router {
 }
 
 async fn nothing_here() -> Response {
-    failed(StatusCode::NOT_FOUND, format!("there is nothing here; the endpoint is {}", mcp::PATH))
+    failed(StatusCode::NOT_FOUND, format!("nothing here; the endpoint is {}", mcp::PATH))
 }

@@ -203,7 +203,7 @@ fn executions_of_callers_without_a_name_are_not_listed() {
     let listening = Listening::start("http-unnamed", &[]);
     let started = listening.call("execute_code", json!({"code": "1 + 1", "background": true}));
     let refused = listening.call("get_execution", json!({}));
-    assert_eq!(refused["error"]["message"], "say which execution: pass its `id`", "{refused}");
+    assert_eq!(refused["error"]["message"], "`id` is missing", "{refused}");
     let ended = listening.call("get_execution", json!({"id": started["id"]}));
     assert_eq!(ended, json!({"status": "ok", "result": 2}), "its id is known to whoever started it");
 }

@@ -170,8 +170,7 @@ fn a_request_state_that_is_not_this_requests_is_refused() {
     let (requests, state) = first_round(&served, &arguments);
     let text = state.as_str().expect("a text").to_owned();
     let response = json!({only_key(&requests): {"action": "accept", "content": {"size": 42}}});
-    let foreign =
-        "requestState was not made by this gateway for this request; send the request again without it";
+    let foreign = "requestState isn't from this gateway or this request; send the request again without it";
     let refused = json!({"code": -32602, "message": foreign});
     let mut tampered = vec![String::new(), "made up".to_owned(), format!("{text}x"), text[1..].to_owned()];
     tampered.extend(text.split('.').map(|part| text.replacen(part, "7", 1)));
@@ -202,7 +201,7 @@ fn a_request_state_whose_program_is_gone_is_refused() {
     let ran = next_round(&served, &arguments, &state, response.clone());
     assert_eq!(ran["result"]["structuredContent"]["status"], "ok");
     let again = next_round(&served, &arguments, &state, response);
-    let message = "requestState names a program that is gone; send the request again without it";
+    let message = "the program of this requestState is gone; send the request again without it";
     assert_eq!(again["error"], json!({"code": -32602, "message": message}));
 }
 
@@ -330,9 +329,9 @@ fn a_prompts_request_state_is_good_for_its_own_request_only() {
     };
     let refused = with_state("Which colour?");
     let message = refused["error"]["message"].as_str().unwrap_or_default();
-    assert!(message.starts_with("requestState was not made by this gateway for this request"), "{refused}");
+    assert!(message.starts_with("requestState isn't from this gateway or this request"), "{refused}");
     assert_eq!(with_state("Which size?")["result"]["resultType"], "complete");
     let refused = with_state("Which size?");
     let message = refused["error"]["message"].as_str().unwrap_or_default();
-    assert!(message.starts_with("requestState names a prompt that is gone"), "{refused}");
+    assert!(message.starts_with("the prompt of this requestState is gone"), "{refused}");
 }

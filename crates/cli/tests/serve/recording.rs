@@ -39,12 +39,12 @@ fn an_execution_that_was_answered_is_told_apart_from_one_that_never_was() {
     let id = recorded(&served, "1 + 1");
     let error = |id: &str| served.structured("get_execution", json!({"id": id}))["error"].take();
     let answered = error(&id);
-    let expected = format!("the execution `{id}` has ended, and its answer is not kept any more");
+    let expected = format!("execution `{id}` has ended, and its answer is gone");
     assert_eq!((&answered["code"], &answered["message"]), (&json!("GM-2002"), &json!(expected)));
     let hint = answered["hint"].as_str().unwrap_or_default();
     assert!(hint.ends_with(&format!("`gristmill show {id}`")), "{answered:#}");
     let unknown = error("abcdefghijkmnpqrstuv");
-    assert_eq!(unknown["message"], "there is no execution `abcdefghijkmnpqrstuv`");
+    assert_eq!(unknown["message"], "no execution `abcdefghijkmnpqrstuv`");
 }
 
 fn kill_9(served: &Served) {

@@ -54,7 +54,7 @@ async fn a_session_belongs_to_the_token_that_opened_it() {
     for headers in &foreign {
         let (status, code, words) = client.post(headers, &body).await.error();
         assert_eq!((status, code), (404, -32001));
-        assert!(words.starts_with("there is no such session"), "{words}");
+        assert!(words.starts_with("no such session"), "{words}");
         // Nor by saying that it is of a version without sessions.
         let mut modern = headers.clone();
         modern.push(("MCP-Protocol-Version", "2026-07-28"));
@@ -79,7 +79,7 @@ async fn there_are_only_so_many_sessions() {
     let first = open(&mut client, &[]).await;
     open(&mut client, &[]).await;
     let answer = client.post(&[], &initialize()).await;
-    let says = "there are too many sessions; end some, or come back later";
+    let says = "too many sessions; end some or try again later";
     assert_eq!(answer.error(), (503, -32000, says.to_owned()));
     assert_eq!((answer.header("retry-after"), &answer.json()["id"]), (Some("60"), &json!(1)));
     assert_eq!(client.request("DELETE /mcp", &[("Mcp-Session-Id", &first)]).await.status, 204);

@@ -96,12 +96,12 @@ impl McpEndpoint {
         let mut given = headers.get_all(SESSION).iter();
         let Some(id) = given.next() else { return Ok(Admitted { caller, session: None }) };
         if given.next().is_some() {
-            let why = "there is more than one `Mcp-Session-Id`";
+            let why = "send only one `Mcp-Session-Id`";
             return Err(EndpointBody::plain(failed(StatusCode::BAD_REQUEST, why)).into());
         }
         let session = id.to_str().ok().and_then(|id| self.sessions.enter(id, &owner_of(&caller)));
         if session.is_none() {
-            let why = "there is no such session: it has ended, or is not yours; send `initialize` again";
+            let why = "no such session: it ended or isn't yours; send `initialize` again";
             let refusal = Refusal::new(Fault::Session, why);
             return Err(EndpointBody::plain(refused(StatusCode::NOT_FOUND, &refusal)).into());
         }
@@ -162,7 +162,7 @@ impl McpEndpoint {
             }
             answer
         });
-        let broken = || failed(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be opened");
+        let broken = || failed(StatusCode::INTERNAL_SERVER_ERROR, "the session couldn't be opened");
         Some(opening.await.unwrap_or_else(|_| broken()))
     }
 
@@ -216,7 +216,7 @@ fn message_refused(found: &Refused) -> PlainAnswer {
 }
 
 fn too_many_sessions(id: &RequestId) -> PlainAnswer {
-    let why = "there are too many sessions; end some, or come back later";
+    let why = "too many sessions; end some or try again later";
     let refusal = Refusal::new(Fault::Transport, why).with_id(Some(id.clone()));
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, &refusal);
     answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("60"));

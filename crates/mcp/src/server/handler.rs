@@ -214,7 +214,7 @@ impl GatewayServer {
         });
         let hint = match behind {
             Some((server, tool)) => format!(
-                "it is a tool of a server: use it in a program for execute_code, `from servers.{server} import {tool}`"
+                "it's a server's tool; use it in a program with execute_code: `from servers.{server} import {tool}`"
             ),
             None => {
                 let known = self.shown.names().map(|known| (known, known));
@@ -222,11 +222,11 @@ impl GatewayServer {
                 // Some clients show our tools behind a prefix with two underscores.
                 let plain = name.rsplit_once("__").map_or(name, |(_, plain)| plain);
                 match nearest(plain, known, 1).first() {
-                    Some(near) => format!("did you mean {near}? there are {}", names.join(", ")),
-                    None => format!("there are {}", names.join(", ")),
+                    Some(near) => format!("did you mean {near}? tools: {}", names.join(", ")),
+                    None => format!("tools: {}", names.join(", ")),
                 }
             }
         };
-        Answer::refused(Code::UnknownTool, &format!("there is no tool `{shown}` here"), Some(&hint))
+        Answer::refused(Code::UnknownTool, &format!("unknown tool `{shown}`"), Some(&hint))
     }
 }

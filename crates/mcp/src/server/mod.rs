@@ -82,7 +82,7 @@ pub enum NewServerError {
     /// A tool of ours is defined in a way that the protocol does not know.
     #[error(transparent)]
     Definitions(serde_json::Error),
-    #[error("the machine gives no random numbers: {0}")]
+    #[error("the system random source failed: {0}")]
     Random(getrandom::Error),
 }
 
@@ -158,6 +158,6 @@ impl GatewayServer {
         &self.instructions
     }
     fn skills(&self) -> Result<&Skills, SkillError> {
-        self.parts.skills.as_ref().ok_or(SkillError::ReadOnly("this gateway keeps none"))
+        self.parts.skills.as_ref().ok_or(SkillError::ReadOnly("this gateway doesn't keep skills"))
     }
 }

@@ -155,9 +155,10 @@ fn page(
 ) -> Result<(impl Iterator<Item = Value>, Option<String>), ErrorData> {
     let begin: usize = match request.and_then(|request| request.cursor) {
         None => 0,
-        Some(cursor) => cursor.strip_prefix("from-").and_then(|text| text.parse().ok()).ok_or_else(|| {
-            ErrorData::invalid_params("this cursor is not ours; begin without one".to_owned(), None)
-        })?,
+        Some(cursor) => cursor
+            .strip_prefix("from-")
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| ErrorData::invalid_params("unknown cursor; start without one".to_owned(), None))?,
     };
     let end = begin.saturating_add(PAGE);
     let next = (end < items.len()).then(|| format!("from-{end}"));
@@ -172,9 +173,8 @@ fn read_all<T: DeserializeOwned>(items: impl Iterator<Item = Value>) -> Vec<T> {
 pub(super) fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
     // By way of a value: rmcp's untagged types do not read numbers of any size from text.
     let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| {
-        ErrorData::internal_error(format!("the server's answer cannot be read: {error}"), None)
-    })
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(format!("can't read the server's answer: {error}"), None))
 }
 
 fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
@@ -188,10 +188,10 @@ fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
 pub(super) fn prompt_error(failure: &ToolFailure) -> ErrorData {
     if let ToolFailure::UnknownOffer { name, nearest } = failure {
         let hint = match nearest.is_empty() {
-            true => "prompts/list shows what there is".to_owned(),
+            true => "prompts/list lists them".to_owned(),
             false => format!("did you mean {}?", nearest.join(", ")),
         };
-        let message = format!("there is no prompt `{}`; {hint}", one_line(name, 80));
+        let message = format!("no prompt `{}`; {hint}", one_line(name, 80));
         return ErrorData::invalid_params(message, None);
     }
     match is_callers(failure) {

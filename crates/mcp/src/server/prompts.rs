@@ -149,7 +149,7 @@ impl GatewayServer {
             self.signer.read(state, &asked, SystemTime::now()).map_err(|error| wrong(error.to_string()))?;
         let filling = self.prompts_waiting.0.lock().remove(id.as_str());
         filling.ok_or_else(|| {
-            wrong("requestState names a prompt that is gone; send the request again without it".to_owned())
+            wrong("the prompt of this requestState is gone; send the request again without it".to_owned())
         })
     }
 }

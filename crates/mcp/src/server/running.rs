@@ -33,7 +33,7 @@ impl GatewayServer {
         let id = id.map_err(|error| wrong(error.to_string()))?;
         let follower = self.parts.gateway.service().find(&call.requester.owner, &id);
         let follower = follower.ok_or_else(|| {
-            wrong("requestState names a program that is gone; send the request again without it".to_owned())
+            wrong("the program of this requestState is gone; send the request again without it".to_owned())
         })?;
         answer_questions(&follower, &call.responses);
         Ok(Some(follower))
@@ -99,10 +99,10 @@ impl GatewayServer {
         found.ok_or_else(|| {
             let shown = one_line(text, 40);
             let hint = match requester.is_alone {
-                true => "what has ended is kept for 15 minutes; without an id the latest are listed",
-                false => "what has ended is kept for 15 minutes",
+                true => "finished executions are kept for 15 minutes; call without an id to list recent ones",
+                false => "finished executions are kept for 15 minutes",
             };
-            Answer::refused(Code::BadRequest, &format!("there is no execution `{shown}`"), Some(hint))
+            Answer::refused(Code::BadRequest, &format!("no execution `{shown}`"), Some(hint))
         })
     }
 }

@@ -44,7 +44,9 @@ impl From<NotOpened> for UpstreamFailure {
     fn from(error: NotOpened) -> Self {
         match error {
             NotOpened::Failed(failure) => failure,
-            NotOpened::EndedAtDiscover => Self::Down("it ended when it was asked what it speaks".to_owned()),
+            NotOpened::EndedAtDiscover => {
+                Self::Down("it exited when asked which protocol it speaks".to_owned())
+            }
         }
     }
 }
@@ -173,7 +175,7 @@ async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError>
         Ok(found) if found.supported_versions.iter().any(|version| version == MODERN) => found,
         Ok(found) => {
             return Err(AskError::Failed(UpstreamFailure::BadAnswer(format!(
-                "it speaks {}, which gristmill does not",
+                "it speaks {}, which Gristmill doesn't support",
                 found.supported_versions.join(", ")
             ))));
         }
@@ -212,7 +214,7 @@ async fn initialize(opening: &Opening, limit: Duration, version: &str) -> Result
     let found: Initialized = serde_json::from_str(&raw).map_err(|error| unreadable("initialize", &error))?;
     if !LEGACY.contains(&found.protocol_version.as_str()) {
         return Err(AskError::Failed(UpstreamFailure::BadAnswer(format!(
-            "it speaks protocol version {}, which gristmill does not",
+            "it speaks protocol version {}, which Gristmill doesn't support",
             found.protocol_version.chars().take(40).collect::<String>()
         ))));
     }
@@ -225,7 +227,7 @@ async fn initialize(opening: &Opening, limit: Duration, version: &str) -> Result
 }
 
 fn unreadable(method: &str, error: &serde_json::Error) -> AskError {
-    AskError::Failed(UpstreamFailure::BadAnswer(format!("its answer to {method} cannot be read: {error}")))
+    AskError::Failed(UpstreamFailure::BadAnswer(format!("can't read its answer to {method}: {error}")))
 }
 
 fn offers_of(capabilities: &Value) -> Offers {

@@ -131,7 +131,7 @@ impl Session {
         }
         let why = match asker.is_some() {
             true => "it keeps asking questions, however they are answered",
-            false => "it keeps asking questions that nobody is there to answer",
+            false => "it keeps asking questions that nobody can answer",
         };
         Err(UpstreamFailure::BadAnswer(why.to_owned()))
     }

@@ -34,7 +34,7 @@ async fn a_user_logs_in_and_the_server_takes_the_token() {
     let outcome = world.login_with(&|url| browser.open(url), LoginRequest::TIME_LIMIT).await;
     assert_eq!(outcome.expect("logged in"), granted(&world, &["read", "write"]));
     let (url, page) = browser.visit().await;
-    assert!(page.contains("<p>You are logged in; you can close this window.</p>"), "{page}");
+    assert!(page.contains("<p>You're logged in. You can close this window.</p>"), "{page}");
     assert!(page.contains("default-src 'none'") && page.contains("no-store"), "{page}");
     let asked = query(&url);
     assert_eq!(asked["code_challenge_method"], "S256");
@@ -151,8 +151,8 @@ async fn an_answer_in_another_login_servers_name_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the login for server `crm` is refused: it should be with {expected}, \
-             and https://evil.example answered"
+            "refused the login for server `crm`: expected {expected}, \
+             but https://evil.example answered"
         )
     );
     assert_eq!(world.server.seen_at("/token").len(), 0);

@@ -75,7 +75,7 @@ async fn a_configured_version_is_the_only_one_that_is_tried() {
 
 async fn an_unknown_version_is_refused_by_its_number() {
     let (outcome, _, _) = try_connect(scripted("a", &["version=1999-01-01"]), None).await;
-    let why = "it speaks protocol version 1999-01-01, which gristmill does not";
+    let why = "it speaks protocol version 1999-01-01, which Gristmill doesn't support";
     assert_eq!(outcome.err(), Some(UpstreamFailure::BadAnswer(why.to_owned())));
 }
 
@@ -110,14 +110,14 @@ async fn a_server_that_is_slow_to_start_is_waited_for() {
 async fn a_server_that_says_nothing_is_given_up_at_its_limit() {
     let settings = limited(scripted("a", &["silent"]), |limits| limits.startup_ms = 3000);
     let (outcome, _, _) = try_connect(settings, None).await;
-    let why = "it did not come up within 3000 ms";
+    let why = "it didn't start within 3 s";
     assert_eq!(outcome.err(), Some(UpstreamFailure::Down(why.to_owned())));
 }
 
 async fn a_server_that_crashes_at_its_start_is_quoted() {
     let (outcome, _, _) = try_connect(scripted("a", &["crash-at-start=no config at /x"]), None).await;
     let why = outcome.err().expect("it crashed").to_string();
-    assert_eq!(why, "the server ended with exit code 3; its last words: no config at /x");
+    assert_eq!(why, "the server exited with code 3; last stderr line: no config at /x");
 }
 
 async fn a_program_that_is_not_there_is_named() {
@@ -129,7 +129,7 @@ async fn a_program_that_is_not_there_is_named() {
         cwd: None,
     };
     let (outcome, _, _) = try_connect(settings, None).await;
-    let why = "the program `no-such-program-anywhere` is not there; install it, or write its full path";
+    let why = "command `no-such-program-anywhere` not found; install it, or use its full path";
     assert_eq!(outcome.err(), Some(UpstreamFailure::Down(why.to_owned())));
 }
 

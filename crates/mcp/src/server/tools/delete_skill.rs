@@ -41,7 +41,7 @@ async fn delete(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, An
     let Arguments { name } = read_arguments(call.arguments)?;
     let deleted = skills.delete(&name, &call.requester.owner.0).await?;
     let text = format!(
-        "deleted {} (v{}, {}); the user can bring it back with `gristmill skills rollback`",
+        "Deleted {} (v{}, {}). The user can restore it with `gristmill skills rollback`.",
         deleted.name,
         deleted.version,
         deleted.place.as_str()

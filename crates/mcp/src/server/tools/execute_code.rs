@@ -40,7 +40,7 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     if let Some(language) = language {
         properties["language"] = language;
     }
-    properties["session"] = json!({"type": "string", "description": "A name or handle; its programs share /workspace and the dict `state`."});
+    properties["session"] = json!({"type": "string", "description": "Name or handle. Its programs share /workspace and the dict `state`."});
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object"});
     properties["max_output_tokens"] = json!({"type": "integer"});
@@ -49,8 +49,8 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     if profile != Profile::Minimal {
         properties["keep_variables"] = json!({"type": "boolean"});
         properties["background"] =
-            json!({"type": "boolean", "description": "Answer an id for get_execution."});
-        properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session runs another program."});
+            json!({"type": "boolean", "description": "Return an id for get_execution."});
+        properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session is running another program."});
     }
     properties
 }

@@ -14,7 +14,7 @@ use crate::server::profile::Profile;
 
 pub(super) static GET_EXECUTION_STATS: OwnTool = OwnTool {
     name: "get_execution_stats",
-    title: "Show what programs took and saved",
+    title: "Show program statistics",
     description: include_str!("get_execution_stats.md"),
     input: Input {
         properties: |_| json!({"session": text(), "all": {"type": "boolean"}}),
@@ -69,22 +69,22 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
     if all && !call.requester.is_admin {
         return Err(Answer::refused(
             Code::BadRequest,
-            "this token sees its own executions only",
-            Some("leave `all` out; a token with the scope `admin` sees everyone's"),
+            "this token can only see its own executions",
+            Some("remove `all`, or use a token with the scope `admin`"),
         ));
     }
     let Some(history) = server.parts.gateway.history() else {
-        return Err(Answer::refused(Code::BadRequest, "this gateway records nothing", None));
+        return Err(Answer::refused(Code::BadRequest, "this gateway doesn't keep a history", None));
     };
     let owner = (!all).then(|| call.requester.owner.clone());
     let filter = HistoryFilter { owner, session, ..HistoryFilter::default() };
     let stats = history.stats(&filter).await.map_err(|error| {
-        let hint = "programs run all the same; `gristmill doctor` looks at the database";
+        let hint = "programs still run; check the database with `gristmill doctor`";
         Answer::refused(Code::WorkerUnavailable, &error.to_string(), Some(hint))
     })?;
     if let (None, Some(session)) = (stats.since_ms, &filter.session) {
-        let message = format!("nothing of yours is known to have run in session `{}`", one_line(session, 64));
-        let hint = "without `session` all of yours count";
+        let message = format!("you haven't run anything in session `{}`", one_line(session, 64));
+        let hint = "leave out `session` to count all of your programs";
         return Err(Answer::refused(Code::BadRequest, &message, Some(hint)));
     }
     Ok(of_stats(&stats, server.parts.gateway.pool().waiting()))
@@ -92,7 +92,7 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
 
 fn of_stats(stats: &Stats, workers_waiting: usize) -> Answer {
     let mut lines = stats.lines();
-    lines.push(format!("workers waiting: {workers_waiting}"));
+    lines.push(format!("idle workers: {workers_waiting}"));
     let tools = stats.tools.iter().map(|tool| {
         json!({
             "name": one_line(&tool.name, 80),

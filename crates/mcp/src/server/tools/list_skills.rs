@@ -52,7 +52,10 @@ async fn list(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     for entry in listed.entries() {
         let taken = tokens::count(&entry);
         if taken > left {
-            more.insert(0, "Not all fit: use words, tags, or detail_level \"names\".".to_owned());
+            more.insert(
+                0,
+                "Not all fit: narrow the query or tags, or use detail_level \"names\".".to_owned(),
+            );
             break;
         }
         left -= taken;

@@ -90,7 +90,7 @@ async fn read_file(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer,
     let mut text = content;
     if let Some(next) = part.next_offset {
         structured["next_offset"] = json!(next);
-        text.push_str(&format!("\n[cut at byte {next} of {}; go on with offset {next}]", part.size));
+        text.push_str(&format!("\n[cut at byte {next} of {}; continue with offset {next}]", part.size));
     }
     Ok(Answer { text, structured, is_error: false })
 }

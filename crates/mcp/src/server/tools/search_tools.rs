@@ -141,7 +141,7 @@ fn how_to_see_more(is_full: bool) -> String {
 }
 
 fn no_servers() -> Answer {
-    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    let words = "No servers are connected. Add one with `gristmill add` or `gristmill import`.";
     Answer {
         text: words.to_owned(),
         structured: json!({"shown": 0, "total": 0, "found": [], "more": words}),
