@@ -73,7 +73,7 @@ fn what_is_no_message_says_what_is_wrong() {
     check(r#"{"jsonrpc":"2.0","id":1}"#, "a message needs `method`, `result` or `error`", null.clone());
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
-        "a message has `method` or `result`, not both",
+        "a message has either `method` or `result`, not both",
         1.into(),
     );
     check(r#"{"jsonrpc":"2.0","id":1,"error":3}"#, "`error` must be an object, not a number", null);

@@ -178,7 +178,7 @@ impl Attempt {
         let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let url = place.manager.get_authorization_url(&asked).await;
         let url = url.map_err(|error| bad(server_words(&error.to_string(), &[])))?;
-        let url = Url::parse(&url).map_err(|_| bad("its login URL isn't valid".to_owned()))?;
+        let url = Url::parse(&url).map_err(|_| bad("its login address isn't a URL".to_owned()))?;
         let parameter = |wanted: &str| {
             let found =
                 url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned());

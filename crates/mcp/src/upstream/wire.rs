@@ -37,7 +37,7 @@ pub(crate) struct RpcError {
 impl RpcError {
     /// An answer that cannot be read safely.
     fn unreadable() -> Self {
-        let message = "its answer has a key that starts with `$serde_json::private::`";
+        let message = "its answer has a key that begins with `$serde_json::private::`";
         Self { code: 0, message: message.to_owned() }
     }
 

@@ -110,7 +110,7 @@ async fn a_user_who_says_no_is_not_logged_in() {
     let error = error.expect_err("denied");
     assert_eq!(error.to_string(), "the login server of `crm` refused the login: access_denied");
     let (_, page) = browser.visit().await;
-    assert!(page.contains("You are not logged in."), "{page}");
+    assert!(page.contains("You're not logged in."), "{page}");
     assert_eq!(world.source().bearer().await.expect("no error"), None);
 }
 
@@ -132,7 +132,7 @@ async fn answers_that_are_not_this_logins_change_nothing() {
             let idle = tokio::net::TcpStream::connect(address).await.expect("connected");
             let page = browse(url).await;
             drop(idle);
-            (statuses, page.contains("You are logged in;"))
+            (statuses, page.contains("You're logged in."))
         }));
         true
     };
@@ -222,5 +222,5 @@ async fn a_port_that_is_taken_is_named() {
     let mut world = World::new("login-port", Script::default()).await;
     world.settings.callback_port = Some(port);
     let error = world.refused_login().await.to_string();
-    assert!(error.contains(&format!("({port}, as `oauth.callback_port` says")), "{error}");
+    assert!(error.contains(&format!("({port}, from `oauth.callback_port`")), "{error}");
 }

@@ -289,7 +289,7 @@ async fn a_damaged_file_is_an_error_and_not_a_lost_login() {
     std::fs::write(world.store().path(), &good[..good.len() / 2]).expect("written");
     let error = source.bearer().await.expect_err("damaged");
     world.check_clean(&error);
-    assert!(error.to_string().ends_with("is damaged; move it away and log in again"), "{error}");
+    assert!(error.to_string().ends_with("is damaged; delete it and log in again"), "{error}");
     let error = world.refused_login().await;
     assert!(matches!(error, LoginError::Store(_)), "{error}");
     assert_eq!(world.server.seen_at("/authorize").len(), 1);

@@ -209,7 +209,7 @@ async fn an_answer_that_is_none_is_a_bad_answer() {
     let text = (0..6).fold("0".to_owned(), |inner, _| nested(inner));
     let result = json!({ "content": [{ "type": "text", "text": text }] }).to_string();
     let (code, message, _) = parts(answered(&world, &result).await.expect_err("refused"));
-    let twice = "a.print: its answer has a key that starts with `$serde_json::private::`";
+    let twice = "a.print: its answer has a key that begins with `$serde_json::private::`";
     assert_eq!((code, message.as_str()), (Code::BadAnswer, twice));
     let large =
         world.call("a.flood", json!({ "bytes": 20_000, "id": "first" })).await.expect_err("too large");

@@ -146,7 +146,7 @@ async fn errors_and_broken_answers_end_their_call_at_once() {
     check(r#"{"id":$ID,"error":{"code":-32603}}"#, refused(-32603, "")).await;
     check(r#"{"id":$ID,"error":{"code":"EACCES","message":"odd"}}"#, refused(0, "odd")).await;
     check(r#"{"id":$ID,"error":"only text"}"#, refused(0, "only text")).await;
-    let twice = "its answer has a key that starts with `$serde_json::private::`";
+    let twice = "its answer has a key that begins with `$serde_json::private::`";
     check(
         r#"{"id":$ID,"result":{"content":[{"\u0024serde_json::private::RawValue":"[]"}]}}"#,
         refused(0, twice),
