@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail};
 use gristmill_gateway::domain::catalogue::ServerOffer;
 use gristmill_gateway::domain::search::recall::Queries;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
-use gristmill_gateway::ports::{BoxFuture, Needed, ToolSource};
+use gristmill_gateway::ports::{Asker, BoxFuture, Needed, ToolSource};
 use gristmill_gateway::upstream::{
     ConnectRequest, Connection, Connector, Refresh, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
     UpstreamFolders, Upstreams,
@@ -281,6 +281,7 @@ impl Upstream for FromFile {
         &'a self,
         _name: &'a str,
         _arguments: &'a str,
+        _asker: Asker,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
         Box::pin(async { Err(is_a_file()) })
     }

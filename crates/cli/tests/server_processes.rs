@@ -300,6 +300,6 @@ fn a_server_that_never_answers_is_given_up_and_ended() {
     std::fs::write(&config, servers.to_string()).unwrap();
     let ran = home.run(&["list", "--config", config.to_str().unwrap()]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stdout.contains("did not come up within 1000 ms"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("didn't start within 1 s"), "{}", ran.stdout);
     none_left(&script);
 }

@@ -151,7 +151,7 @@ fn a_server_that_is_down_is_named_everywhere() {
     home.ok(&["add", "broken", "--", "sh", "-c", "echo no licence key >&2; exit 3"]);
     let ran = home.run(&["list"]);
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert!(ran.stdout.contains("the server ended with exit code 3"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the server exited with code 3"), "{}", ran.stdout);
     assert!(ran.stdout.contains("| no licence key"), "{}", ran.stdout);
     let ran = home.run(&["tools", "search", "compute"]);
     assert!(ran.stdout.contains("calculator.evaluate"), "{}", ran.stdout);

@@ -3,7 +3,7 @@
 //! Both vocabularies are understood in every block: whoever moves a server from one file to
 //! another need not rewrite it.
 
-use gristmill_gateway::domain::{Accept, ServerLimits, ServerSettings};
+use gristmill_gateway::domain::{Accept, Protocol, ServerLimits, ServerSettings};
 
 use super::fields::Fields;
 use super::problem::{Foreign, ProblemKind, Problems, Severity, closest};
@@ -12,7 +12,7 @@ use super::strictness::Strictness;
 use super::tree::Node;
 use super::{server_limits, server_transport};
 
-pub const KEYS: [&str; 12] = [
+pub const KEYS: [&str; 13] = [
     "command",
     "args",
     "env",
@@ -24,6 +24,7 @@ pub const KEYS: [&str; 12] = [
     "category",
     "enabled",
     "accept",
+    "protocol",
     "limits",
 ];
 
@@ -108,6 +109,7 @@ pub fn read(
     let category = fields.text("category", problems).map(|(text, _)| text.to_owned());
     let enabled = enabled(&mut fields, problems);
     let accept = accept(&mut fields, problems);
+    let protocol = protocol(&mut fields, problems);
     let mut limits = ServerLimits::default();
     server_limits::read_foreign(&mut fields, &mut limits, problems);
     if let Some(node) = fields.take("limits") {
@@ -123,6 +125,7 @@ pub fn read(
         enabled,
         limits,
         accept,
+        protocol,
     })
 }
 
@@ -144,6 +147,15 @@ fn accept(fields: &mut Fields<'_>, problems: &mut Problems) -> Accept {
         problems.error(&fields.path("accept"), line, ProblemKind::not_accept(word));
         Accept::default()
     })
+}
+
+fn protocol(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Protocol> {
+    let (word, line) = fields.text("protocol", problems)?;
+    let version = Protocol::from_name(word);
+    if version.is_none() {
+        problems.error(&fields.path("protocol"), line, ProblemKind::not_one_of(word, &Protocol::NAMES));
+    }
+    version
 }
 
 fn leftovers(fields: &Fields<'_>, strictness: Strictness, problems: &mut Problems) {

@@ -64,6 +64,7 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
     put(&mut table, "enabled", (!settings.enabled).then_some(disabled));
     let accept = (settings.accept != Accept::default()).then(|| Node::text(settings.accept.name()));
     put(&mut table, "accept", accept);
+    put(&mut table, "protocol", settings.protocol.map(|version| Node::text(version.name())));
     put(&mut table, "limits", limits_table(&settings.limits));
     Node::map(table)
 }

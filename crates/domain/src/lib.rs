@@ -34,7 +34,7 @@ pub use quantity::{
     QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,
 };
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
-pub use server_settings::{Accept, OAuthSettings, ServerLimits, ServerSettings, Transport};
+pub use server_settings::{Accept, OAuthSettings, Protocol, ServerLimits, ServerSettings, Transport};
 pub use short_text::{
     cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,
 };

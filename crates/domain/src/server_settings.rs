@@ -21,6 +21,8 @@ pub struct ServerSettings {
     pub limits: ServerLimits,
     /// Which changes of its tools need no review.
     pub accept: Accept,
+    /// The version of the protocol to speak with it; without it, it is asked which ones it speaks.
+    pub protocol: Option<Protocol>,
 }
 
 impl ServerSettings {
@@ -34,6 +36,7 @@ impl ServerSettings {
             enabled: true,
             limits: ServerLimits::default(),
             accept: Accept::default(),
+            protocol: None,
         }
     }
 
@@ -139,5 +142,53 @@ impl Accept {
             Self::Additions => "additions",
             Self::Everything => "everything",
         }
+    }
+}
+
+/// A version of the Model Context Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    V20241105,
+    V20250326,
+    V20250618,
+    /// The newest with a handshake.
+    V20251125,
+    /// Without a handshake.
+    V20260728,
+}
+
+impl Protocol {
+    pub const ALL: [Self; 5] =
+        [Self::V20260728, Self::V20251125, Self::V20250618, Self::V20250326, Self::V20241105];
+
+    /// All of them, for messages.
+    pub const NAMES: [&str; 5] = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+    /// By its name in the configuration and on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.name() == name)
+    }
+
+    /// Its name in the configuration and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V20241105 => "2024-11-05",
+            Self::V20250326 => "2025-03-26",
+            Self::V20250618 => "2025-06-18",
+            Self::V20251125 => "2025-11-25",
+            Self::V20260728 => "2026-07-28",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_is_found_by_its_name() {
+        assert_eq!(Protocol::ALL.map(Protocol::name), Protocol::NAMES);
+        assert_eq!(Protocol::NAMES.map(Protocol::from_name), Protocol::ALL.map(Some));
+        assert_eq!(Protocol::from_name("2025"), None);
     }
 }

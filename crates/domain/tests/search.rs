@@ -154,6 +154,35 @@ fn a_long_description_does_not_drown_a_short_one() {
 }
 
 #[test]
+fn the_name_of_a_server_finds_all_of_its_tools() {
+    let weather = offer(
+        "weather",
+        None,
+        &[
+            tool("list_cities", "Lists the cities that have weather, with country and position."),
+            tool("current", "Gets the weather of a city right now."),
+            tool("forecast", "Gets the daily forecast of a city for up to 14 days, beginning tomorrow."),
+            tool("history", "Gets the past weather of a city as daily rows."),
+            tool("chart", "Draws the forecast of a city: highest temperature in red, lowest in blue."),
+        ],
+    );
+    let crm = offer(
+        "crm",
+        None,
+        &[
+            tool("find_accounts", "Finds accounts by name."),
+            tool("get_account", "Gets one account."),
+            tool("update_account", "Updates one account."),
+        ],
+    );
+    let index = index(vec![weather, crm]);
+    let found = names(&index, &Query::new("weather"));
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(found.contains(&"weather.current".to_owned()), "{found:?}");
+    assert_eq!(first(&index, "weather forecast"), "weather.forecast");
+}
+
+#[test]
 fn ties_are_settled_by_name() {
     let twins = |name| offer(name, None, &[tool("b_thing", "Same words."), tool("a_thing", "Same words.")]);
     let expected = ["x.a_thing", "x.b_thing", "y.a_thing", "y.b_thing"];

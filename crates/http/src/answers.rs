@@ -26,7 +26,7 @@ pub(crate) fn json(status: StatusCode, text: impl Into<Bytes>) -> Response {
 
 /// A method that an address does not take; `instead` is for people, `allowed` for the header.
 pub(crate) fn method_not_taken(method: &Method, instead: &str, allowed: &'static str) -> Response {
-    let why = format!("{method} is not taken here; use {instead}");
+    let why = format!("{method} isn't supported here; use {instead}");
     let mut answer = failed(StatusCode::METHOD_NOT_ALLOWED, why);
     answer.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     answer

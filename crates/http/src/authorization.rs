@@ -70,8 +70,8 @@ impl Authority {
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let Some(header) = given.next() else {
             if self.token_required {
-                let why = "an access token is required: make one with `gristmill token new NAME` and send it as \
-                           `Authorization: Bearer TOKEN`; tokens in the address are not looked at";
+                let why = "access token required: create one with `gristmill token new NAME` and send it as \
+                           `Authorization: Bearer TOKEN`; tokens in the URL are ignored";
                 return Err(unauthorized(why, REQUIRED));
             }
             return Ok(Caller::local());
@@ -80,20 +80,20 @@ impl Authority {
         let (Some(token), Some(tokens)) = (token, &self.tokens) else {
             let why = match self.tokens {
                 Some(_) => {
-                    "the `Authorization` header must be one `Bearer TOKEN`; `gristmill token new NAME` makes one"
+                    "send one `Authorization: Bearer TOKEN` header; create a token with `gristmill token new NAME`"
                 }
-                None => "this server takes no access tokens; leave the `Authorization` header out",
+                None => "this server doesn't use access tokens; remove the `Authorization` header",
             };
             return Err(unauthorized(why, INVALID));
         };
         tokens.check(token, SystemTime::now()).map_err(|refused| match refused {
             TokenRefused::Unknown | TokenRefused::Expired { .. } => {
-                unauthorized(&format!("{refused}; `gristmill token new NAME` makes a new one"), INVALID)
+                unauthorized(&format!("{refused}; create a new one with `gristmill token new NAME`"), INVALID)
             }
             // A stranger is not told where files are; the owner can ask.
             TokenRefused::Unreadable(_) => unauthorized(
-                "no access token can be checked: the file with the tokens cannot be used; \
-                 `gristmill token list` on the server says why",
+                "can't check access tokens: the token file is unusable; \
+                 run `gristmill token list` on the server to see why",
                 INVALID,
             ),
         })

@@ -27,14 +27,14 @@ pub(crate) async fn check_host_and_origin(
     let host = allowed.host(request.uri(), request.headers());
     let mut answer = match (host, &origin) {
         (HostVerdict::Unreadable, _) => {
-            failed(StatusCode::BAD_REQUEST, "the request needs one `Host` header")
+            failed(StatusCode::BAD_REQUEST, "the request needs exactly one `Host` header")
         }
         (HostVerdict::Foreign, _) => {
-            let why = "this server is not reached under that name; allow it with `--allow-host HOST`";
+            let why = "host not allowed; allow it with `--allow-host HOST`";
             failed(StatusCode::FORBIDDEN, why)
         }
         (HostVerdict::Allowed, OriginVerdict::Foreign) => {
-            let why = "pages of this origin may not call; allow it with `--allow-origin ORIGIN`";
+            let why = "origin not allowed; allow it with `--allow-origin ORIGIN`";
             failed(StatusCode::FORBIDDEN, why)
         }
         (HostVerdict::Allowed, OriginVerdict::None | OriginVerdict::Allowed(_)) => next.run(request).await,

@@ -9,6 +9,6 @@ pub enum HttpError {
     Origin(String),
     #[error("`{0}` is not a host; write it as example.com or example.com:8770")]
     Host(String),
-    #[error("tokens are required, and there is no place where they are kept")]
+    #[error("tokens are required, but there's no place to store them")]
     NoTokens,
 }

@@ -2,6 +2,7 @@
 //! such as pages, figures or an interface for programs, is mounted here.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::response::Response;
 use axum::routing::get;
@@ -44,12 +45,19 @@ pub(crate) fn router(
     Ok(site.layer(middleware::from_fn_with_state(allowed, check_host_and_origin)))
 }
 
+/// For whoever watches over this process: it needs no token and tells nothing about anyone.
 fn health() -> Router {
-    let health = || async { json(StatusCode::OK, r#"{"status":"ok","server":"gristmill"}"#) };
+    let started = Instant::now();
+    let health = move || async move {
+        let (version, uptime_s) = (env!("CARGO_PKG_VERSION"), started.elapsed().as_secs());
+        let text =
+            format!(r#"{{"status":"ok","server":"gristmill","version":"{version}","uptime_s":{uptime_s}}}"#);
+        json(StatusCode::OK, text)
+    };
     let not_taken = |method: Method| async move { method_not_taken(&method, "GET", "GET, HEAD") };
     Router::new().route("/healthz", get(health).fallback(not_taken))
 }
 
 async fn nothing_here() -> Response {
-    failed(StatusCode::NOT_FOUND, format!("there is nothing here; the endpoint is {}", mcp::PATH))
+    failed(StatusCode::NOT_FOUND, format!("nothing here; the endpoint is {}", mcp::PATH))
 }

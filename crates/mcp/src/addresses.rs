@@ -100,7 +100,7 @@ fn inside(address: Ipv6Addr) -> Option<Ipv4Addr> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// Neither `https`, nor `http` on this machine for a server on this machine.
-    #[error("it must be https (http only from one place on this machine to another)")]
+    #[error("it must be https (http works only within this machine)")]
     NotHttps,
     /// User and password in the URL.
     #[error("it has a user name or a password in it")]
@@ -109,7 +109,7 @@ pub enum AddressRefusal {
     #[error("it names no host")]
     NoHost,
     /// A kind of address that this server has no business with.
-    #[error("it leads to a {0} address, and the server itself is not at a {0} address")]
+    #[error("it leads to a {0} address, but the server itself isn't at one")]
     Kind(&'static str),
 }
 

@@ -49,10 +49,10 @@ pub enum Redirects {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum HttpClientError {
     /// The proxy's URL is of no use.
-    #[error("the proxy cannot be used; give it as http://host:port")]
+    #[error("can't use the proxy; write it as http://host:port")]
     Proxy,
     /// The system's certificates, as a rule.
-    #[error("no secure connections can be made: {0}; are the system's certificates installed?")]
+    #[error("can't make secure connections: {0}; are the system's certificates installed?")]
     Tls(String),
 }
 

@@ -14,11 +14,11 @@ use tokio::io::AsyncReadExt;
 pub enum SecretError {
     /// Not in the environment.
     #[error(
-        "the variable {0} is not set; set it in the environment or in the `.env` beside the configuration, or write `${{{0}:-default}}`"
+        "the variable {0} isn't set; set it in the environment or in the `.env` next to the configuration, or use `${{{0}:-default}}`"
     )]
     NoVariable(String),
     /// Not a file that can be read.
-    #[error("the secret file {path} cannot be read: {why}")]
+    #[error("can't read the secret file {path}: {why}")]
     File { path: String, why: String },
     /// Not in the keyring.
     #[error("the keyring has no entry `{name}` for gristmill: {why}")]
@@ -162,7 +162,7 @@ async fn from_keyring(name: &str) -> Result<String, String> {
     let value = output_of(arguments, Path::new("/"))
         .await
         .map_err(|why| format!("{why}; store it with `{store}`"))?;
-    if value.is_empty() { Err(format!("it is empty; store it with `{store}`")) } else { Ok(value) }
+    if value.is_empty() { Err(format!("it's empty; store it with `{store}`")) } else { Ok(value) }
 }
 
 /// Words are split as a shell does, but no shell is involved.
@@ -170,7 +170,7 @@ async fn from_command(command: &str, folder: &Path) -> Result<String, String> {
     let words = split_words(command)?;
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if words.is_empty() {
-        return Err("it names no program".to_owned());
+        return Err("no command given".to_owned());
     }
     let value = output_of(&words, folder).await?;
     if value.is_empty() { Err("it printed nothing".to_owned()) } else { Ok(value) }
@@ -222,7 +222,7 @@ fn split_words(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if quote.is_some() {
-        return Err("a quote is not closed".to_owned());
+        return Err("unclosed quote".to_owned());
     }
     words.extend(word);
     Ok(words)
@@ -271,7 +271,7 @@ mod tests {
         let refused = resolved(&context, "X", "${GM_NO_SUCH}").await.expect_err("nothing there").to_string();
         assert_eq!(
             refused,
-            "the variable GM_NO_SUCH is not set; set it in the environment or in the `.env` beside the configuration, or write `${GM_NO_SUCH:-default}`"
+            "the variable GM_NO_SUCH isn't set; set it in the environment or in the `.env` next to the configuration, or use `${GM_NO_SUCH:-default}`"
         );
         let refused = resolved(&context, "X", "${cmd:false}").await.expect_err("no secret").to_string();
         assert!(refused.contains("`false` ended with exit status: 1"), "{refused}");

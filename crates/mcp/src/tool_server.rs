@@ -112,7 +112,7 @@ impl ServerHandler for Handler {
         let name = request.name.to_string();
         if !self.definitions.iter().any(|tool| tool.name == request.name) {
             let known: Vec<&str> = self.definitions.iter().map(|tool| tool.name.as_ref()).collect();
-            let message = format!("there is no tool `{name}`; there are {}", known.join(", "));
+            let message = format!("unknown tool `{name}`; tools: {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }
         let answer = self.tools.call(name, request.arguments.unwrap_or_default()).await;

@@ -88,7 +88,7 @@ impl Gateway {
         let started = Instant::now();
         loop {
             let known = self.call("search_tools", &json!({"detail_level": "names"})).await?;
-            if !known.text.contains("Not reached") {
+            if !known.text.contains("Unavailable servers") {
                 return Ok(());
             }
             if started.elapsed() > KNOWN_WITHIN {

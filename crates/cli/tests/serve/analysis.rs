@@ -102,7 +102,7 @@ fn a_file_of_the_workspace_is_analysed_where_it_lies() {
     let steps =
         json!([{"aggregate": {"group_by": "city", "aggregations": {"total": "sum"}}}, {"sort": "city"}]);
     let missing = served.call("execute_analysis", json!({"file": "sales.csv", "steps": steps}));
-    let expected = "error[GM-2002]: there is no file `sales.csv` in the workspace\nhint: list_workspace_files shows what there is";
+    let expected = "error[GM-2002]: there is no file `sales.csv` in the workspace\nhint: list_workspace_files lists the files";
     assert_eq!((missing["isError"].as_bool(), text_of(&missing)), (Some(true), expected));
     let written = json!({"path": "sales.csv", "content": "city,total\nRome,5\nOslo,30\nOslo,12\n"});
     served.structured("write_workspace_file", written.clone());
@@ -136,13 +136,13 @@ fn what_is_no_data_is_refused_with_the_way_to_pass_it() {
     let number = error(json!({"data": 5, "steps": [{"describe": {}}]}));
     assert_eq!(
         (&number["code"], &number["message"]),
-        (&json!("GM-2002"), &json!("data is rows, and 5 is none"))
+        (&json!("GM-2002"), &json!("`data` takes rows, not 5"))
     );
     let path = error(json!({"data": "/etc/passwd", "steps": [{"describe": {}}]}));
-    assert_eq!(path["message"], "data is rows, and \"/etc/passwd\" is a name");
-    assert_eq!(path["hint"], "pass a file of the workspace as `file`, and a stored result as `handle`");
+    assert_eq!(path["message"], "`data` takes rows, not a file name: \"/etc/passwd\"");
+    assert_eq!(path["hint"], "pass a workspace file as `file` and a stored result as `handle`");
     let further = error(json!({"data": orders(), "inputs": {"more": true}, "steps": [{"describe": {}}]}));
-    assert_eq!(further["message"], "data is rows, and true is none");
+    assert_eq!(further["message"], "`data` takes rows, not true");
     let code =
         "try:\n    await analyze('/etc/passwd', [])\nexcept TypeError as error:\n    result = str(error)";
     let said = run(&served, code);
@@ -212,14 +212,14 @@ fn data_is_given_once() {
         refused(json!({"data": [], "file": "a.csv", "steps": steps})),
         "the data is given more than once"
     );
-    assert_eq!(refused(json!({"data": orders()})), "it is not said what to do");
+    assert_eq!(refused(json!({"data": orders()})), "no steps given");
     assert_eq!(
         refused(json!({"data": orders(), "steps": steps, "analysis_type": "describe"})),
         "pass `steps`, or `analysis_type` with `parameters`, not both"
     );
     assert_eq!(
         refused(json!({"handle": "abcdefghijkmnpqrstuv", "steps": steps})),
-        "there is no stored result `abcdefghijkmnpqrstuv`"
+        "no stored result `abcdefghijkmnpqrstuv`"
     );
 }
 

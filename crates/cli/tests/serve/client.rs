@@ -279,7 +279,8 @@ pub fn without_id(mut result: Value) -> Value {
         && let Some(meta) = members.remove("_meta")
     {
         let id = meta["gristmill/execution"].as_str().unwrap_or_default();
-        assert_eq!(self::members(&meta), ["gristmill/execution", "gristmill/tokens"], "{meta}");
+        let all = ["gristmill/execution", "gristmill/time_ms", "gristmill/calls", "gristmill/tokens"];
+        assert_eq!(self::members(&meta), all, "{meta}");
         assert_eq!(id.len(), 20, "{meta}");
     }
     result

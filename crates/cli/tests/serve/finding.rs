@@ -8,6 +8,7 @@ use crate::gateways::{Place, shared};
 
 cases![
     a_search_answers_how_to_call_what_it_found,
+    the_name_of_a_server_finds_its_tools_beside_another_server,
     each_detail_level_shows_more,
     without_a_query_the_servers_are_listed,
     a_server_or_a_category_narrows_the_search,
@@ -50,6 +51,13 @@ fn a_search_answers_how_to_call_what_it_found() {
             "isError": false,
         })
     );
+}
+
+fn the_name_of_a_server_finds_its_tools_beside_another_server() {
+    let served = Place::new("weather-words").example("weather").example("calculator").serve(legacy(), &[]);
+    let found = served.structured("search_tools", json!({"query": "weather", "detail_level": "names"}));
+    let names = found["found"].as_array().expect("names");
+    assert!(names.contains(&json!("weather.current")), "{found:#}");
 }
 
 fn concat_lines(lines: &[&str]) -> String {
@@ -179,7 +187,7 @@ fn a_server_that_is_down_is_named() {
         Place::new("down").example("calculator").server("never", json!({"command": "/nowhere/at/all"}));
     let served = place.serve(legacy(), &[]);
     let found = served.structured("search_tools", json!({"query": "convert"}));
-    assert_eq!((&found["shown"], &found["more"]), (&json!(1), &json!("Not reached: never.")));
+    assert_eq!((&found["shown"], &found["more"]), (&json!(1), &json!("Unavailable servers: never.")));
     // Asked for by name, why; whether it has been tried yet depends on the moment.
     let found = served.structured("search_tools", json!({"server": "never"}));
     let more = found["more"].as_str().unwrap_or_default();
@@ -189,7 +197,7 @@ fn a_server_that_is_down_is_named() {
 
 fn without_servers_a_search_says_how_to_connect_some() {
     let served = Place::new("none").serve(legacy(), &[]);
-    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    let words = "No servers are connected. Add one with `gristmill add` or `gristmill import`.";
     assert_eq!(
         served.call("search_tools", json!({"query": "x"})),
         json!({
@@ -286,18 +294,18 @@ fn an_unknown_definition_names_the_nearest() {
     );
     assert_eq!(
         refusal("get_tool_definition", json!({"server": "calculatr"})),
-        "error[GM-1401]: no server fits `calculatr`\nhint: did you mean calculator?"
+        "error[GM-1401]: no server matches `calculatr`\nhint: did you mean calculator?"
     );
     assert_eq!(
         refusal("get_tool_definition", json!({"category": "zzz"})),
-        "error[GM-1401]: no server fits `zzz`\nhint: search_tools without a query lists the servers"
+        "error[GM-1401]: no server matches `zzz`\nhint: search_tools without a query lists servers"
     );
 }
 
 fn a_definition_of_nothing_says_what_to_pass() {
     assert_eq!(
         refusal("get_tool_definition", json!({})),
-        "error[GM-2002]: say which definition\nhint: pass `name`, such as \"server.tool\", or a `server`"
+        "error[GM-2002]: no tool given\nhint: pass `name` (such as \"server.tool\") or `server`"
     );
 }
 

@@ -140,7 +140,7 @@ fn a_program_in_the_background_is_followed_by_its_id() {
     let started = served.call("execute_code", json!({"code": HOLDING, "background": true}));
     let id = started["structuredContent"]["id"].as_str().expect("an id").to_owned();
     let words =
-        format!("Started. Call get_execution with id \"{id}\" to wait for it, or with cancel to stop it.");
+        format!("Started. Call get_execution with id \"{id}\" to wait for it, or add cancel to stop it.");
     assert_eq!(
         started,
         json!({
@@ -218,7 +218,7 @@ fn a_long_program_is_answered_in_time_with_its_id() {
 fn an_answer_that_was_delivered_is_not_kept() {
     let served = Place::new("delivered").serve(legacy(), &[]);
     assert_eq!(run(&served, "1"), json!({"status": "ok", "result": 1}));
-    let words = "No program runs, and none has ended unheard.";
+    let words = "No programs are running or waiting to be picked up.";
     assert_eq!(
         served.call("get_execution", json!({})),
         json!({
@@ -230,7 +230,7 @@ fn an_answer_that_was_delivered_is_not_kept() {
 }
 
 fn an_execution_that_is_not_there_is_refused() {
-    let hint = "what has ended is kept for 15 minutes; without an id the latest are listed";
+    let hint = "finished executions are kept for 15 minutes; call without an id to list recent ones";
     for id in ["nope", "abcdefghijkmnpqrstuv", "", "\u{1b}[31mred"] {
         let refused = shared().structured("get_execution", json!({"id": id}));
         assert_eq!((&refused["error"]["code"], &refused["error"]["hint"]), (&json!("GM-2002"), &json!(hint)));

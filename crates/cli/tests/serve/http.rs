@@ -203,7 +203,7 @@ fn executions_of_callers_without_a_name_are_not_listed() {
     let listening = Listening::start("http-unnamed", &[]);
     let started = listening.call("execute_code", json!({"code": "1 + 1", "background": true}));
     let refused = listening.call("get_execution", json!({}));
-    assert_eq!(refused["error"]["message"], "say which execution: pass its `id`", "{refused}");
+    assert_eq!(refused["error"]["message"], "`id` is missing", "{refused}");
     let ended = listening.call("get_execution", json!({"id": started["id"]}));
     assert_eq!(ended, json!({"status": "ok", "result": 2}), "its id is known to whoever started it");
 }
@@ -230,6 +230,12 @@ fn an_owner_never_sees_what_another_token_has_running() {
     assert_eq!(ada.structured("execute_code", look)["result"], json!(["a"]));
 }
 
+/// A refusal that is an answer of the tool: clients keep errors of the protocol from their model.
+fn refusal_read_by_the_model(answer: &Value) -> &str {
+    assert_eq!((answer.get("error"), &answer["result"]["isError"]), (None, &json!(true)), "{answer}");
+    text_of(&answer["result"])
+}
+
 fn a_token_that_may_only_look_runs_nothing() {
     let (listening, [token]) = Listening::with_tokens("http-scope", [("eve", &["--scope", "search"])]);
     let eve = Holder { listening: &listening, authorization: token };
@@ -237,8 +243,10 @@ fn a_token_that_may_only_look_runs_nothing() {
     assert_eq!(eve.structured("list_skills", json!({}))["total"], 0);
     for tool in ["execute_code", "execute_python", "get_execution", "save_skill", "delete_skill"] {
         let refused = eve.call(tool, json!({"code": "1"}));
-        let message = refused["error"]["message"].as_str().unwrap_or_default();
-        assert!(message.contains(tool) && message.contains("needs the scope `execute`"), "{refused}");
+        let message = refusal_read_by_the_model(&refused);
+        let says =
+            format!("error[GM-2002]: this token can't use {tool}: it needs the scope `execute`\nhint: ");
+        assert!(message.starts_with(&says), "{refused}");
     }
 }
 
@@ -253,8 +261,9 @@ fn only_an_admins_token_changes_the_skills_that_all_share() {
     let changed = json!({"name": "two_of", "code": "def two(): return 3"});
     for (tool, arguments) in [("save_skill", changed), ("delete_skill", json!({"name": "two_of"}))] {
         let refused = ada.call(tool, arguments);
-        let message = refused["error"]["message"].as_str().unwrap_or_default();
+        let message = refusal_read_by_the_model(&refused);
         assert!(message.contains(tool) && message.contains("needs the scope `admin`"), "{refused}");
+        assert!(message.contains("--scope execute --scope admin"), "{refused}");
     }
     let refused = ada.structured("execute_code", json!({"code": "delete_skill('two_of')"}));
     let message = refused["error"]["message"].as_str().unwrap_or_default();

@@ -116,7 +116,7 @@ fn without_servers_the_instructions_say_so() {
     let client = Client::mute(place.command(&[]), legacy());
     let answer = client.request("initialize", legacy().greeting());
     let instructions = answer["result"]["instructions"].as_str().unwrap_or_default();
-    assert!(instructions.ends_with("No servers are connected yet; programs run all the same."), "{answer}");
+    assert!(instructions.ends_with("No servers are connected yet; programs still run."), "{answer}");
 }
 
 fn an_unknown_profile_is_refused_with_those_that_there_are() {

@@ -19,6 +19,7 @@ cases![
     an_unknown_import_names_what_there_is,
     an_unknown_argument_names_the_nearest_and_all_others,
     arguments_of_a_wrong_kind_are_refused_with_what_is_right,
+    arguments_as_other_products_call_them_are_understood,
     an_unknown_tool_of_ours_names_the_nearest_and_all_others,
     a_servers_tool_called_directly_says_how_to_use_it_in_a_program,
     programs_of_one_session_share_files,
@@ -202,14 +203,34 @@ fn arguments_of_a_wrong_kind_are_refused_with_what_is_right() {
     }
 }
 
+fn arguments_as_other_products_call_them_are_understood() {
+    let served = shared();
+    let given = json!({
+        "code": "a + 1", "context": "{\"a\": 41}", "timeout_seconds": "20", "session_token": "spelled", "keep_variables": "false",
+    });
+    assert_eq!(served.structured("execute_code", given)["result"], 42);
+    let written = json!({"filename": "a.csv", "content": "x\n1\n", "sessionToken": "spelled"});
+    assert_eq!(served.structured("write_workspace_file", written)["path"], "a.csv");
+    let analyzed = json!({"filename": "a.csv", "session": "spelled", "steps": "[{\"describe\": {}}]"});
+    assert_eq!(served.structured("execute_analysis", analyzed)["status"], "ok");
+    let validated =
+        json!({"data": [{"a": 1}], "analysis_type": "filter", "field": "a", "operator": ">", "value": 0});
+    assert_eq!(served.structured("execute_analysis", validated)["rows"], 1);
+    let defined = served.structured("get_tool_definition", json!({"tool_name": "calculator.evaluate"}));
+    assert_eq!(members(&defined["definitions"]), ["calculator.evaluate"]);
+    // What is in doubt is still refused.
+    let both = served.structured("execute_code", json!({"code": "1", "timeout_s": 5, "timeout_seconds": 20}));
+    let message = both["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("timeout_seconds"), "{both:#}");
+}
+
 fn an_unknown_tool_of_ours_names_the_nearest_and_all_others() {
     let all = "execute_code, search_tools, get_tool_definition, get_execution, execute_analysis, write_workspace_file, read_workspace_file, list_workspace_files, read_result, save_skill, load_skill, list_skills, delete_skill, get_execution_stats, execute_python";
     for (name, hint) in [
-        ("execute_cod", format!("did you mean execute_code? there are {all}")),
-        ("qqqqqqqq", format!("there are {all}")),
+        ("execute_cod", format!("did you mean execute_code? tools: {all}")),
+        ("qqqqqqqq", format!("tools: {all}")),
     ] {
-        let error =
-            json!({"code": "GM-1401", "message": format!("there is no tool `{name}` here"), "hint": hint});
+        let error = json!({"code": "GM-1401", "message": format!("unknown tool `{name}`"), "hint": hint});
         let answer = shared().call(name, json!({}));
         assert_eq!(answer["structuredContent"], json!({"status": "failed", "error": error}));
         assert_eq!(answer["isError"], true);
@@ -224,7 +245,7 @@ fn a_servers_tool_called_directly_says_how_to_use_it_in_a_program() {
         assert_eq!(
             text_of(&answer),
             format!(
-                "error[GM-1401]: there is no tool `{name}` here\nhint: it is a tool of a server: use it in a program for execute_code, `from servers.calculator import evaluate`"
+                "error[GM-1401]: unknown tool `{name}`\nhint: it's a server's tool; use it in a program with execute_code: `from servers.calculator import evaluate`"
             )
         );
     }

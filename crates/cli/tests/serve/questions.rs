@@ -18,6 +18,8 @@ cases![
     a_program_in_the_background_asks_whoever_follows_it,
     a_task_asks_and_is_answered,
     taking_the_request_back_ends_a_program_that_asks,
+    a_prompt_whose_server_asks_reaches_a_client_of_either_era,
+    a_prompts_request_state_is_good_for_its_own_request_only,
 ];
 
 /// What the servers ask.
@@ -168,8 +170,7 @@ fn a_request_state_that_is_not_this_requests_is_refused() {
     let (requests, state) = first_round(&served, &arguments);
     let text = state.as_str().expect("a text").to_owned();
     let response = json!({only_key(&requests): {"action": "accept", "content": {"size": 42}}});
-    let foreign =
-        "requestState was not made by this gateway for this request; send the request again without it";
+    let foreign = "requestState isn't from this gateway or this request; send the request again without it";
     let refused = json!({"code": -32602, "message": foreign});
     let mut tampered = vec![String::new(), "made up".to_owned(), format!("{text}x"), text[1..].to_owned()];
     tampered.extend(text.split('.').map(|part| text.replacen(part, "7", 1)));
@@ -200,7 +201,7 @@ fn a_request_state_whose_program_is_gone_is_refused() {
     let ran = next_round(&served, &arguments, &state, response.clone());
     assert_eq!(ran["result"]["structuredContent"]["status"], "ok");
     let again = next_round(&served, &arguments, &state, response);
-    let message = "requestState names a program that is gone; send the request again without it";
+    let message = "the program of this requestState is gone; send the request again without it";
     assert_eq!(again["error"], json!({"code": -32602, "message": message}));
 }
 
@@ -276,4 +277,61 @@ fn taking_the_request_back_ends_a_program_that_asks() {
         let listed = served.structured("get_execution", json!({}));
         listed["executions"][0].as_str().is_some_and(|line| line.contains(": cancelled, ")).then_some(())
     });
+}
+
+fn prompting(name: &str, manners: Manners) -> Served {
+    Place::new(name).scripted("newer", &["modern", "readables"]).serve(manners, &[])
+}
+
+/// A prompt that asks, and then says what it was answered.
+fn asking_prompt(words: &str) -> Value {
+    json!({"name": "newer.review", "arguments": {"ask": words}})
+}
+
+fn a_prompt_whose_server_asks_reaches_a_client_of_either_era() {
+    let answer = json!({"action": "accept", "content": {"size": 42}});
+    let told = json!({"one": answer}).to_string();
+    let said = |filled: &Value| filled["messages"][0]["content"]["text"].clone();
+
+    let served = prompting("prompt-asks-older", legacy().can(forms()));
+    let id = served.begin("prompts/get", asking_prompt("Which size?"));
+    let question = next_question(&served);
+    assert_eq!(question["params"]["message"], "newer asks: Which size?", "{question:#}");
+    served.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}));
+    assert_eq!(said(&served.answer(id)["result"]), told);
+
+    let served = prompting("prompt-asks-newer", modern().can(forms()));
+    let asked = served.result("prompts/get", asking_prompt("Which size?"));
+    assert_eq!(asked["resultType"], "input_required", "{asked:#}");
+    let key = only_key(&asked["inputRequests"]);
+    assert_eq!(asked["inputRequests"][&key]["params"]["message"], "newer asks: Which size?");
+    let mut again = asking_prompt("Which size?");
+    again["requestState"] = asked["requestState"].clone();
+    again["inputResponses"] = json!({key: answer});
+    let filled = served.result("prompts/get", again);
+    assert_eq!((&filled["resultType"], said(&filled)), (&json!("complete"), json!(told)), "{filled:#}");
+
+    // Nobody is asked who can't answer.
+    let served = prompting("prompt-asks-nobody", modern());
+    let filled = served.result("prompts/get", asking_prompt("Which size?"));
+    assert!(said(&filled).as_str().is_some_and(|text| text.contains("decline")), "{filled:#}");
+}
+
+fn a_prompts_request_state_is_good_for_its_own_request_only() {
+    let served = prompting("prompt-state", modern().can(forms()));
+    let asked = served.result("prompts/get", asking_prompt("Which size?"));
+    let key = only_key(&asked["inputRequests"]);
+    let with_state = |words: &str| {
+        let mut request = asking_prompt(words);
+        request["requestState"] = asked["requestState"].clone();
+        request["inputResponses"] = json!({(key.as_str()): {"action": "decline"}});
+        served.request("prompts/get", request)
+    };
+    let refused = with_state("Which colour?");
+    let message = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("requestState isn't from this gateway or this request"), "{refused}");
+    assert_eq!(with_state("Which size?")["result"]["resultType"], "complete");
+    let refused = with_state("Which size?");
+    let message = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("the prompt of this requestState is gone"), "{refused}");
 }

@@ -121,7 +121,7 @@ fn an_interpreter_that_stays_finds_results_that_came_later() {
 fn without_state_there_are_no_results() {
     let served = Place::new("no-results").serve(modern(), &["--no-state"]);
     let refused = served.call("read_result", json!({"handle": "abcdefghijkmnpqrstuv"}));
-    assert!(text_of(&refused).contains("this gateway keeps no results"), "{refused}");
+    assert!(text_of(&refused).contains("this gateway doesn't keep results"), "{refused}");
     let code = "import os\nos.path.exists('/results')";
     assert_eq!(served.structured("execute_code", json!({"code": code}))["result"], json!(false));
 }

@@ -96,7 +96,7 @@ fn a_cancelled_task_says_so() {
 fn an_unknown_task_is_refused() {
     for method in ["tasks/get", "tasks/cancel"] {
         let answer = shared_modern().request_as(&with_tasks(), method, json!({"taskId": "nope"}));
-        let message = "there is no task `nope`; what has ended is kept for 15 minutes";
+        let message = "no task `nope`; finished tasks are kept for 15 minutes";
         assert_eq!(answer["error"], json!({"code": -32602, "message": message}), "{method}");
     }
 }

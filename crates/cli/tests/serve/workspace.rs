@@ -56,7 +56,7 @@ fn files_are_written_read_and_listed_without_a_program() {
     assert_eq!(served.structured("list_workspace_files", json!({})), json!({"files": [], "total": 0}));
     let missing = served.call("read_workspace_file", json!({"path": "a.csv"}));
     assert_eq!(missing["isError"], true);
-    let expected = "error[GM-2002]: there is no file `a.csv` in the workspace\nhint: list_workspace_files shows what there is";
+    let expected = "error[GM-2002]: there is no file `a.csv` in the workspace\nhint: list_workspace_files lists the files";
     assert_eq!(text_of(&missing), expected);
     let write = json!({"path": "data/a.csv", "content": "a,b\n1,2\n"});
     let written = served.structured("write_workspace_file", write.clone());
@@ -102,7 +102,7 @@ fn a_file_is_read_in_parts() {
     }
     assert_eq!((found.len(), line.repeat(5000).starts_with(&found)), (33_768, true));
     let text = served.call("read_workspace_file", json!({"path": "a", "limit": 3}));
-    assert_eq!(text_of(&text), "ni\n[cut at byte 2 of 50000; go on with offset 2]");
+    assert_eq!(text_of(&text), "ni\n[cut at byte 2 of 50000; continue with offset 2]");
 }
 
 fn bytes_travel_as_base64() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gristmill_gateway::domain::{Accept, OAuthSettings, SecretText, ServerLimits, ServerSettings, Transport};
+use gristmill_gateway::domain::{
+    Accept, OAuthSettings, Protocol, SecretText, ServerLimits, ServerSettings, Transport,
+};
 
 use super::{document, http, said, servers, stdio};
 
@@ -23,6 +25,7 @@ fn full() -> Vec<ServerSettings> {
         category: Some("code".to_owned()),
         enabled: false,
         accept: Accept::Nothing,
+        protocol: Some(Protocol::V20251125),
         limits: ServerLimits {
             startup_ms: 5_000,
             call_ms: 90_000,
@@ -58,6 +61,7 @@ description = "Issues"
 category = "code"
 enabled = false
 accept = "nothing"
+protocol = "2025-11-25"
 limits = { startup = "5s", call = "1.5m", parallel_calls = 4, result_size = "1M", calls_per_minute = 60 }
 
 [servers.remote]
@@ -84,6 +88,7 @@ servers:
     category: code
     enabled: false   # for now
     accept: nothing
+    protocol: 2025-11-25
     limits: {startup: 5s, call: 1.5m, parallel_calls: 4, result_size: 1M, calls_per_minute: 60}
   remote:
     url: https://example.com/mcp
@@ -102,7 +107,7 @@ const JSON: &str = r#"{
       "command": "npx", "args": ["-y", "server"],
       "env": {"TOKEN": "${TOKEN}", "PORT": 8080},
       "cwd": "sub", "description": "Issues", "category": "code",
-      "enabled": false, "accept": "nothing",
+      "enabled": false, "accept": "nothing", "protocol": "2025-11-25",
       "limits": {"startup": 5, "call": "90s", "parallel_calls": 4, "result_size": 1048576, "calls_per_minute": 60},
     },
     /* elsewhere */
@@ -164,7 +169,7 @@ limits = { cal = "5s", startup = "soon", parallel_calls = 0 }
         [
             "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); the keys here are servers, mcpServers, level, limits, sessions, history, results",
             "Error gristmill.toml:3: `servers.one` says neither what to start nor where to connect; give it a `command` or a `url`",
-            "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); the keys here are command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, limits",
+            "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); the keys here are command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, protocol, limits",
             "Error gristmill.toml:5: `servers.one.args` must be a list of texts, not text",
             "Error gristmill.toml:7: `servers.a/b` is no name for a server; a name has 1 to 64 characters, and no `.`, `/` or control characters",
             "Error gristmill.toml:9: `servers.a/b.enabled` must be true or false, not text",

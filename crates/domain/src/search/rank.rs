@@ -46,7 +46,8 @@ impl Index {
     /// All tools worth showing that `wanted` lets through, best first.
     pub(super) fn rank(&self, text: &str, wanted: impl Fn(ToolId) -> bool) -> Vec<Ranked> {
         let text = first_bytes(text, QUERY_BYTES_MAX);
-        let mut scores = self.scores(&self.query_terms(text));
+        let words = self.query_terms(text);
+        let mut scores = self.scores(&words);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let mut exact = vec![false; scores.len()];
         for id in self.mentioned_in(text) {
@@ -59,7 +60,12 @@ impl Index {
         let mut ranked: Vec<Ranked> =
             ranked.filter(|found| (found.exact || found.score > 0.0) && wanted(found.tool)).collect();
         let best = ranked.iter().map(|found| found.score).fold(0.0, f32::max);
-        ranked.retain(|found| found.exact || found.score >= best * WORTH_SHOWING);
+        ranked.retain(|found| {
+            let (server, _) = self.places[found.tool as usize];
+            // Whoever asks for nothing but a server wants its tools, also where a rare synonym fits others
+            // far better than its name fits these.
+            found.exact || found.score >= best * WORTH_SHOWING || self.is_server_alone(&words, server)
+        });
         // Tools are numbered by name, which settles ties.
         ranked.sort_by(|a, b| {
             b.exact.cmp(&a.exact).then(b.score.total_cmp(&a.score)).then(a.tool.cmp(&b.tool))
@@ -138,6 +144,15 @@ impl Index {
     fn servers_named(&self, words: &[Alternatives]) -> Vec<u32> {
         let terms = words.iter().filter_map(|alternatives| alternatives.first());
         terms.filter_map(|(term, _)| self.server_words.get(term)).flatten().copied().collect()
+    }
+
+    /// Whether every word of the query is one of this server's name.
+    fn is_server_alone(&self, words: &[Alternatives], server: u32) -> bool {
+        let is_of_name = |alternatives: &Alternatives| {
+            let servers = alternatives.first().and_then(|(term, _)| self.server_words.get(term));
+            servers.is_some_and(|servers| servers.contains(&server))
+        };
+        !words.is_empty() && words.iter().all(is_of_name)
     }
 
     fn query_terms(&self, text: &str) -> Vec<Alternatives> {

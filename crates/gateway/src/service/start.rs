@@ -66,7 +66,8 @@ impl Answers {
         self.forms || self.urls
     }
 
-    pub(super) fn fits(self, kind: &QuestionKind) -> bool {
+    /// Whether questions of this kind can be answered.
+    pub fn fits(self, kind: &QuestionKind) -> bool {
         match kind {
             QuestionKind::Form { .. } => self.forms,
             QuestionKind::Url { .. } => self.urls,

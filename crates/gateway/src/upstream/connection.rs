@@ -92,11 +92,13 @@ pub trait Upstream: Send + Sync + 'static {
     /// Its prompts, in the same way as resources.
     fn list_prompts(&self) -> BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>;
 
-    /// Fills in a prompt and gives the raw JSON of the result. The arguments are JSON.
+    /// Fills in a prompt and gives the raw JSON of the result. The arguments are JSON; `asker` answers what
+    /// the server asks meanwhile.
     fn get_prompt<'a>(
         &'a self,
         name: &'a str,
         arguments: &'a str,
+        asker: Asker,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>>;
 
     /// Waits until the connection is gone, and says why.

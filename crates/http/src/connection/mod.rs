@@ -79,7 +79,7 @@ pub(crate) async fn serve(stream: TcpStream, service: Service) {
 
 /// Says that there is no room.
 pub(crate) async fn refuse(mut stream: TcpStream, connections: usize) {
-    let why = format!("there are {connections} connections already, and no room for more; come back later");
+    let why = format!("too many connections (limit {connections}); try again later");
     let answer = bare_answer("503 Service Unavailable", &why);
     let refusing = async {
         if stream.write_all(&answer).await.is_err() || stream.shutdown().await.is_err() {

@@ -22,13 +22,13 @@ use crate::limits::HttpLimits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BodyError {
     /// What is left of it is read past.
-    #[error("the body is too large: at most {bytes_max} bytes are taken")]
+    #[error("the body is larger than {bytes_max} bytes")]
     TooLarge { bytes_max: usize },
     /// The connection is closed after the answer.
-    #[error("the body did not arrive within {} seconds", .time.as_secs_f64())]
+    #[error("the body didn't arrive within {} s", .time.as_secs_f64())]
     TooSlow { time: Duration },
     /// The connection is closed after the answer, if it is still there.
-    #[error("the body broke off before its end")]
+    #[error("the body ended early")]
     Broken,
 }
 

@@ -92,7 +92,7 @@ impl WatchedStream {
         self.wait = None;
         if waiting == Waiting::Head {
             let seconds = time.as_secs_f64();
-            let why = format!("the headers of the request did not arrive within {seconds} seconds");
+            let why = format!("the request headers didn't arrive within {seconds} s");
             // What does not fit is lost: there is nobody to wait for.
             let _ = Pin::new(&mut self.inner).poll_write(context, &bare_answer("408 Request Timeout", &why));
             self.is_unread = true;
@@ -226,9 +226,9 @@ fn wordless_error(bytes: &[u8]) -> Option<&str> {
 
 fn refused_head(status: &str) -> &'static str {
     match status.get(..3) {
-        Some("431") => "the headers of the request are too large or too many",
-        Some("414") => "the address of the request is too long",
-        _ => "this is not a request that can be read as HTTP/1.1",
+        Some("431") => "the request headers are too large or too many",
+        Some("414") => "the request URL is too long",
+        _ => "this isn't a valid HTTP/1.1 request",
     }
 }
 

@@ -29,7 +29,7 @@ fn name(answer: &Answer) -> String {
 #[tokio::test]
 async fn a_foreign_host_is_refused() {
     let server = Server::start().await;
-    let says = "this server is not reached under that name; allow it with `--allow-host HOST`";
+    let says = "host not allowed; allow it with `--allow-host HOST`";
     for host in ["evil.example", "evil.example:8770", "localhost.evil.example"] {
         assert_eq!(whoami(&server, &[("Host", host)]).await.error(), (403, -32000, says.to_owned()));
     }
@@ -37,7 +37,7 @@ async fn a_foreign_host_is_refused() {
     assert_eq!(answer.status, 403);
     let mut client = server.connect().await;
     client.send("GET /healthz HTTP/1.1\r\n\r\n").await;
-    let says = "the request needs one `Host` header";
+    let says = "the request needs exactly one `Host` header";
     assert_eq!(client.answer().await.error(), (400, -32000, says.to_owned()));
     server.still_works().await;
 }
@@ -45,7 +45,7 @@ async fn a_foreign_host_is_refused() {
 #[tokio::test]
 async fn a_foreign_origin_is_refused() {
     let server = Server::start().await;
-    let says = "pages of this origin may not call; allow it with `--allow-origin ORIGIN`";
+    let says = "origin not allowed; allow it with `--allow-origin ORIGIN`";
     for origin in ["https://evil.example", "http://localhost:1", "null", "nonsense"] {
         let answer = whoami(&server, &[("Origin", origin)]).await;
         assert_eq!(answer.error(), (403, -32000, says.to_owned()), "{origin}");
@@ -96,16 +96,21 @@ async fn other_addresses_and_methods_are_named() {
     let server = Server::start().await;
     let mut client = server.connect().await;
     let answer = client.request("GET /", &[]).await;
-    assert_eq!(answer.error(), (404, -32000, "there is nothing here; the endpoint is /mcp".to_owned()));
+    assert_eq!(answer.error(), (404, -32000, "nothing here; the endpoint is /mcp".to_owned()));
     let answer = client.request("PUT /mcp", &[]).await;
-    assert_eq!(answer.error(), (405, -32000, "PUT is not taken here; use GET, POST or DELETE".to_owned()));
+    assert_eq!(answer.error(), (405, -32000, "PUT isn't supported here; use GET, POST or DELETE".to_owned()));
     assert_eq!(answer.header("allow"), Some("GET, POST, DELETE, OPTIONS"));
     assert_eq!(client.request("HEAD /mcp", &[]).await.status, 405);
     let answer = client.request("OPTIONS /mcp", &[]).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (204, None));
     assert_eq!(client.request("HEAD /healthz", &[]).await.status, 200);
     assert_eq!(client.request("POST /healthz", &[("Content-Length", "0")]).await.status, 405);
-    assert_eq!(client.request("GET /healthz", &[]).await.body, r#"{"status":"ok","server":"gristmill"}"#);
+    let health = client.request("GET /healthz", &[]).await.json();
+    assert!(health["uptime_s"].as_u64().is_some_and(|seconds| seconds < 600), "{health}");
+    let version = env!("CARGO_PKG_VERSION");
+    let uptime = &health["uptime_s"];
+    let expected = json!({ "status": "ok", "server": "gristmill", "version": version, "uptime_s": uptime });
+    assert_eq!(health, expected, "and nothing else");
     server.still_works().await;
 }
 
@@ -154,7 +159,7 @@ async fn where_a_token_is_required_only_a_good_one_opens() {
 
     server.tokens.revoke("laptop").expect("it was there");
     let answer = whoami(&server, &[("Authorization", &bearer(good.text.reveal()))]).await;
-    let says = "the access token is not known here: it may have been revoked; `gristmill token new NAME` makes a new one";
+    let says = "the access token is not known here: it may have been revoked; create a new one with `gristmill token new NAME`";
     assert_eq!(answer.error(), (401, -32000, says.to_owned()));
 }
 
@@ -174,7 +179,7 @@ async fn an_expired_token_is_named() {
     let until = long_ago + Duration::from_secs(10);
     let expired = server.tokens.issue("old", Scope::ALL, Some(until), long_ago).expect("issued");
     let answer = whoami(&server, &[("Authorization", &format!("Bearer {}", expired.text.reveal()))]).await;
-    let says = "the access token `old` has expired; `gristmill token new NAME` makes a new one";
+    let says = "the access token `old` has expired; create a new one with `gristmill token new NAME`";
     assert_eq!(answer.error(), (401, -32000, says.to_owned()));
 }
 
@@ -189,7 +194,7 @@ async fn where_none_is_required_one_that_is_sent_must_be_good() {
         "a"
     );
     let without = Server::with(|settings| settings.tokens = None).await;
-    let says = "this server takes no access tokens; leave the `Authorization` header out";
+    let says = "this server doesn't use access tokens; remove the `Authorization` header";
     let answer = whoami(&without, &[("Authorization", &format!("Bearer {}", good.text.reveal()))]).await;
     assert_eq!(answer.error(), (401, -32000, says.to_owned()));
 }
@@ -207,7 +212,7 @@ async fn settings_that_cannot_work_are_refused_at_the_start() {
     };
     check(
         |settings| settings.token_required = true,
-        "tokens are required, and there is no place where they are kept",
+        "tokens are required, but there's no place to store them",
     )
     .await;
     check(

@@ -41,7 +41,7 @@ async fn deep_nesting_is_refused() {
 
 #[tokio::test]
 async fn batches_are_refused() {
-    check("[]", (400, -32600, "batches are not taken; send one message at a time")).await;
+    check("[]", (400, -32600, "batches aren't supported; send one message at a time")).await;
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn an_id_that_is_none_is_refused() {
 
 #[tokio::test]
 async fn unknown_methods_are_named_and_older_clients_get_to_read_it() {
-    let says = "there is no method `tools/lst`; did you mean `tools/list`?";
+    let says = "unknown method `tools/lst`; did you mean `tools/list`?";
     let id = check(&plain(7, "tools/lst", json!({})), (200, -32601, says)).await;
     assert_eq!(id, json!(7));
     let server = Server::start().await;
@@ -132,7 +132,7 @@ async fn what_rmcp_says_in_plain_text_is_json_too() {
 }
 
 fn too_large(answer: &Answer) {
-    let says = "the body is too large: at most 4194304 bytes are taken";
+    let says = "the body is larger than 4194304 bytes";
     assert_eq!(answer.error(), (413, -32600, says.to_owned()));
 }
 
@@ -144,7 +144,7 @@ async fn a_huge_body_that_is_announced_is_refused_before_it_is_sent() {
     client.send(format!("{head}Content-Length: 100000000000\r\n\r\n")).await;
     let answer = client.head_of_answer().await;
     assert_eq!(answer.status, 413, "{answer:?}");
-    assert!(client.closed().await.contains("at most 4194304 bytes are taken"));
+    assert!(client.closed().await.contains("larger than 4194304 bytes"));
     server.still_works().await;
 }
 
@@ -217,7 +217,7 @@ async fn a_body_that_comes_too_slowly_is_given_up() {
     let head = client.head(&[]);
     client.send(format!("{head}Content-Length: 1000\r\n\r\n{{\"jsonrpc\"")).await;
     let answer = client.answer().await;
-    assert_eq!(answer.error(), (408, -32000, "the body did not arrive within 0.1 seconds".to_owned()));
+    assert_eq!(answer.error(), (408, -32000, "the body didn't arrive within 0.1 s".to_owned()));
     client.closed().await;
     server.still_works().await;
 }
@@ -228,7 +228,7 @@ async fn headers_that_come_too_slowly_are_given_up() {
     let mut client = server.connect().await;
     client.send("POST /mcp HTTP/1.1\r\nHost: local").await;
     let answer = client.answer().await;
-    let says = "the headers of the request did not arrive within 0.1 seconds";
+    let says = "the request headers didn't arrive within 0.1 s";
     assert_eq!(answer.error(), (408, -32000, says.to_owned()));
     client.closed().await;
     // Whoever says nothing at all is let go without a word.
@@ -244,7 +244,7 @@ async fn a_body_that_breaks_off_costs_one_connection() {
     client.send(format!("{head}Content-Length: 1000\r\n\r\n{{")).await;
     client.close_write().await;
     let said = client.closed().await;
-    assert!(said.is_empty() || said.contains("the body broke off before its end"), "{said}");
+    assert!(said.is_empty() || said.contains("the body ended early"), "{said}");
     server.still_works().await;
 }
 
@@ -254,7 +254,7 @@ async fn what_is_not_http_gets_words_too() {
     let mut client = server.connect().await;
     client.send("SSH-2.0-hello\r\n\r\n").await;
     let answer = client.answer().await;
-    let says = "this is not a request that can be read as HTTP/1.1";
+    let says = "this isn't a valid HTTP/1.1 request";
     assert_eq!(answer.error(), (400, -32000, says.to_owned()));
     let many: String = (0..200).map(|number| format!("x-{number}: 1\r\n")).collect();
     let large = format!("x: {}\r\n", "x".repeat(100_000));
@@ -264,7 +264,7 @@ async fn what_is_not_http_gets_words_too() {
             .try_send(format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n").as_bytes())
             .await;
         let answer = client.answer().await;
-        let says = "the headers of the request are too large or too many";
+        let says = "the request headers are too large or too many";
         assert_eq!(answer.error(), (431, -32000, says.to_owned()));
     }
     server.still_works().await;

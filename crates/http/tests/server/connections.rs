@@ -15,7 +15,7 @@ async fn one_connection_too_many_is_told_to_come_back() {
     }
     let mut third = server.connect().await;
     let answer = third.answer().await;
-    let says = "there are 2 connections already, and no room for more; come back later";
+    let says = "too many connections (limit 2); try again later";
     assert_eq!(answer.error(), (503, -32000, says.to_owned()));
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert_eq!(third.closed().await, "");

@@ -47,7 +47,7 @@ async fn each_router_asks_for_what_it_was_mounted_with() {
     let says = "this needs a token with the scope `admin` (gristmill token new NAME --scope admin)";
     check("/all", Some(&searcher), (403, says)).await;
     check("/all", Some(&admin), (200, "admin")).await;
-    check("/nowhere", None, (404, "there is nothing here; the endpoint is /mcp")).await;
+    check("/nowhere", None, (404, "nothing here; the endpoint is /mcp")).await;
     for path in ["/own", "/all"] {
         assert_eq!(client.request(&format!("GET {path}"), &[]).await.status, 401);
     }

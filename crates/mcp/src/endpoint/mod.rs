@@ -4,6 +4,7 @@
 
 mod answer_body;
 mod answers;
+mod resumable;
 mod sessions;
 
 use std::sync::Arc;
@@ -17,12 +18,12 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use rmcp::ServerHandler;
 use rmcp::model::RequestId;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use crate::message::{self, Checked, Fault, Kind, Refusal, Refused};
 use answers::{PlainAnswer, failed, refused, wrap_plain_error};
+use resumable::ResumableSessions;
 use sessions::{Entered, Owner, Sessions};
 
 pub use answer_body::{EndpointAnswer, EndpointBody};
@@ -79,7 +80,7 @@ impl McpEndpoint {
             .with_legacy_session_mode(true)
             .with_json_response(true)
             .with_sse_keep_alive(Some(settings.stream_pulse))
-            // An event without data confuses clients of older versions.
+            // An event without data confuses clients of older versions; the sessions send it to others.
             .with_sse_retry(None)
             // The body is not longer by being written anew, but for escapes.
             .with_max_request_body_bytes(settings.body_bytes_max.saturating_mul(6))
@@ -95,12 +96,12 @@ impl McpEndpoint {
         let mut given = headers.get_all(SESSION).iter();
         let Some(id) = given.next() else { return Ok(Admitted { caller, session: None }) };
         if given.next().is_some() {
-            let why = "there is more than one `Mcp-Session-Id`";
+            let why = "send only one `Mcp-Session-Id`";
             return Err(EndpointBody::plain(failed(StatusCode::BAD_REQUEST, why)).into());
         }
         let session = id.to_str().ok().and_then(|id| self.sessions.enter(id, &owner_of(&caller)));
         if session.is_none() {
-            let why = "there is no such session: it has ended, or is not yours; send `initialize` again";
+            let why = "no such session: it ended or isn't yours; send `initialize` again";
             let refusal = Refusal::new(Fault::Session, why);
             return Err(EndpointBody::plain(refused(StatusCode::NOT_FOUND, &refusal)).into());
         }
@@ -114,9 +115,13 @@ impl McpEndpoint {
         let (mut parts, bytes) = request.into_parts();
         parts.extensions.insert(caller);
         if parts.method != Method::POST {
-            let is_endless = parts.method == Method::GET;
+            let (is_endless, is_end) = (parts.method == Method::GET, parts.method == Method::DELETE);
             let request = Request::from_parts(parts, Full::default());
-            let answer = wrap_plain_error(self.responder.respond(request).await, None).await;
+            let mut answer = wrap_plain_error(self.responder.respond(request).await, None).await;
+            if is_end && answer.status() == StatusCode::ACCEPTED {
+                // It is over when this is answered, and there is nothing more to say: SDKs expect 204.
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+            }
             return self.body(answer, session, is_endless);
         }
         let Checked { kind, text, .. } = match message::check(&bytes, says_modern(&parts.headers)) {
@@ -157,7 +162,7 @@ impl McpEndpoint {
             }
             answer
         });
-        let broken = || failed(StatusCode::INTERNAL_SERVER_ERROR, "the session could not be opened");
+        let broken = || failed(StatusCode::INTERNAL_SERVER_ERROR, "the session couldn't be opened");
         Some(opening.await.unwrap_or_else(|_| broken()))
     }
 
@@ -181,7 +186,7 @@ trait Responder: Send + Sync {
     fn respond(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, PlainAnswer>;
 }
 
-impl<H: ServerHandler> Responder for StreamableHttpService<H, LocalSessionManager> {
+impl<H: ServerHandler> Responder for StreamableHttpService<H, ResumableSessions> {
     fn respond(&self, request: Request<Full<Bytes>>) -> BoxFuture<'_, PlainAnswer> {
         Box::pin(self.handle(request))
     }
@@ -211,7 +216,7 @@ fn message_refused(found: &Refused) -> PlainAnswer {
 }
 
 fn too_many_sessions(id: &RequestId) -> PlainAnswer {
-    let why = "there are too many sessions; end some, or come back later";
+    let why = "too many sessions; end some or try again later";
     let refusal = Refusal::new(Fault::Transport, why).with_id(Some(id.clone()));
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, &refusal);
     answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("60"));

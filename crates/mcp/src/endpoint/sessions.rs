@@ -8,8 +8,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::SessionManager;
 use rmcp::transport::streamable_http_server::session::SessionId;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::time::Instant;
+
+use super::resumable::ResumableSessions;
 
 /// Who opened a session: which token it was, or nobody in particular.
 pub(super) type Owner = Option<String>;
@@ -26,7 +27,7 @@ struct Session {
 
 pub(super) struct Sessions {
     /// Where they really are.
-    pub(super) kept: Arc<LocalSessionManager>,
+    pub(super) kept: Arc<ResumableSessions>,
     known: Mutex<Known>,
     max: usize,
     idle_time: Duration,
@@ -41,12 +42,7 @@ struct Known {
 
 impl Sessions {
     pub(super) fn new(max: usize, idle_time: Duration) -> Arc<Self> {
-        let mut kept = LocalSessionManager::default();
-        // Ours knows better which session is idle: a long request is not.
-        kept.session_config.keep_alive = None;
-        // An event without data confuses clients of older versions.
-        kept.session_config.sse_retry = None;
-        Arc::new(Self { kept: Arc::new(kept), known: Mutex::default(), max, idle_time })
+        Arc::new(Self { kept: Arc::new(ResumableSessions::new()), known: Mutex::default(), max, idle_time })
     }
 
     /// A place for one more.
@@ -81,7 +77,7 @@ impl Sessions {
 
     /// Forgets those that are gone, and ends those that nobody uses.
     pub(super) async fn sweep(&self) {
-        let alive: HashSet<SessionId> = self.kept.sessions.read().await.keys().cloned().collect();
+        let alive: HashSet<SessionId> = self.kept.inner.sessions.read().await.keys().cloned().collect();
         let now = Instant::now();
         let idle: Vec<String> = {
             let mut known = self.known.lock();
@@ -106,7 +102,7 @@ impl Sessions {
     }
 
     pub(super) async fn end_all(&self) {
-        let all: Vec<SessionId> = self.kept.sessions.read().await.keys().cloned().collect();
+        let all: Vec<SessionId> = self.kept.inner.sessions.read().await.keys().cloned().collect();
         for id in all {
             self.end(&id).await;
         }

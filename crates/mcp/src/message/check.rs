@@ -100,7 +100,7 @@ pub(crate) fn check(bytes: &[u8], says_modern: bool) -> Result<Checked, Refused>
 fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
     let failed = |why: String| Refusal::new(Fault::Parse, format!("parse error: {why}"));
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| failed(format!("not UTF-8 from byte {} on", error.valid_up_to() + 1)))?;
+        .map_err(|error| failed(format!("not UTF-8 at byte {}", error.valid_up_to() + 1)))?;
     // Whoever waits for an answer knows it by its id, also where nothing else is read.
     json_shape::check(bytes).map_err(|error| {
         let id = json_shape::id_of_request(bytes).as_ref().and_then(id_of);
@@ -114,7 +114,7 @@ fn envelope(value: &Value) -> Result<&Map<String, Value>, Refusal> {
     let object = match value {
         Value::Object(object) => object,
         Value::Array(_) => {
-            return Err(invalid("batches are not taken; send one message at a time".to_owned()));
+            return Err(invalid("batches aren't supported; send one message at a time".to_owned()));
         }
         other => return Err(invalid(format!("a message must be an object, not {}", kind(other)))),
     };
@@ -164,19 +164,17 @@ fn params_of(object: &Map<String, Value>) -> Result<&Map<String, Value>, String>
 
 fn no_result_beside_method(object: &Map<String, Value>) -> Result<(), String> {
     match ["result", "error"].into_iter().find(|key| object.contains_key(*key)) {
-        Some(key) => Err(format!("a message has `method` or `{key}`, not both")),
+        Some(key) => Err(format!("a message has either `method` or `{key}`, not both")),
         None => Ok(()),
     }
 }
 
 fn check_response(object: &Map<String, Value>) -> Result<(), String> {
     match (object.get("result"), object.get("error")) {
-        (None, None) => {
-            Err("a message has a `method`, or answers with `result` or `error`; this has none".to_owned())
-        }
-        (Some(_), Some(_)) => Err("an answer has `result` or `error`, not both".to_owned()),
+        (None, None) => Err("a message needs `method`, `result` or `error`".to_owned()),
+        (Some(_), Some(_)) => Err("a response has either `result` or `error`, not both".to_owned()),
         (Some(_), None) if !object.contains_key("id") => {
-            Err("an answer needs the `id` of its request".to_owned())
+            Err("a response needs the `id` of its request".to_owned())
         }
         (None, Some(error)) if !error.is_object() => {
             Err(format!("`error` must be an object, not {}", kind(error)))
@@ -189,11 +187,11 @@ fn check_request(method: &str, params: &Map<String, Value>, is_modern: bool) -> 
     let Some(known) = methods::request(method) else {
         let hint =
             methods::nearest(method).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        return Err((Fault::Method, format!("there is no method `{}`{hint}", cut(method))));
+        return Err((Fault::Method, format!("unknown method `{}`{hint}", cut(method))));
     };
     if is_modern && known.era == Era::Legacy {
         let instead = if method == "initialize" { "; send `server/discover`" } else { "" };
-        return Err((Fault::Method, format!("there is no method `{method}` from {MODERN} on{instead}")));
+        return Err((Fault::Method, format!("`{method}` isn't part of {MODERN}{instead}")));
     }
     match methods::wrong_meta(params).or_else(|| known.wrong_params(params)) {
         Some(why) => Err((Fault::Params, format!("{method}: {why}"))),
@@ -235,12 +233,9 @@ fn is_misunderstood(message: &ClientJsonRpcMessage) -> bool {
 fn misunderstood(kind: &Kind) -> String {
     match kind {
         Kind::Request { method, .. } | Kind::Notification { method, .. } => {
-            format!(
-                "{}: something inside `params` does not have the form that the protocol gives it",
-                cut(method)
-            )
+            format!("{}: something in `params` doesn't match the protocol", cut(method))
         }
-        Kind::Response => "the answer does not have the form that the protocol gives it".to_owned(),
+        Kind::Response => "the response doesn't match the protocol".to_owned(),
     }
 }
 

@@ -16,7 +16,7 @@ fn broken_json_is_a_parse_error_with_its_place() {
     check_refused("{", -32700, "parse error: EOF while parsing an object at line 1 column 1", null.clone());
     check_refused("{\"a\":\n}", -32700, "parse error: expected value at line 2 column 1", null);
     let refusal = check(b"{\"a\":\"\xff\"}", false).expect_err("not UTF-8").refusal;
-    assert_eq!(refusal, Refusal::new(Fault::Parse, "parse error: not UTF-8 from byte 7 on"));
+    assert_eq!(refusal, Refusal::new(Fault::Parse, "parse error: not UTF-8 at byte 7"));
 }
 
 #[test]
@@ -36,11 +36,11 @@ fn what_is_refused_unparsed_is_answered_under_its_id() {
         )
     };
     let rows = format!("[{}0]", r#"{"a":0},"#.repeat(200_000));
-    let says = "a message has at most 200000 values; pass large data as one text of CSV or JSON, as a file of a session, or by a handle";
+    let says = "a message can have 200000 values; pass large data as one text of CSV or JSON, as a workspace file, or by handle";
     check_refused(&call("7", &rows), -32600, says, 7.into());
     check_refused(&call("\"seven\"", &rows), -32600, says, "seven".into());
     let reserved = call("8", r#"{"$serde_json::private::Number":"1"}"#);
-    let says = "keys that begin with `$serde_json::private::` are not taken";
+    let says = "keys starting with `$serde_json::private::` aren't allowed";
     check_refused(&reserved, -32600, says, 8.into());
     // As one text they are taken.
     let text = Value::String(rows).to_string();
@@ -51,7 +51,7 @@ fn what_is_refused_unparsed_is_answered_under_its_id() {
 fn what_is_no_message_says_what_is_wrong() {
     let null = Value::Null;
     let check = |text: &str, says: &str, id: Value| check_refused(text, -32600, says, id);
-    check("[]", "batches are not taken; send one message at a time", null.clone());
+    check("[]", "batches aren't supported; send one message at a time", null.clone());
     check("7", "a message must be an object, not a number", null.clone());
     check(r#"{"id":5,"method":"ping"}"#, "`jsonrpc` must be \"2.0\"", 5.into());
     check(r#"{"jsonrpc":"1.0","id":"a","method":"ping"}"#, "`jsonrpc` must be \"2.0\"", "a".into());
@@ -70,14 +70,10 @@ fn what_is_no_message_says_what_is_wrong() {
         let says = format!("`id` must be a string or an integer of 64 bits, not {what}");
         check(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#), &says, null.clone());
     }
-    check(
-        r#"{"jsonrpc":"2.0","id":1}"#,
-        "a message has a `method`, or answers with `result` or `error`; this has none",
-        null.clone(),
-    );
+    check(r#"{"jsonrpc":"2.0","id":1}"#, "a message needs `method`, `result` or `error`", null.clone());
     check(
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#,
-        "a message has `method` or `result`, not both",
+        "a message has either `method` or `result`, not both",
         1.into(),
     );
     check(r#"{"jsonrpc":"2.0","id":1,"error":3}"#, "`error` must be an object, not a number", null);
@@ -88,10 +84,10 @@ fn unknown_methods_are_named_with_the_nearest_known_one() {
     let check = |method: &str, says: &str| {
         check_refused(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#), -32601, says, 1.into());
     };
-    check("tools/lsit", "there is no method `tools/lsit`; did you mean `tools/list`?");
-    check("unknown/thing", "there is no method `unknown/thing`");
-    check("notifications/initialized", "there is no method `notifications/initialized`");
-    check(&"x".repeat(1000), &format!("there is no method `{}…`", "x".repeat(80)));
+    check("tools/lsit", "unknown method `tools/lsit`; did you mean `tools/list`?");
+    check("unknown/thing", "unknown method `unknown/thing`");
+    check("notifications/initialized", "unknown method `notifications/initialized`");
+    check(&"x".repeat(1000), &format!("unknown method `{}…`", "x".repeat(80)));
 }
 
 #[test]
@@ -128,7 +124,7 @@ fn wrong_types_in_parameters_name_the_field() {
     check(
         "initialize",
         r#"{"protocolVersion":"2025-11-25","capabilities":{"sampling":7},"clientInfo":{"name":"a","version":"1"}}"#,
-        "something inside `params` does not have the form that the protocol gives it",
+        "something in `params` doesn't match the protocol",
     );
     check("server/discover", "{}", "`params._meta` is missing; it must be an object");
     check("resources/read", r#"{"uri":null}"#, "`params.uri` must be a string, not null");
@@ -164,8 +160,8 @@ fn methods_of_the_handshake_are_gone_in_versions_without_one() {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{meta}}}"#);
         check_refused(&text, -32601, says, 1.into());
     };
-    check("initialize", "there is no method `initialize` from 2026-07-28 on; send `server/discover`");
-    check("ping", "there is no method `ping` from 2026-07-28 on");
+    check("initialize", "`initialize` isn't part of 2026-07-28; send `server/discover`");
+    check("ping", "`ping` isn't part of 2026-07-28");
     let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     assert!(super::check(ping, false).is_ok());
     assert!(super::check(ping, true).is_err_and(|refused| refused.is_modern));

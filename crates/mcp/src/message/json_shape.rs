@@ -24,11 +24,11 @@ pub(super) enum ShapeError {
     #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
     Depth,
     #[error(
-        "a message has at most {VALUES_MAX} values; pass large data as one text of CSV or JSON, as a file of a session, or by a handle"
+        "a message can have {VALUES_MAX} values; pass large data as one text of CSV or JSON, as a workspace file, or by handle"
     )]
     Values,
     /// A key of the parser's own.
-    #[error("keys that begin with `$serde_json::private::` are not taken")]
+    #[error("keys starting with `$serde_json::private::` aren't allowed")]
     ReservedKey,
 }
 

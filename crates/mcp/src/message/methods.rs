@@ -93,16 +93,6 @@ const REQUESTS: &[Method] = &[
     method("resources/read", URI),
     method("prompts/list", PAGE),
     method("prompts/get", NAMED),
-    method(
-        "completion/complete",
-        &[
-            must(&["ref"], Form::Object),
-            must(&["argument"], Form::Object),
-            must(&["argument", "name"], Form::Text),
-            must(&["argument", "value"], Form::Text),
-            may(&["context"], Form::Object),
-        ],
-    ),
     method("subscriptions/listen", &[must(&["notifications"], Form::Object)]),
     method("tasks/get", TASK),
     method("tasks/update", &[must(&["taskId"], Form::Text), must(&["inputResponses"], Form::Object)]),

@@ -115,11 +115,11 @@ struct Refusal {
 const NOT_FOUND: Refusal = Refusal { status: "404 Not Found", page: NOTHING_HERE };
 const NOT_THIS_LOGIN: Refusal = Refusal { status: "400 Bad Request", page: ANOTHER_LOGIN };
 
-const LOGGED_IN: &str = "You are logged in; you can close this window.";
+const LOGGED_IN: &str = "You're logged in. You can close this window.";
 const NOT_LOGGED_IN: &str =
-    "You are not logged in. The reason is in the terminal; you can close this window.";
-const NOTHING_HERE: &str = "There is nothing here.";
-const ANOTHER_LOGIN: &str = "This answer does not belong to the login that is waiting.";
+    "You're not logged in. See the terminal for the reason; you can close this window.";
+const NOTHING_HERE: &str = "Nothing here.";
+const ANOTHER_LOGIN: &str = "This response doesn't belong to the current login.";
 
 /// Up to the empty line; None if it is too long or ends early.
 async fn read_head(stream: &mut TcpStream) -> Option<String> {

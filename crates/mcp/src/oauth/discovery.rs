@@ -65,7 +65,7 @@ pub(super) async fn discover(
     check_pkce(server, &metadata)?;
     let authorization = endpoint(server, "logging in", &metadata.authorization_endpoint)?;
     if authorization.query_pairs().any(|(name, _)| OUR_PARAMETERS.contains(&name.as_ref())) {
-        return Err(bad(server, "its login address has parameters in it that are ours to set"));
+        return Err(bad(server, "its login URL sets parameters that only Gristmill may set"));
     }
     let browser = http.policy().check_for_browser(&authorization).await;
     browser.map_err(|why| unsafe_url(server, "logging in", &authorization, why))?;
@@ -105,8 +105,8 @@ fn checked_issuer(
     http: &LoginHttp,
 ) -> Result<String, LoginError> {
     let issuer = metadata.issuer.as_deref().ok_or_else(|| bad(server, "its metadata names no issuer"))?;
-    let claimed = Url::parse(issuer).map_err(|_| bad(server, "its issuer is not a URL"))?;
-    let answered = http.last_url().ok_or_else(|| bad(server, "its metadata came from nowhere"))?;
+    let claimed = Url::parse(issuer).map_err(|_| bad(server, "its issuer isn't a URL"))?;
+    let answered = http.last_url().ok_or_else(|| bad(server, "its metadata has no source"))?;
     if claimed.origin() != answered.origin() {
         return Err(LoginError::WrongIssuer {
             server: server.to_owned(),
@@ -150,7 +150,7 @@ async fn safe_endpoint(
 }
 
 fn endpoint(server: &str, what: &str, text: &str) -> Result<Url, LoginError> {
-    Url::parse(text).map_err(|_| bad(server, &format!("its address for {what} is not a URL")))
+    Url::parse(text).map_err(|_| bad(server, &format!("its {what} address isn't a URL")))
 }
 
 fn unsafe_url(

@@ -16,21 +16,19 @@ pub enum LoginError {
     LoginNeeded { server: String, why: LoginReason },
     /// The server says nothing about logins.
     #[error(
-        "server `{server}` does not say where to log in: it publishes no OAuth metadata; \
-         if it takes a key, set it as a header"
+        "server `{server}` doesn't say where to log in (no OAuth metadata); \
+         if it takes an API key, set it as a header"
     )]
     NoLoginOffered { server: String },
     /// What it says about logins is of no use.
-    #[error("server `{server}` describes its login wrongly: {why}")]
+    #[error("server `{server}` has invalid login metadata: {why}")]
     BadMetadata {
         server: String,
         /// In what way; cleaned.
         why: String,
     },
     /// The login server is not the one it should be. Nothing was sent to it.
-    #[error(
-        "the login for server `{server}` is refused: it should be with {expected}, and {received} answered"
-    )]
+    #[error("refused the login for server `{server}`: expected {expected}, but {received} answered")]
     WrongIssuer {
         server: String,
         /// Who should have answered.
@@ -38,7 +36,7 @@ pub enum LoginError {
         received: String,
     },
     /// A URL that we do not follow.
-    #[error("server `{server}` names an address for {what} that is not followed: {url}: {why}")]
+    #[error("server `{server}`: the {what} address {url} isn't allowed: {why}")]
     UnsafeUrl {
         server: String,
         /// What the URL is for.
@@ -48,12 +46,12 @@ pub enum LoginError {
         why: AddressRefusal,
     },
     /// The login server lacks PKCE, without which a stolen answer would do.
-    #[error("the login server of `{server}` does not offer PKCE with S256; logins there are not safe")]
+    #[error("the login server of `{server}` doesn't support PKCE with S256, so logins aren't safe")]
     NoPkce { server: String },
     /// It does not know us, and does not want to.
     #[error(
-        "the login server of `{server}` lets no client register by itself: register one there, \
-         with the redirect address {redirect_uri}, and set `oauth.client_id` and `oauth.callback_port`"
+        "the login server of `{server}` doesn't let clients register themselves: register one there \
+         with the redirect URL {redirect_uri}, and set `oauth.client_id` and `oauth.callback_port`"
     )]
     NoRegistration { server: String, redirect_uri: String },
     /// The login server said no.
@@ -65,7 +63,7 @@ pub enum LoginError {
         words: String,
     },
     /// The login server answered with something else than an answer.
-    #[error("the login server of `{server}` gave no usable answer to {what}: {why}")]
+    #[error("the login server of `{server}` sent an unusable answer to {what}: {why}")]
     BadAnswer {
         server: String,
         /// What we asked for.
@@ -74,7 +72,7 @@ pub enum LoginError {
         why: String,
     },
     /// The request did not work. Trying again may help.
-    #[error("the login server of `{server}` cannot be asked for {what}: {why}")]
+    #[error("can't ask the login server of `{server}` for {what}: {why}")]
     Unreachable {
         server: String,
         /// What we asked for.
@@ -82,10 +80,10 @@ pub enum LoginError {
         why: RequestError,
     },
     /// No port for the answer.
-    #[error("no port on this machine for the login's answer{}: {why}", port_words(.port))]
+    #[error("no free port for the login callback{}: {why}", port_words(.port))]
     NoPort { port: Option<u16>, why: String },
     /// The browser did not open.
-    #[error("no browser could be opened; run: gristmill login {server} --no-browser")]
+    #[error("couldn't open a browser; run `gristmill login {server} --no-browser`")]
     NoBrowser { server: String },
     #[error("nobody logged in to `{server}` within {seconds} s; try again: gristmill login {server}")]
     TimedOut { server: String, seconds: u64 },
@@ -129,17 +127,17 @@ fn login_needed(server: &str, why: &LoginReason) -> String {
         }
         LoginReason::Expired => format!("the login to `{server}` has expired; {again}"),
         LoginReason::NotRenewed(words) => {
-            format!("the login to `{server}` was not renewed by its login server ({words}); {again}")
+            format!("the login server of `{server}` didn't renew the login ({words}); {again}")
         }
         LoginReason::TokenRefused => {
-            format!("server `{server}` refuses the login, though it was renewed just now; {again}")
+            format!("server `{server}` refuses the login, even though it was just renewed; {again}")
         }
         LoginReason::ScopesMissing(scopes) if scopes.is_empty() => {
-            format!("server `{server}` wants more rights than the login has; {again}")
+            format!("server `{server}` wants more permissions than the login has; {again}")
         }
         LoginReason::ScopesMissing(scopes) => {
             format!(
-                "server `{server}` wants more rights than the login has ({}); {again}",
+                "server `{server}` wants more permissions than the login has ({}); {again}",
                 server_words(&scopes.join(", "), &[])
             )
         }
@@ -151,7 +149,7 @@ fn login_needed(server: &str, why: &LoginReason) -> String {
 
 fn port_words(port: &Option<u16>) -> String {
     port.map_or_else(String::new, |port| {
-        format!(" ({port}, as `oauth.callback_port` says; leave it out to take any free one)")
+        format!(" ({port}, from `oauth.callback_port`; remove it to use any free port)")
     })
 }
 

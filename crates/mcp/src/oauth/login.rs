@@ -155,7 +155,7 @@ async fn client(
             }
             if http.last_was_success() {
                 // rmcp's words would quote the answer, and there may be a client secret in it.
-                let why = "it is not the JSON object that it should be".to_owned();
+                let why = "it isn't a JSON object".to_owned();
                 return Err(LoginError::BadAnswer { server, what, why });
             }
             Err(LoginError::Refused { server, what, words: server_words(&error.to_string(), &[]) })
@@ -178,15 +178,15 @@ impl Attempt {
         let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
         let url = place.manager.get_authorization_url(&asked).await;
         let url = url.map_err(|error| bad(server_words(&error.to_string(), &[])))?;
-        let url = Url::parse(&url).map_err(|_| bad("its login address is not a URL".to_owned()))?;
+        let url = Url::parse(&url).map_err(|_| bad("its login address isn't a URL".to_owned()))?;
         let parameter = |wanted: &str| {
             let found =
                 url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned());
-            found.ok_or_else(|| bad(format!("the login's address lacks `{wanted}`")))
+            found.ok_or_else(|| bad(format!("the login URL lacks `{wanted}`")))
         };
         let (state, resource) = (parameter("state")?, parameter("resource")?);
         let kept = place.states.load(&state).await.ok().flatten();
-        let kept = kept.ok_or_else(|| bad("the login was not started".to_owned()))?;
+        let kept = kept.ok_or_else(|| bad("the login didn't start".to_owned()))?;
         let verifier = Secret::new(kept.pkce_verifier);
         Ok(Self { state: Secret::new(state), resource, verifier, scopes, url })
     }

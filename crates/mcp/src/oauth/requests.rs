@@ -28,14 +28,14 @@ const REQUESTS_MAX: u32 = 32;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RequestError {
     /// Not sent: we do not go there.
-    #[error("{host} is not asked: {why}")]
+    #[error("{host} isn't allowed: {why}")]
     NotPermitted { host: String, why: AddressRefusal },
-    #[error("{host} did not answer within {} s", .limit.as_secs_f64())]
+    #[error("{host} didn't answer within {} s", .limit.as_secs_f64())]
     TimedOut { host: String, limit: Duration },
     #[error("the answer of {host} is larger than {ANSWER_BYTES_MAX} bytes")]
     TooLarge { host: String },
     /// Sent somewhere else, which we do not follow here.
-    #[error("{host} answers with a redirect, which is not followed here")]
+    #[error("{host} sent a redirect, which isn't followed here")]
     Redirected { host: String },
     /// It cannot serve us now.
     #[error("{host} answered {status}")]

@@ -114,18 +114,18 @@ fn read_tokens(endpoint: &Url, answer: &Answer, secrets: &[&Secret]) -> Result<T
         return Err(failure(endpoint, answer, secrets));
     }
     // The parser's own words could repeat a token.
-    let read: TokenAnswer = serde_json::from_slice(&answer.body)
-        .map_err(|_| bad("it is not the JSON object that it should be"))?;
+    let read: TokenAnswer =
+        serde_json::from_slice(&answer.body).map_err(|_| bad("it isn't a JSON object"))?;
     // Some servers say 200 to everything.
     if read.error.is_some() {
         return Err(failure(endpoint, answer, secrets));
     }
     if read.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
-        return Err(bad("its token is of another type than bearer"));
+        return Err(bad("its token isn't a bearer token"));
     }
     let access_token = read.access_token.map(Secret::new).filter(is_token);
     Ok(Tokens {
-        access_token: access_token.ok_or_else(|| bad("there is no usable access token in it"))?,
+        access_token: access_token.ok_or_else(|| bad("it has no usable access token"))?,
         refresh_token: read.refresh_token.filter(|token| !token.is_empty()).map(Secret::new),
         lifetime_s: read.expires_in.as_ref().and_then(seconds).map(|lifetime| lifetime.min(LIFETIME_MAX_S)),
         scopes: read.scope.as_deref().filter(|scope| !scope.trim().is_empty()).map(scope_list),
@@ -172,7 +172,7 @@ fn failure(endpoint: &Url, answer: &Answer, secrets: &[&Secret]) -> TokenFailure
     let body = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
     let Some(error) = text(&body, "error") else {
         return match answer.status {
-            status if status.is_success() => TokenFailure::Bad("it is an error without a name".to_owned()),
+            status if status.is_success() => TokenFailure::Bad("an unnamed error".to_owned()),
             status => TokenFailure::Request(RequestError::Status {
                 host: host_of(endpoint),
                 status: status.as_u16(),

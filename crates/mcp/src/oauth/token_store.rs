@@ -38,9 +38,9 @@ const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
 pub enum StoreError {
     #[error(transparent)]
     File(PrivateFileError),
-    #[error("{path} is larger than {bytes_max} bytes; move it away and log in again")]
+    #[error("{path} is larger than {bytes_max} bytes; delete it and log in again")]
     TooLarge { path: String, bytes_max: u64 },
-    #[error("{path} is damaged; move it away and log in again")]
+    #[error("{path} is damaged; delete it and log in again")]
     Damaged { path: String },
     /// Written by another version of gristmill.
     #[error(
@@ -49,7 +49,7 @@ pub enum StoreError {
     )]
     Version { path: String, found: u64 },
     /// A bug of ours, or the program is ending.
-    #[error("{path} was not written")]
+    #[error("couldn't write {path}")]
     Interrupted { path: String },
 }
 
@@ -419,7 +419,7 @@ mod tests {
         large.set_len(FILE_BYTES_MAX + 1).expect("room");
         assert_eq!(
             store.list().expect_err("too large").to_string(),
-            format!("{path} is larger than {FILE_BYTES_MAX} bytes; move it away and log in again")
+            format!("{path} is larger than {FILE_BYTES_MAX} bytes; delete it and log in again")
         );
         std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o640)).expect("a mode");
         assert_eq!(

@@ -29,7 +29,7 @@ const HANDLE_TOKENS: usize = 20;
 /// Each round comes closer to the budget; the last one shows nothing of the result.
 const ROUNDS_MAX: usize = 5;
 
-const NOT_KEPT: &str = "The whole output is not kept: ask for less, or raise max_output_tokens.";
+const NOT_KEPT: &str = "The full output wasn't kept: ask for less, or raise max_output_tokens.";
 
 /// The answer's tokens, as they were asked for.
 pub(super) fn budget(asked: Option<&serde_json::Number>, default: usize) -> Result<usize, Answer> {
@@ -157,9 +157,9 @@ impl AnalysisAnswer {
             Whole::Kept { handle, path } => {
                 lines.push(match self.names_code() {
                     true => format!(
-                        "Whole output: handle \"{handle}\", or in a program: json.load(open(\"{path}\"))"
+                        "Full output: handle \"{handle}\", or in a program: json.load(open(\"{path}\"))"
                     ),
-                    false => format!("Whole output: handle \"{handle}\""),
+                    false => format!("Full output: handle \"{handle}\""),
                 });
                 structured.insert("result_handle".to_owned(), json!(handle));
             }

@@ -48,8 +48,8 @@ impl GatewayServer {
         };
         match (data, handle, file) {
             (Some(Value::String(text)), None, None) if is_path(&text) => {
-                let message = format!("data is rows, and \"{}\" is a name", one_line(&text, 60));
-                let hint = "pass a file of the workspace as `file`, and a stored result as `handle`";
+                let message = format!("`data` takes rows, not a file name: \"{}\"", one_line(&text, 60));
+                let hint = "pass a workspace file as `file` and a stored result as `handle`";
                 Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
             }
             // A text is the file that it would be.
@@ -57,8 +57,8 @@ impl GatewayServer {
                 Ok(AnalysisInput { name, format, data: AnalysisData::Inline(text) })
             }
             (Some(value @ (Value::Null | Value::Bool(_) | Value::Number(_))), None, None) => {
-                let message = format!("data is rows, and {} is none", one_line(&value.to_string(), 40));
-                let hint = "pass a list of objects, or a text of CSV or JSON";
+                let message = format!("`data` takes rows, not {}", one_line(&value.to_string(), 40));
+                let hint = "pass a list of objects, or CSV or JSON text";
                 Err(Answer::refused(Code::BadRequest, &message, Some(hint)))
             }
             (Some(value @ (Value::Array(_) | Value::Object(_))), None, None) => {
@@ -73,8 +73,8 @@ impl GatewayServer {
                 let file = self.workspace_file(path, session.map(str::to_owned), requester).await?;
                 Ok(AnalysisInput { name, format, data: AnalysisData::File(file) })
             }
-            (None, None, None) => Err(not_one(&name, "is not given")),
-            _ => Err(not_one(&name, "is given more than once")),
+            (None, None, None) => Err(not_one(&name, "is missing")),
+            _ => Err(not_one(&name, "is given twice")),
         }
     }
 
@@ -88,9 +88,8 @@ impl GatewayServer {
             None => None,
         };
         found.map(|(_, file)| file).ok_or_else(|| {
-            let message = format!("there is no stored result `{}`", one_line(handle, 60));
-            let hint =
-                "a handle is in the answer that left something out; results are kept for a limited time";
+            let message = format!("no stored result `{}`", one_line(handle, 60));
+            let hint = "handles are in answers that left something out, and expire after a while";
             Answer::refused(Code::BadRequest, &message, Some(hint))
         })
     }
@@ -114,7 +113,7 @@ pub(super) fn source_of(name: &str, given: Value) -> Result<Source, Answer> {
     match given {
         given @ Value::Object(_) => serde_json::from_value(given).map_err(|error| {
             let message = format!("the input `{}`: {error}", one_line(name, 40));
-            let hint = "an input is a list of rows, or an object with one of data, handle and file";
+            let hint = "an input is a list of rows, or an object with `data`, `handle` or `file`";
             Answer::refused(Code::BadRequest, &message, Some(hint))
         }),
         data => Ok(Source { data: Some(data), ..Source::default() }),
@@ -124,7 +123,11 @@ pub(super) fn source_of(name: &str, given: Value) -> Result<Source, Answer> {
 fn not_one(name: &str, why: &str) -> Answer {
     let what =
         if name == DATA { "the data".to_owned() } else { format!("the input `{}`", one_line(name, 40)) };
-    Answer::refused(Code::BadRequest, &format!("{what} {why}"), Some("pass one of data, handle and file"))
+    Answer::refused(
+        Code::BadRequest,
+        &format!("{what} {why}"),
+        Some("pass one of `data`, `handle` or `file`"),
+    )
 }
 
 pub(super) fn no_results(error: &ResultsError) -> Answer {

@@ -64,7 +64,7 @@ pub(super) fn started(id: &ExecutionId) -> Answer {
 }
 
 fn follow_up(id: &ExecutionId) -> String {
-    format!("Call get_execution with id \"{id}\" to wait for it, or with cancel to stop it.")
+    format!("Call get_execution with id \"{id}\" to wait for it, or add cancel to stop it.")
 }
 
 /// A program that still runs.

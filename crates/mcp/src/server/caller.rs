@@ -3,7 +3,7 @@
 use gristmill_gateway::access::{self, Scope};
 use gristmill_gateway::ids::{Caller, Owner};
 use gristmill_gateway::service::Answers;
-use rmcp::model::{ErrorData, ProtocolVersion};
+use rmcp::model::ProtocolVersion;
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::Connection;
@@ -103,15 +103,16 @@ impl Identity {
     }
 }
 
-/// What is said to a caller whose token does not permit `what`.
-pub(super) fn missing_scope(scope: Scope, what: &str) -> ErrorData {
-    let message = match scope {
-        Scope::Execute | Scope::Search => format!(
-            "this token may not use {what}: it needs the scope `{scope}` (gristmill token new NAME --scope {scope})"
-        ),
-        Scope::Admin => format!(
-            "this token may not use {what}: all callers share the skills, so changing them needs the scope `admin` (gristmill token new NAME --scope execute --scope admin)"
-        ),
+/// What is said to a caller whose token doesn't permit `what`, and what helps.
+pub(super) fn missing_scope(scope: Scope, what: &str) -> (String, String) {
+    let message = format!("this token can't use {what}: it needs the scope `{scope}`");
+    let hint = match scope {
+        Scope::Execute | Scope::Search => {
+            format!("ask the user for a token made with `gristmill token new NAME --scope {scope}`")
+        }
+        Scope::Admin => "all callers share the skills; ask the user for a token made with \
+                         `gristmill token new NAME --scope execute --scope admin`"
+            .to_owned(),
     };
-    ErrorData::invalid_request(message, None)
+    (message, hint)
 }

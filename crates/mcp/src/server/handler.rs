@@ -69,16 +69,18 @@ impl ServerHandler for GatewayServer {
             let message = format!("inputResponses.{} is not an object", one_line(key, 80));
             return Err(ErrorData::invalid_params(message, None));
         }
-        let Some((tool, check)) = self.shown.find(&request.name) else {
+        let Some(shown) = self.shown.find(&request.name) else {
             return Ok(self.unknown_tool(&request.name).into_result().into());
         };
+        let tool = shown.tool;
         let requester = Requester::of(&context, self.connection);
         if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
-            return Err(missing_scope(*missing, tool.name));
+            let (message, hint) = missing_scope(*missing, tool.name);
+            let refused = Answer::refused(Code::BadRequest, &message, Some(&hint));
+            return Ok(of_tool(tool, refused));
         }
         let mut arguments = request.arguments.take().unwrap_or_default();
-        check.fit(&mut arguments);
-        if let Err(error) = check.check(&arguments) {
+        if let Err(error) = shown.read(&mut arguments) {
             let refused = Answer::refused(Code::BadRequest, &error.to_string(), None);
             return Ok(of_tool(tool, refused));
         }
@@ -131,7 +133,7 @@ impl ServerHandler for GatewayServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let requester = self.executing_requester(&context, "prompts")?;
-        self.prompt(&requester.caller, request).await
+        self.prompt(&requester, request, &context).await
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -195,7 +197,10 @@ impl GatewayServer {
         let requester = Requester::of(context, self.connection);
         match requester.may(Scope::Execute) {
             true => Ok(requester),
-            false => Err(missing_scope(Scope::Execute, what)),
+            false => {
+                let (message, hint) = missing_scope(Scope::Execute, what);
+                Err(ErrorData::invalid_request(format!("{message}; {hint}"), None))
+            }
         }
     }
 
@@ -209,7 +214,7 @@ impl GatewayServer {
         });
         let hint = match behind {
             Some((server, tool)) => format!(
-                "it is a tool of a server: use it in a program for execute_code, `from servers.{server} import {tool}`"
+                "it's a server's tool; use it in a program with execute_code: `from servers.{server} import {tool}`"
             ),
             None => {
                 let known = self.shown.names().map(|known| (known, known));
@@ -217,11 +222,11 @@ impl GatewayServer {
                 // Some clients show our tools behind a prefix with two underscores.
                 let plain = name.rsplit_once("__").map_or(name, |(_, plain)| plain);
                 match nearest(plain, known, 1).first() {
-                    Some(near) => format!("did you mean {near}? there are {}", names.join(", ")),
-                    None => format!("there are {}", names.join(", ")),
+                    Some(near) => format!("did you mean {near}? tools: {}", names.join(", ")),
+                    None => format!("tools: {}", names.join(", ")),
                 }
             }
         };
-        Answer::refused(Code::UnknownTool, &format!("there is no tool `{shown}` here"), Some(&hint))
+        Answer::refused(Code::UnknownTool, &format!("unknown tool `{shown}`"), Some(&hint))
     }
 }

@@ -22,7 +22,7 @@ pub struct ServerLine {
 pub(super) fn instructions(servers: &[ServerLine]) -> String {
     let mut text = include_str!("instructions.md").trim_end().to_owned();
     if servers.is_empty() {
-        text.push_str("\n\nNo servers are connected yet; programs run all the same.");
+        text.push_str("\n\nNo servers are connected yet; programs still run.");
         return text;
     }
     text.push_str("\n\nServers:");

@@ -16,6 +16,7 @@ mod handler;
 mod instructions;
 mod offers;
 mod profile;
+mod prompts;
 mod questions;
 mod request_caller;
 mod request_state;
@@ -43,6 +44,7 @@ use crate::stdio::{self, StdioError, StdioSettings};
 pub use instructions::ServerLine;
 pub use profile::{Profile, UnknownProfile};
 
+use prompts::WaitingPrompts;
 use request_state::StateSigner;
 use tools::ShownTools;
 
@@ -80,7 +82,7 @@ pub enum NewServerError {
     /// A tool of ours is defined in a way that the protocol does not know.
     #[error(transparent)]
     Definitions(serde_json::Error),
-    #[error("the machine gives no random numbers: {0}")]
+    #[error("the system random source failed: {0}")]
     Random(getrandom::Error),
 }
 
@@ -97,6 +99,8 @@ pub struct GatewayServer {
     is_told: Arc<AtomicBool>,
     /// What calls over pipes go on in.
     session: ConnectionSession,
+    /// Prompts whose servers have asked something.
+    prompts_waiting: Arc<WaitingPrompts>,
 }
 
 impl GatewayServer {
@@ -115,6 +119,7 @@ impl GatewayServer {
             connection,
             is_told: Arc::default(),
             session: ConnectionSession::default(),
+            prompts_waiting: Arc::default(),
         })
     }
 
@@ -153,6 +158,6 @@ impl GatewayServer {
         &self.instructions
     }
     fn skills(&self) -> Result<&Skills, SkillError> {
-        self.parts.skills.as_ref().ok_or(SkillError::ReadOnly("this gateway keeps none"))
+        self.parts.skills.as_ref().ok_or(SkillError::ReadOnly("this gateway doesn't keep skills"))
     }
 }

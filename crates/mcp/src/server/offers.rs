@@ -8,9 +8,8 @@ use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{CallWatcher, ToolFailure};
 use gristmill_gateway::upstream::DoorRequest;
 use rmcp::model::{
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResultType,
+    ErrorData, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
 };
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use serde::de::DeserializeOwned;
@@ -86,27 +85,6 @@ impl GatewayServer {
         Ok(result.into())
     }
 
-    pub(super) async fn prompt(
-        &self,
-        caller: &Caller,
-        request: GetPromptRequestParams,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let arguments = match serde_json::to_value(request.arguments).unwrap_or_default() {
-            Value::Object(arguments) => arguments,
-            _ => serde_json::Map::new(),
-        };
-        let got = match &self.parts.upstreams {
-            Some(upstreams) => {
-                upstreams.pass(caller, DoorRequest::GetPrompt { name: request.name, arguments }).await
-            }
-            None => Err(ToolFailure::UnknownOffer { name: request.name, nearest: Vec::new() }),
-        };
-        let answer = got.map_err(|failure| prompt_error(&failure))?;
-        let mut result: GetPromptResult = read_result(&answer)?;
-        result.result_type = Some(ResultType::COMPLETE);
-        Ok(result.into())
-    }
-
     /// Tells a client of the older protocol when what is offered changes, as long as it is there.
     pub(super) fn tell_changes_to(&self, peer: Peer<RoleServer>) {
         let Some(upstreams) = self.parts.upstreams.clone() else { return };
@@ -177,9 +155,10 @@ fn page(
 ) -> Result<(impl Iterator<Item = Value>, Option<String>), ErrorData> {
     let begin: usize = match request.and_then(|request| request.cursor) {
         None => 0,
-        Some(cursor) => cursor.strip_prefix("from-").and_then(|text| text.parse().ok()).ok_or_else(|| {
-            ErrorData::invalid_params("this cursor is not ours; begin without one".to_owned(), None)
-        })?,
+        Some(cursor) => cursor
+            .strip_prefix("from-")
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| ErrorData::invalid_params("unknown cursor; start without one".to_owned(), None))?,
     };
     let end = begin.saturating_add(PAGE);
     let next = (end < items.len()).then(|| format!("from-{end}"));
@@ -191,12 +170,11 @@ fn read_all<T: DeserializeOwned>(items: impl Iterator<Item = Value>) -> Vec<T> {
     items.filter_map(|item| serde_json::from_value(item).ok()).collect()
 }
 
-fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
+pub(super) fn read_result<T: DeserializeOwned>(answer: &ToolAnswer) -> Result<T, ErrorData> {
     // By way of a value: rmcp's untagged types do not read numbers of any size from text.
     let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
-    serde_json::from_value(value).map_err(|error| {
-        ErrorData::internal_error(format!("the server's answer cannot be read: {error}"), None)
-    })
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(format!("can't read the server's answer: {error}"), None))
 }
 
 fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
@@ -207,13 +185,13 @@ fn resource_error(failure: &ToolFailure, uri: &str) -> ErrorData {
     }
 }
 
-fn prompt_error(failure: &ToolFailure) -> ErrorData {
+pub(super) fn prompt_error(failure: &ToolFailure) -> ErrorData {
     if let ToolFailure::UnknownOffer { name, nearest } = failure {
         let hint = match nearest.is_empty() {
-            true => "prompts/list shows what there is".to_owned(),
+            true => "prompts/list lists them".to_owned(),
             false => format!("did you mean {}?", nearest.join(", ")),
         };
-        let message = format!("there is no prompt `{}`; {hint}", one_line(name, 80));
+        let message = format!("no prompt `{}`; {hint}", one_line(name, 80));
         return ErrorData::invalid_params(message, None);
     }
     match is_callers(failure) {

@@ -19,7 +19,7 @@ pub enum Profile {
 
 /// No profile has this name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no profile `{0}`; there are minimal, standard and full")]
+#[error("unknown profile `{0}`; use minimal, standard or full")]
 pub struct UnknownProfile(String);
 
 impl Profile {

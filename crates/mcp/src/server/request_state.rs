@@ -20,7 +20,7 @@ pub(super) struct StateSigner {
 /// Why a state is not accepted.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadState {
-    #[error("requestState was not made by this gateway for this request; send the request again without it")]
+    #[error("requestState isn't from this gateway or this request; send the request again without it")]
     Foreign,
     #[error("requestState has expired; send the request again without it")]
     Expired,

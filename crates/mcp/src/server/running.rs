@@ -9,7 +9,7 @@ use gristmill_gateway::ids::ExecutionId;
 use gristmill_gateway::ports::QuestionAnswer;
 use gristmill_gateway::service::Follower;
 use rmcp::model::{CallToolResponse, ErrorData, InputRequiredResult, InputResponses, MetaObject};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use tokio::time::Instant;
 
 use super::answer::{self, Answer};
@@ -20,6 +20,8 @@ use super::{GatewayServer, questions};
 
 /// The keys in a result's `_meta`.
 const EXECUTION_META: &str = "gristmill/execution";
+const TIME_META: &str = "gristmill/time_ms";
+const CALLS_META: &str = "gristmill/calls";
 const TOKENS_META: &str = "gristmill/tokens";
 
 impl GatewayServer {
@@ -31,7 +33,7 @@ impl GatewayServer {
         let id = id.map_err(|error| wrong(error.to_string()))?;
         let follower = self.parts.gateway.service().find(&call.requester.owner, &id);
         let follower = follower.ok_or_else(|| {
-            wrong("requestState names a program that is gone; send the request again without it".to_owned())
+            wrong("the program of this requestState is gone; send the request again without it".to_owned())
         })?;
         answer_questions(&follower, &call.responses);
         Ok(Some(follower))
@@ -97,20 +99,31 @@ impl GatewayServer {
         found.ok_or_else(|| {
             let shown = one_line(text, 40);
             let hint = match requester.is_alone {
-                true => "what has ended is kept for 15 minutes; without an id the latest are listed",
-                false => "what has ended is kept for 15 minutes",
+                true => "finished executions are kept for 15 minutes; call without an id to list recent ones",
+                false => "finished executions are kept for 15 minutes",
             };
-            Answer::refused(Code::BadRequest, &format!("there is no execution `{shown}`"), Some(hint))
+            Answer::refused(Code::BadRequest, &format!("no execution `{shown}`"), Some(hint))
         })
     }
 }
 
-/// Under which name it is in the history, and what it saved: for programs, at no cost to a model.
+/// Its name in the history, and its figures. Some clients show this to their model, so there are no words
+/// in it.
 fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
-    let named = report.is_recorded.then(|| (EXECUTION_META.to_owned(), json!(id.as_str())));
-    let tokens = report.tokens.map(|account| (TOKENS_META.to_owned(), json!(account)));
-    let members: Map<String, Value> = named.into_iter().chain(tokens).collect();
-    (!members.is_empty()).then_some(MetaObject(members))
+    let mut members = Map::new();
+    if report.is_recorded {
+        members.insert(EXECUTION_META.to_owned(), json!(id.as_str()));
+    }
+    members.insert(TIME_META.to_owned(), json!((report.execution_time_ms * 10.0).round() / 10.0));
+    members.insert(CALLS_META.to_owned(), json!(report.tools_called.len()));
+    if let Some(account) = report.tokens {
+        let mut figures = json!(account);
+        if let Some(figures) = figures.as_object_mut() {
+            figures.retain(|_, figure| !figure.is_string());
+        }
+        members.insert(TOKENS_META.to_owned(), figures);
+    }
+    Some(MetaObject(members))
 }
 
 /// Gives answers to the questions that they belong to. What is not asked any more is passed over.

@@ -85,7 +85,7 @@ impl GatewayServer {
         self.find(id, requester).map_err(|_| {
             let shown = gristmill_gateway::domain::one_line(id, 40);
             ErrorData::invalid_params(
-                format!("there is no task `{shown}`; what has ended is kept for 15 minutes"),
+                format!("no task `{shown}`; finished tasks are kept for 15 minutes"),
                 None,
             )
         })

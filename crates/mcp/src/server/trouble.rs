@@ -23,18 +23,20 @@ pub(super) fn trouble(upstreams: &Upstreams, asked: Option<&str>) -> Option<Stri
     let names: Vec<&str> = troubled.iter().take(TROUBLES_MAX).map(|(name, _)| name.as_str()).collect();
     match (names.is_empty(), more) {
         (true, _) => None,
-        (false, 0) => Some(format!("Not reached: {}.", names.join(", "))),
-        (false, more) => Some(format!("Not reached: {} and {more} more.", names.join(", "))),
+        (false, 0) => Some(format!("Unavailable servers: {}.", names.join(", "))),
+        (false, more) => Some(format!("Unavailable servers: {} and {more} more.", names.join(", "))),
     }
 }
 
 fn why(state: ServerState) -> Option<String> {
     match state {
         ServerState::Down(why) => {
-            Some(format!("is down: {}; the user sees more with `gristmill list`", one_line(&why, 200)))
+            Some(format!("is down: {}; the user can check with `gristmill list`", one_line(&why, 200)))
         }
-        ServerState::LoginNeeded(_) => Some("needs a login: the user runs `gristmill login`".to_owned()),
-        ServerState::Starting => Some("has not answered yet; try again in a moment".to_owned()),
+        ServerState::LoginNeeded(_) => {
+            Some("needs a login; ask the user to run `gristmill login`".to_owned())
+        }
+        ServerState::Starting => Some("is still starting; try again in a moment".to_owned()),
         ServerState::Up | ServerState::Idle => None,
     }
 }

@@ -89,14 +89,14 @@ impl GatewayServer {
                 },
             },
             (None, Connection::Http) => {
-                let hint = "it is the name that was given, or the handle that was answered";
-                let message = "say which session: pass its `session`";
+                let hint = "pass the session's name or handle";
+                let message = "`session` is missing";
                 return Err(Answer::refused(Code::BadRequest, message, Some(hint)));
             }
         };
         found.map_err(|error| {
             let hint = match matches!(error, SessionError::Missing { .. }) {
-                true => "check the name: reading begins no session, and those that are idle for long end",
+                true => "check the name; reading doesn't start a session, and idle sessions end",
                 false => error.hint(),
             };
             Answer::refused(error.code(), &error.to_string(), Some(hint))
@@ -129,7 +129,7 @@ fn no_session(error: &SessionError) -> Answer {
 fn refused(error: &FileError) -> Answer {
     let (code, hint) = match error {
         FileError::Missing { .. } | FileError::IsFolder { .. } | FileError::NotFolder { .. } => {
-            (Code::BadRequest, Some("list_workspace_files shows what there is"))
+            (Code::BadRequest, Some("list_workspace_files lists the files"))
         }
         FileError::NotText { .. } => (Code::BadRequest, Some("pass `encoding`: \"base64\"")),
         FileError::BadPath { .. }

@@ -55,7 +55,7 @@ impl Default for StdioSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
     /// Our output is gone. What was under way was cancelled.
-    #[error("the answers cannot be written: {0}")]
+    #[error("can't write answers: {0}")]
     Output(#[source] io::Error),
 }
 
@@ -234,11 +234,11 @@ impl StdioTransport {
         if !self.is_open && !is_opening && !is_modern {
             let modern = message::MODERN;
             return Some(format!(
-                "send `initialize` first, or from {modern} on the version in each request's `_meta`"
+                "send `initialize` first, or from {modern} on, the version in each request's `_meta`"
             ));
         }
         if !self.connection.begin(id) {
-            return Some(format!("a request with the id {id} is still under way; take another id"));
+            return Some(format!("a request with the id {id} is still running; use another id"));
         }
         if method == "initialize" {
             self.opening = Some(id.clone());
@@ -299,7 +299,7 @@ impl Transport<RoleServer> for StdioTransport {
                 }
                 Some(Line::TooLong) => {
                     let bytes = connection.settings.line_bytes_max;
-                    let why = format!("a line of more than {bytes} bytes was skipped");
+                    let why = format!("skipped a line of more than {bytes} bytes");
                     self.refusal = Some(Refusal::new(Fault::Request, why));
                 }
                 None => drop(connection.ended_at.set(Instant::now())),

@@ -69,11 +69,11 @@ impl Questions {
         };
         if !callers.iter().all(|caller| caller.asker.is_same_as(&first.asker)) {
             return Err(declined::with_reason(
-                "several programs are calling this server, and it does not say which of them it asks",
+                "several programs are calling this server, and it doesn't say which one it's asking",
             ));
         }
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
-            declined::with_reason(&format!("{QUESTIONS_AT_ONCE_MAX} questions are waiting already"))
+            declined::with_reason(&format!("{QUESTIONS_AT_ONCE_MAX} questions are already waiting"))
         })?;
         let token = CancellationToken::new();
         lock(&self.waiting).insert(id.to_owned(), token.clone());

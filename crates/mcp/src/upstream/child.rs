@@ -89,7 +89,7 @@ pub(crate) fn start(
     redactor: Redactor,
 ) -> Result<Started, UpstreamFailure> {
     let mut supervisor =
-        command(start)?.spawn().map_err(|error| down(format!("it cannot be started: {error}")))?;
+        command(start)?.spawn().map_err(|error| down(format!("it can't be started: {error}")))?;
     let (Some(input), Some(output), Some(error)) =
         (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take())
     else {
@@ -122,10 +122,7 @@ fn command(start: &Start<'_>) -> Result<Command, UpstreamFailure> {
     environment.extend(configured.map(|(name, value)| (name.clone(), OsString::from(value))));
     let path = environment.get("PATH").cloned().unwrap_or_default();
     if !is_there(start.command, &path, start.folder) {
-        return Err(down(format!(
-            "the program `{}` is not there; install it, or write its full path",
-            start.command
-        )));
+        return Err(down(format!("command `{}` not found; install it, or use its full path", start.command)));
     }
     let mut command = Command::new(&start.supervisor.program);
     command
@@ -140,7 +137,7 @@ fn command(start: &Start<'_>) -> Result<Command, UpstreamFailure> {
         .process_group(0);
     if let Some(folder) = start.folder {
         if !folder.is_dir() {
-            return Err(down(format!("its folder {} is not there", folder.display())));
+            return Err(down(format!("its folder {} doesn't exist", folder.display())));
         }
         command.current_dir(folder);
     }
@@ -175,14 +172,14 @@ impl ServerProcess {
     /// It has closed its output: waits a moment for it to end by itself, and says how it did.
     pub(crate) async fn ended(&self) -> String {
         if tokio::time::timeout(EXIT_WAIT, self.exited()).await.is_err() {
-            return "the server closed its output".to_owned();
+            return "the server closed its stdout".to_owned();
         }
         let _ = tokio::time::timeout(LAST_WORDS_WAIT, self.log_ended.cancelled()).await;
         let status = *self.exit.borrow();
         match status.and_then(|status| status.code()) {
             Some(0) => "the server ended".to_owned(),
             Some(code) if code > 128 => format!("the server was killed by signal {}", code - 128),
-            Some(code) => format!("the server ended with exit code {code}"),
+            Some(code) => format!("the server exited with code {code}"),
             None => "the server was killed".to_owned(),
         }
     }

@@ -2,10 +2,12 @@
 //!
 //! A server of which nothing is known is asked `server/discover` first. Whatever does not answer
 //! that as a modern server would is greeted with `initialize`. What it turned out to be is
-//! remembered by the caller, so that the question is asked once.
+//! remembered by the caller, so that the question is asked once. A version that is configured is the only
+//! one that is tried.
 
 use std::time::Duration;
 
+use gristmill_gateway::domain::Protocol;
 use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -42,13 +44,41 @@ impl From<NotOpened> for UpstreamFailure {
     fn from(error: NotOpened) -> Self {
         match error {
             NotOpened::Failed(failure) => failure,
-            NotOpened::EndedAtDiscover => Self::Down("it ended when it was asked what it speaks".to_owned()),
+            NotOpened::EndedAtDiscover => {
+                Self::Down("it exited when asked which protocol it speaks".to_owned())
+            }
         }
     }
 }
 
-/// Finds out what the server speaks, and agrees on it.
-pub(crate) async fn open(opening: Opening, remembered: Option<&str>) -> Result<Session, NotOpened> {
+/// Finds out what the server speaks, and agrees on it; with a configured version, on that one.
+pub(crate) async fn open(
+    opening: Opening,
+    remembered: Option<&str>,
+    configured: Option<Protocol>,
+) -> Result<Session, NotOpened> {
+    match configured {
+        None => probe(opening, remembered).await,
+        Some(version) => insist(opening, version).await,
+    }
+}
+
+/// Speaks one version, and tries no other.
+async fn insist(opening: Opening, version: Protocol) -> Result<Session, NotOpened> {
+    let startup = Duration::from_millis(opening.limits.startup_ms);
+    let limits = opening.limits;
+    let is_modern = version.name() == MODERN;
+    let found = match is_modern {
+        true => discover(&opening, startup).await,
+        false => initialize(&opening, startup, version.name()).await,
+    };
+    match found {
+        Ok(found) => Ok(settle(opening, found, is_modern)),
+        Err(error) => Err(NotOpened::Failed(error.into_failure(&limits))),
+    }
+}
+
+async fn probe(opening: Opening, remembered: Option<&str>) -> Result<Session, NotOpened> {
     let startup = Duration::from_millis(opening.limits.startup_ms);
     let limits = opening.limits;
     let failed = |error: AskError| NotOpened::Failed(error.into_failure(&limits));
@@ -57,7 +87,7 @@ pub(crate) async fn open(opening: Opening, remembered: Option<&str>) -> Result<S
         Some(MODERN) => startup / 2,
         None => PROBE_TIMEOUT.min(startup),
         Some(_) => {
-            let error = match initialize(&opening, startup).await {
+            let error = match initialize(&opening, startup, NEWEST_LEGACY).await {
                 Ok(found) => return Ok(settle(opening, found, false)),
                 Err(error @ AskError::Rpc(_)) => error,
                 Err(error) => return Err(failed(error)),
@@ -86,7 +116,7 @@ pub(crate) async fn greet(opening: Opening) -> Result<Session, NotOpened> {
     let startup = Duration::from_millis(opening.limits.startup_ms);
     let limits = opening.limits;
     let failed = |error: AskError| NotOpened::Failed(error.into_failure(&limits));
-    match initialize(&opening, startup).await {
+    match initialize(&opening, startup, NEWEST_LEGACY).await {
         Ok(found) => Ok(settle(opening, found, false)),
         Err(error @ AskError::Rpc(_)) => match discover(&opening, startup).await {
             // It was only slow to begin.
@@ -145,7 +175,7 @@ async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError>
         Ok(found) if found.supported_versions.iter().any(|version| version == MODERN) => found,
         Ok(found) => {
             return Err(AskError::Failed(UpstreamFailure::BadAnswer(format!(
-                "it speaks {}, which gristmill does not",
+                "it speaks {}, which Gristmill doesn't support",
                 found.supported_versions.join(", ")
             ))));
         }
@@ -161,7 +191,7 @@ async fn discover(opening: &Opening, limit: Duration) -> Result<Found, AskError>
     Ok(Found { facts, offers: offers_of(&found.capabilities) })
 }
 
-async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskError> {
+async fn initialize(opening: &Opening, limit: Duration, version: &str) -> Result<Found, AskError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Initialized {
@@ -177,14 +207,14 @@ async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskErro
         http.disagree();
     }
     let mut params = Map::new();
-    params.insert("protocolVersion".to_owned(), NEWEST_LEGACY.into());
+    params.insert("protocolVersion".to_owned(), version.into());
     params.insert("capabilities".to_owned(), capabilities(opening.peer.can_ask()));
     params.insert("clientInfo".to_owned(), client_info());
     let raw = opening.ask(Request::new("initialize", params, limit), None).await?;
     let found: Initialized = serde_json::from_str(&raw).map_err(|error| unreadable("initialize", &error))?;
     if !LEGACY.contains(&found.protocol_version.as_str()) {
         return Err(AskError::Failed(UpstreamFailure::BadAnswer(format!(
-            "it speaks protocol version {}, which gristmill does not",
+            "it speaks protocol version {}, which Gristmill doesn't support",
             found.protocol_version.chars().take(40).collect::<String>()
         ))));
     }
@@ -197,7 +227,7 @@ async fn initialize(opening: &Opening, limit: Duration) -> Result<Found, AskErro
 }
 
 fn unreadable(method: &str, error: &serde_json::Error) -> AskError {
-    AskError::Failed(UpstreamFailure::BadAnswer(format!("its answer to {method} cannot be read: {error}")))
+    AskError::Failed(UpstreamFailure::BadAnswer(format!("can't read its answer to {method}: {error}")))
 }
 
 fn offers_of(capabilities: &Value) -> Offers {

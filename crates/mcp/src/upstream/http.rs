@@ -148,7 +148,7 @@ impl HttpLink {
                 Err(_) => break,
             }
         }
-        Err(lost("the server closed the connection before it answered"))
+        Err(lost("the server closed the connection without answering"))
     }
 
     /// Sends a notification or an answer of ours.
@@ -234,7 +234,7 @@ impl HttpLink {
                 credentials.refused(used, challenge).await.map_err(failed)
             }
             None => Err(failed(UpstreamFailure::LoginNeeded(format!(
-                "it answered {status}: the `Authorization` header in its configuration is not accepted"
+                "it answered {status}: the `Authorization` header in its configuration isn't accepted"
             )))),
         }
     }
@@ -243,7 +243,7 @@ impl HttpLink {
         let response = self.get(Some(last_event)).await?;
         match response.status().is_success() {
             true => Ok(response),
-            false => Err(lost("it does not go on where it was cut off")),
+            false => Err(lost("it can't resume the interrupted answer")),
         }
     }
 
@@ -289,9 +289,10 @@ impl HttpLink {
             Some(Incoming::Response { id: answered, outcome }) if answered == id => outcome
                 .map(|raw| Answer::Here(raw.get().to_owned()))
                 .map_err(|error| RequestError::Reply(error.into())),
-            _ => {
-                Err(failed(UpstreamFailure::BadAnswer(format!("its answer is no message: {}", shown(&body)))))
-            }
+            _ => Err(failed(UpstreamFailure::BadAnswer(format!(
+                "its answer isn't a message: {}",
+                shown(&body)
+            )))),
         }
     }
 
@@ -358,9 +359,8 @@ impl HttpLink {
             let place = response.headers().get("location").and_then(|place| place.to_str().ok());
             let url = place.and_then(|place| self.settings.url.join(place).ok());
             let origin = url.map_or("another place".to_owned(), |url| url.origin().ascii_serialization());
-            let why = format!(
-                "it redirects to {origin}, which is not followed; write its URL there if you trust it"
-            );
+            let why =
+                format!("it redirects to {origin}, which isn't followed; if you trust it, use that URL");
             return RequestError::Status(status.as_u16(), why);
         }
         let body = self.body(response).await.unwrap_or_default();
@@ -374,8 +374,7 @@ impl HttpLink {
         let mut body = Vec::new();
         let mut stream = response.bytes_stream();
         while let Some(bytes) = stream.next().await {
-            let bytes =
-                bytes.map_err(|_| lost("the server closed the connection in the middle of its answer"))?;
+            let bytes = bytes.map_err(|_| lost("the server closed the connection mid-answer"))?;
             if body.len() + bytes.len() > self.bytes_max() {
                 return Err(RequestError::Reply(ReplyError::TooLarge));
             }
@@ -421,7 +420,7 @@ fn not_sent(error: reqwest::Error) -> RequestError {
     let refused = error.is_connect();
     let why = crate::http_client::innermost(&error.without_url());
     match refused {
-        true => failed(UpstreamFailure::Down(format!("it cannot be reached: {why}"))),
+        true => failed(UpstreamFailure::Down(format!("can't connect: {why}"))),
         false => lost(&format!("the connection broke: {why}")),
     }
 }

@@ -167,9 +167,9 @@ fn from_reply(reply: Reply) -> Result<String, AskError> {
 fn reply_error(error: ReplyError) -> AskError {
     match error {
         ReplyError::Rpc(error) => AskError::Rpc(error),
-        ReplyError::Empty => AskError::Failed(UpstreamFailure::BadAnswer(
-            "it answered with neither a result nor an error".to_owned(),
-        )),
+        ReplyError::Empty => {
+            AskError::Failed(UpstreamFailure::BadAnswer("it sent neither a result nor an error".to_owned()))
+        }
         ReplyError::TooLarge => AskError::TooLarge,
         ReplyError::Lost(why) => AskError::Failed(UpstreamFailure::Lost(why)),
         ReplyError::NotSent(why) => AskError::Failed(UpstreamFailure::Down(why)),

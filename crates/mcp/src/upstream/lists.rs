@@ -69,7 +69,7 @@ impl Listed {
     pub(crate) fn take(&mut self, raw: &str) -> Result<Option<String>, UpstreamFailure> {
         let List { key, things, things_max, bytes_max, is_cut, .. } = self.list;
         let unreadable =
-            |why: String| UpstreamFailure::BadAnswer(format!("its list of {things} cannot be read: {why}"));
+            |why: String| UpstreamFailure::BadAnswer(format!("can't read its list of {things}: {why}"));
         let page: HashMap<Cow<'_, str>, &RawValue> =
             serde_json::from_str(raw).map_err(|error| unreadable(error.to_string()))?;
         let listed = page.get(key).ok_or_else(|| unreadable(format!("missing field `{key}`")))?;
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_list_that_is_none_is_told() {
         let check = |raw: &str, why: &str| {
-            let why = format!("its list of prompts cannot be read: {why}");
+            let why = format!("can't read its list of prompts: {why}");
             assert_eq!(Listed::new(PROMPTS).take(raw), Err(UpstreamFailure::BadAnswer(why)), "{raw}");
         };
         check("{}", "missing field `prompts`");

@@ -22,7 +22,7 @@ impl Credentials for LoginCredentials {
         Box::pin(async {
             let Some(token) = self.source.bearer().await.map_err(failure)? else { return Ok(None) };
             self.redactor.add("login", token.reveal());
-            let unusable = |_| UpstreamFailure::Down("its token cannot be sent as a header".to_owned());
+            let unusable = |_| UpstreamFailure::Down("its token can't be sent in a header".to_owned());
             let mut value =
                 HeaderValue::from_str(&format!("{SCHEME}{}", token.reveal())).map_err(unusable)?;
             value.set_sensitive(true);

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::domain::{OAuthSettings, SecretText, ServerSettings, Transport};
+use gristmill_gateway::domain::{OAuthSettings, SecretText, ServerSettings, Transport, format_ms};
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_gateway::upstream::{ConnectRequest, Connection, Connector, Upstream, UpstreamFailure};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -89,7 +89,7 @@ impl McpConnector {
         let opened = async {
             let opening = self.opening(&request).await?;
             let redactor = opening.redactor.clone();
-            let session = match eras::open(opening, request.remembered.as_deref()).await {
+            let session = match eras::open(opening, request.remembered.as_deref(), settings.protocol).await {
                 // What it died of is not said to it again.
                 Err(NotOpened::EndedAtDiscover) => eras::greet(self.opening(&request).await?).await,
                 outcome => outcome,
@@ -99,10 +99,10 @@ impl McpConnector {
         match tokio::time::timeout(limit, opened).await {
             // The limit of the greeting itself is the same one: on a busy machine it may be seen first.
             Err(_) | Ok(Err(UpstreamFailure::Timeout { .. })) => {
-                let said = request.log.last(1).pop().map(|line| format!("; its last words: {line}"));
+                let said = request.log.last(1).pop().map(|line| format!("; last stderr line: {line}"));
                 Err(UpstreamFailure::Down(format!(
-                    "it did not come up within {} ms{}",
-                    settings.limits.startup_ms,
+                    "it didn't start within {}{}",
+                    format_ms(settings.limits.startup_ms),
                     said.unwrap_or_default()
                 )))
             }
@@ -166,8 +166,7 @@ impl McpConnector {
     ) -> Result<HttpSettings, UpstreamFailure> {
         let down = |why: &str| UpstreamFailure::Down(why.to_owned());
         let url = references.resolve("url", url).await?;
-        let url =
-            reqwest::Url::parse(&url).map_err(|error| down(&format!("its URL cannot be read: {error}")))?;
+        let url = reqwest::Url::parse(&url).map_err(|error| down(&format!("can't read its URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(down("its URL must begin with http:// or https://"));
         }
@@ -175,9 +174,9 @@ impl McpConnector {
         for (name, value) in headers {
             let value = references.resolve(name, value).await?;
             let name = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| down(&format!("`{name}` is not the name of a header")))?;
+                .map_err(|_| down(&format!("`{name}` isn't a valid header name")))?;
             let mut value = HeaderValue::from_str(&value)
-                .map_err(|_| down(&format!("the header `{name}` has characters that no header may have")))?;
+                .map_err(|_| down(&format!("the header `{name}` has invalid characters")))?;
             value.set_sensitive(true);
             made.insert(name, value);
         }
@@ -244,7 +243,7 @@ impl McpConnector {
         let mut references = References::new(self.secrets.get(&settings.name));
         let url = references.resolve("url", url).await?;
         let url = Url::parse(&url)
-            .map_err(|error| UpstreamFailure::Down(format!("its URL cannot be read: {error}")))?;
+            .map_err(|error| UpstreamFailure::Down(format!("can't read its URL: {error}")))?;
         let login = references.login_settings(oauth).await?;
         Ok((url, login))
     }
@@ -254,7 +253,7 @@ impl McpConnector {
 #[derive(Debug, thiserror::Error)]
 pub enum LoginFailure {
     /// Only servers over HTTP have logins.
-    #[error("`{0}` is a program that we start, which has no login; give it its secrets in `env`")]
+    #[error("`{0}` is a local command and has no login; pass secrets in `env`")]
     NotHttp(String),
     /// Its configuration cannot be resolved.
     #[error(transparent)]

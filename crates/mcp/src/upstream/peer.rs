@@ -287,7 +287,7 @@ fn answer(id: &str, method: &str) -> String {
         other => wire::refusal(
             id,
             -32601,
-            &format!("gristmill does not know `{}`", first_chars(other, METHOD_CHARS_MAX)),
+            &format!("Gristmill doesn't support `{}`", first_chars(other, METHOD_CHARS_MAX)),
         ),
     }
 }

@@ -51,7 +51,7 @@ pub(crate) async fn ask(server: &str, params: &str, redactor: &Redactor, asker: 
         Some(QuestionAnswer::Accept(_)) => json!({ "action": "accept" }),
         Some(QuestionAnswer::Decline) => json!({ "action": "decline" }),
         Some(QuestionAnswer::Cancel) => json!({ "action": "cancel" }),
-        None => declined::with_reason("whoever started the program cannot answer questions of this kind"),
+        None => declined::with_reason("the client can't answer questions of this kind"),
     }
 }
 
@@ -74,7 +74,7 @@ fn read(server: &str, params: &str, redactor: &Redactor) -> Result<Question, Str
     within("the question", params.len(), REQUEST_BYTES_MAX)?;
     let params = redactor.clean_json(params.to_owned());
     let asked: ElicitationParams =
-        serde_json::from_str(&params).map_err(|error| format!("the question cannot be read: {error}"))?;
+        serde_json::from_str(&params).map_err(|error| format!("can't read the question: {error}"))?;
     within("its message", asked.message.len(), MESSAGE_BYTES_MAX)?;
     let kind = match asked.mode.as_deref() {
         None | Some("form") => {
@@ -87,19 +87,19 @@ fn read(server: &str, params: &str, redactor: &Redactor) -> Result<Question, Str
             QuestionKind::Form { schema }
         }
         Some("url") => {
-            let url = page(&asked.url.ok_or("a question of mode url needs a url")?)?;
+            let url = page(&asked.url.ok_or("a question with mode `url` needs a url")?)?;
             let id = asked.elicitation_id.unwrap_or_default();
             within("its elicitationId", id.len(), ID_BYTES_MAX)?;
             QuestionKind::Url { url, id }
         }
-        Some(_) => return Err("gristmill knows questions of mode form and url".to_owned()),
+        Some(_) => return Err("Gristmill supports the modes `form` and `url`".to_owned()),
     };
     Ok(Question { server: server.to_owned(), message: asked.message, asked: kind })
 }
 
 fn within(what: &str, bytes: usize, bytes_max: usize) -> Result<(), String> {
     match bytes > bytes_max {
-        true => Err(format!("{what} has {bytes} bytes; at most {bytes_max} are taken")),
+        true => Err(format!("{what} has {bytes} bytes; the limit is {bytes_max}")),
         false => Ok(()),
     }
 }
@@ -117,12 +117,12 @@ fn is_at_most_deep(value: &Value, depth: usize) -> bool {
 /// As a browser writes it, so that a person sees where it leads.
 fn page(url: &str) -> Result<String, String> {
     within("its url", url.len(), URL_BYTES_MAX)?;
-    let url = Url::parse(url).map_err(|error| format!("its url cannot be read: {error}"))?;
+    let url = Url::parse(url).map_err(|error| format!("can't read its url: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err("its url must begin with https:// or http://".to_owned());
+        return Err("its url must start with https:// or http://".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("its url has a user's name before the host, which hides where it leads".to_owned());
+        return Err("its url has a user name before the host, which hides where it leads".to_owned());
     }
     Ok(url.into())
 }
@@ -159,14 +159,14 @@ mod tests {
         };
         let form = |message: String, schema: Value| json!({ "message": message, "requestedSchema": schema });
         let page = |url: &str| json!({ "mode": "url", "message": "", "url": url, "elicitationId": "7" });
-        check(form("x".repeat(9000), json!({})), "its message has 9000 bytes; at most 8192 are taken");
+        check(form("x".repeat(9000), json!({})), "its message has 9000 bytes; the limit is 8192");
         check(
             form(String::new(), json!({ "title": "x".repeat(70_000) })),
-            "its requestedSchema has 70012 bytes; at most 65536 are taken",
+            "its requestedSchema has 70012 bytes; the limit is 65536",
         );
         check(
             json!({ "message": "", "other": "x".repeat(150_000) }),
-            "the question has 150025 bytes; at most 147456 are taken",
+            "the question has 150025 bytes; the limit is 147456",
         );
         let mut deep = json!({});
         for _ in 0..20 {
@@ -174,19 +174,19 @@ mod tests {
         }
         check(form(String::new(), deep), "its requestedSchema is nested deeper than 16");
         check(json!({ "message": "" }), "a form needs a requestedSchema");
-        check(json!({ "mode": "url", "message": "" }), "a question of mode url needs a url");
-        check(json!({ "mode": "voice", "message": "" }), "gristmill knows questions of mode form and url");
-        check(page("javascript:alert(1)"), "its url must begin with https:// or http://");
-        check(page("file:///etc/passwd"), "its url must begin with https:// or http://");
+        check(json!({ "mode": "url", "message": "" }), "a question with mode `url` needs a url");
+        check(json!({ "mode": "voice", "message": "" }), "Gristmill supports the modes `form` and `url`");
+        check(page("javascript:alert(1)"), "its url must start with https:// or http://");
+        check(page("file:///etc/passwd"), "its url must start with https:// or http://");
         check(
             page("https://bank.example@evil.example/"),
-            "its url has a user's name before the host, which hides where it leads",
+            "its url has a user name before the host, which hides where it leads",
         );
         check(
             page(&format!("https://a.example/{}", "x".repeat(3000))),
-            "its url has 3018 bytes; at most 2048 are taken",
+            "its url has 3018 bytes; the limit is 2048",
         );
-        assert!(reading(&json!([])).is_err_and(|why| why.starts_with("the question cannot be read: ")));
+        assert!(reading(&json!([])).is_err_and(|why| why.starts_with("can't read the question: ")));
     }
 
     #[test]

@@ -42,15 +42,13 @@ pub(crate) fn questions_in(raw: &str) -> Result<Option<InputRequired>, UpstreamF
         return Ok(None);
     }
     let found: InputRequired = serde_json::from_str(raw)
-        .map_err(|error| UpstreamFailure::BadAnswer(format!("its answer cannot be read: {error}")))?;
+        .map_err(|error| UpstreamFailure::BadAnswer(format!("can't read its answer: {error}")))?;
     match found.result_type.as_deref() {
         None | Some("complete") => Ok(None),
         Some("input_required") => Ok(Some(found)),
         Some(other) => {
             let other: String = other.chars().take(60).collect();
-            Err(UpstreamFailure::BadAnswer(format!(
-                "its answer is of a kind that gristmill does not know: {other}"
-            )))
+            Err(UpstreamFailure::BadAnswer(format!("unknown type of answer: {other}")))
         }
     }
 }
@@ -68,16 +66,15 @@ impl InputRequired {
         let bad = |why: String| Err(UpstreamFailure::BadAnswer(why));
         if self.input_requests.len() > REQUESTS_MAX {
             return bad(format!(
-                "it asks {} questions at once; at most {REQUESTS_MAX} are taken",
+                "it asks {} questions at once; the limit is {REQUESTS_MAX}",
                 self.input_requests.len()
             ));
         }
         let mut responses = Map::new();
         for (key, request) in self.input_requests {
             let written = request.to_string();
-            let request: Requested<'_> = serde_json::from_str(&written).map_err(|error| {
-                UpstreamFailure::BadAnswer(format!("its question cannot be read: {error}"))
-            })?;
+            let request: Requested<'_> = serde_json::from_str(&written)
+                .map_err(|error| UpstreamFailure::BadAnswer(format!("can't read its question: {error}")))?;
             let response = match request.method.as_str() {
                 question::ELICITATION => {
                     let params = request.params.map_or("{}", RawValue::get);
@@ -87,7 +84,7 @@ impl InputRequired {
                 "sampling/createMessage" => {
                     return bad(format!("it asked for a model; {}", declined::SAMPLING));
                 }
-                _ => return bad("it asked for something that gristmill does not know".to_owned()),
+                _ => return bad("it asked for something Gristmill doesn't support".to_owned()),
             };
             responses.insert(key, response);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::ServerLimits;
-use gristmill_gateway::ports::BoxFuture;
+use gristmill_gateway::ports::{Asker, BoxFuture};
 use gristmill_gateway::upstream::{ServerFacts, Upstream, UpstreamCall, UpstreamFailure};
 use serde_json::{Map, Value};
 
@@ -131,7 +131,7 @@ impl Session {
         }
         let why = match asker.is_some() {
             true => "it keeps asking questions, however they are answered",
-            false => "it keeps asking questions that nobody is there to answer",
+            false => "it keeps asking questions that nobody can answer",
         };
         Err(UpstreamFailure::BadAnswer(why.to_owned()))
     }
@@ -155,10 +155,11 @@ impl Session {
         self.converse(Request { name: Some(uri), ..request }).await
     }
 
-    async fn prompt(&self, name: &str, arguments: &str) -> Result<String, UpstreamFailure> {
+    async fn prompt(&self, name: &str, arguments: &str, asker: Asker) -> Result<String, UpstreamFailure> {
         let params = Map::from_iter([("name".to_owned(), Value::from(name))]);
         let request = Request::new("prompts/get", params, self.call_limit());
-        self.converse(Request { name: Some(name), arguments: Some(arguments), ..request }).await
+        let (name, arguments, asker) = (Some(name), Some(arguments), Some(asker));
+        self.converse(Request { name, arguments, asker, ..request }).await
     }
 
     fn call_limit(&self) -> Duration {
@@ -195,8 +196,9 @@ impl Upstream for Session {
         &'a self,
         name: &'a str,
         arguments: &'a str,
+        asker: Asker,
     ) -> BoxFuture<'a, Result<String, UpstreamFailure>> {
-        Box::pin(self.prompt(name, arguments))
+        Box::pin(self.prompt(name, arguments, asker))
     }
 
     fn call(&self, call: UpstreamCall) -> BoxFuture<'_, Result<String, UpstreamFailure>> {

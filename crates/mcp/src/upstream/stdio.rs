@@ -66,7 +66,7 @@ impl StdioLink {
     pub(crate) async fn send(&self, message: String) -> Result<(), UpstreamFailure> {
         write(&self.input, &self.peer, message).await.map_err(|error| {
             // A message without its end is none to the server: nothing was sent.
-            let why = self.peer.lost_because().unwrap_or_else(|| format!("it takes no input: {error}"));
+            let why = self.peer.lost_because().unwrap_or_else(|| format!("it doesn't accept input: {error}"));
             UpstreamFailure::Down(why)
         })
     }
@@ -145,7 +145,7 @@ impl Drop for Writing {
             let rest = open.go_on(&message, &mut written);
             match tokio::time::timeout(REST_WAIT, rest).await {
                 Ok(Ok(())) => *place = Some(open),
-                Ok(Err(_)) | Err(_) => peer.lose("it does not read what it is sent"),
+                Ok(Err(_)) | Err(_) => peer.lose("it doesn't read its input"),
             }
         });
     }
@@ -190,7 +190,8 @@ impl Reader {
             }
         }
         let why = self.process.ended().await;
-        let said = self.log.last(1).pop().map(|line| format!("; its last words: {line}")).unwrap_or_default();
+        let said =
+            self.log.last(1).pop().map(|line| format!("; last stderr line: {line}")).unwrap_or_default();
         self.peer.lose(&format!("{why}{said}"));
     }
 
@@ -250,13 +251,13 @@ impl Reader {
         self.garbage += 1;
         if self.garbage <= GARBAGE_LINES_MAX {
             let text = self.redactor.clean(text);
-            self.log.line(&format!("[on its output, not a message] {text}"));
+            self.log.line(&format!("[stdout, not a message] {text}"));
         }
     }
 
     fn too_long(&mut self, beginning: &[u8], end: &[u8], bytes: usize) {
         let id = wire::id_of_fragments(&String::from_utf8_lossy(beginning), &String::from_utf8_lossy(end));
-        self.log.line(&format!("[a message of {bytes} bytes was too long to be taken]"));
+        self.log.line(&format!("[skipped a message of {bytes} bytes: too long]"));
         let reply: Reply = Err(ReplyError::TooLarge);
         if let Some(id) = id {
             self.peer.end(id, reply);

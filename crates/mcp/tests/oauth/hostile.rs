@@ -36,7 +36,7 @@ async fn endpoints_at_unsafe_addresses_are_refused() {
         ("https://me:pass@login.example/x", "it has a user name"),
         ("https://0/x", "it leads to a reserved address"),
         ("data:text/html,x", "it names no host"),
-        ("not a url", "is not a URL"),
+        ("not a url", "isn't a URL"),
     ];
     let endpoints =
         ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"];
@@ -117,7 +117,7 @@ async fn a_login_address_with_our_parameters_in_it_is_refused() {
         let address = format!("{}/authorize?{parameter}", world.server.base);
         world.server.script(|ways| ways.metadata = laid_over("authorization_endpoint", json!(address)));
         let error = world.refused_login().await;
-        assert!(error.to_string().contains("parameters in it that are ours to set"), "{error}");
+        assert!(error.to_string().contains("sets parameters that only Gristmill may set"), "{error}");
     }
 }
 
@@ -176,7 +176,7 @@ async fn a_server_that_says_nothing_is_not_waited_for() {
         world.network.timeout = Duration::from_millis(300);
         let error = world.refused_login().await;
         assert!(
-            error.may_pass() && error.to_string().ends_with("did not answer within 0.3 s"),
+            error.may_pass() && error.to_string().ends_with("didn't answer within 0.3 s"),
             "{path}: {error}"
         );
     }
@@ -207,7 +207,7 @@ async fn a_code_is_not_sent_on_even_within_the_origin() {
     let script = with_canned("/token", Canned::Redirect(307, "/elsewhere".to_owned()));
     let world = World::new("redirect-near", script).await;
     let error = world.refused_login().await.to_string();
-    assert!(error.ends_with("answers with a redirect, which is not followed here"), "{error}");
+    assert!(error.ends_with("sent a redirect, which isn't followed here"), "{error}");
     assert_eq!(world.server.seen_at("/elsewhere").len(), 0);
 }
 

@@ -34,7 +34,7 @@ async fn a_user_logs_in_and_the_server_takes_the_token() {
     let outcome = world.login_with(&|url| browser.open(url), LoginRequest::TIME_LIMIT).await;
     assert_eq!(outcome.expect("logged in"), granted(&world, &["read", "write"]));
     let (url, page) = browser.visit().await;
-    assert!(page.contains("<p>You are logged in; you can close this window.</p>"), "{page}");
+    assert!(page.contains("<p>You're logged in. You can close this window.</p>"), "{page}");
     assert!(page.contains("default-src 'none'") && page.contains("no-store"), "{page}");
     let asked = query(&url);
     assert_eq!(asked["code_challenge_method"], "S256");
@@ -110,7 +110,7 @@ async fn a_user_who_says_no_is_not_logged_in() {
     let error = error.expect_err("denied");
     assert_eq!(error.to_string(), "the login server of `crm` refused the login: access_denied");
     let (_, page) = browser.visit().await;
-    assert!(page.contains("You are not logged in."), "{page}");
+    assert!(page.contains("You're not logged in."), "{page}");
     assert_eq!(world.source().bearer().await.expect("no error"), None);
 }
 
@@ -132,7 +132,7 @@ async fn answers_that_are_not_this_logins_change_nothing() {
             let idle = tokio::net::TcpStream::connect(address).await.expect("connected");
             let page = browse(url).await;
             drop(idle);
-            (statuses, page.contains("You are logged in;"))
+            (statuses, page.contains("You're logged in."))
         }));
         true
     };
@@ -151,8 +151,8 @@ async fn an_answer_in_another_login_servers_name_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the login for server `crm` is refused: it should be with {expected}, \
-             and https://evil.example answered"
+            "refused the login for server `crm`: expected {expected}, \
+             but https://evil.example answered"
         )
     );
     assert_eq!(world.server.seen_at("/token").len(), 0);
@@ -222,5 +222,5 @@ async fn a_port_that_is_taken_is_named() {
     let mut world = World::new("login-port", Script::default()).await;
     world.settings.callback_port = Some(port);
     let error = world.refused_login().await.to_string();
-    assert!(error.contains(&format!("({port}, as `oauth.callback_port` says")), "{error}");
+    assert!(error.contains(&format!("({port}, from `oauth.callback_port`")), "{error}");
 }

@@ -118,7 +118,7 @@ async fn a_revoked_login_says_log_in_again_and_is_not_tried_again() {
     world.check_clean(&error);
     assert_eq!(
         error.to_string(),
-        "the login to `crm` was not renewed by its login server (invalid_grant: (secret) is of no use); \
+        "the login server of `crm` didn't renew the login (invalid_grant: (secret) is of no use); \
          log in again: gristmill login crm"
     );
     assert_eq!(source.bearer().await.expect_err("still over").to_string(), error.to_string());
@@ -153,7 +153,7 @@ async fn a_refused_token_is_renewed_once() {
     let error = source.refused(Some(&second), challenge).await.expect_err("enough");
     assert_eq!(
         error.to_string(),
-        "server `crm` refuses the login, though it was renewed just now; log in again: gristmill login crm"
+        "server `crm` refuses the login, even though it was just renewed; log in again: gristmill login crm"
     );
     assert_eq!(offered(&world), ["refresh-s3cret-1"]);
     // Much later it may be worth another try.
@@ -178,7 +178,7 @@ async fn missing_rights_are_named_and_asked_for_at_the_next_login() {
     let error = source.refused(Some(&used), challenge).await.expect_err("more rights");
     assert_eq!(
         error.to_string(),
-        "server `crm` wants more rights than the login has (admin, delete); log in again: gristmill login crm"
+        "server `crm` wants more permissions than the login has (admin, delete); log in again: gristmill login crm"
     );
     assert_eq!(offered(&world).len(), 0);
     let granted = world.login().await.expect("logged in");
@@ -289,7 +289,7 @@ async fn a_damaged_file_is_an_error_and_not_a_lost_login() {
     std::fs::write(world.store().path(), &good[..good.len() / 2]).expect("written");
     let error = source.bearer().await.expect_err("damaged");
     world.check_clean(&error);
-    assert!(error.to_string().ends_with("is damaged; move it away and log in again"), "{error}");
+    assert!(error.to_string().ends_with("is damaged; delete it and log in again"), "{error}");
     let error = world.refused_login().await;
     assert!(matches!(error, LoginError::Store(_)), "{error}");
     assert_eq!(world.server.seen_at("/authorize").len(), 1);

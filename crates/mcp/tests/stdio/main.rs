@@ -160,15 +160,15 @@ async fn every_broken_line_is_answered_and_the_next_one_works() {
     pipes.open().await;
     let none = || Value::Null;
     pipes.refuses(b"{", none(), -32700, "parse error: EOF while parsing an object at line 1 column 1").await;
-    pipes.refuses(b"{\"a\":\"\xff\"}", none(), -32700, "parse error: not UTF-8 from byte 7 on").await;
+    pipes.refuses(b"{\"a\":\"\xff\"}", none(), -32700, "parse error: not UTF-8 at byte 7").await;
     pipes.refuses(b"hello", none(), -32700, "parse error: expected value at line 1 column 1").await;
-    pipes.refuses(b"[]", none(), -32600, "batches are not taken; send one message at a time").await;
+    pipes.refuses(b"[]", none(), -32600, "batches aren't supported; send one message at a time").await;
     let deep = b"[".repeat(9000);
     pipes.refuses(&deep, none(), -32600, "arrays and objects are nested deeper than 127 levels").await;
     let long = b"x".repeat(10_001);
-    pipes.refuses(&long, none(), -32600, "a line of more than 10000 bytes was skipped").await;
+    pipes.refuses(&long, none(), -32600, "skipped a line of more than 10000 bytes").await;
     let unknown = plain(5, "tools/lst", json!({}));
-    let says = "there is no method `tools/lst`; did you mean `tools/list`?";
+    let says = "unknown method `tools/lst`; did you mean `tools/list`?";
     pipes.refuses(unknown.as_bytes(), json!(5), -32601, says).await;
     let wrong = plain(6, "tools/call", json!({ "name": 1 }));
     let says = "tools/call: `params.name` must be a string, not a number";
@@ -192,7 +192,7 @@ async fn nothing_before_the_opening_can_prevent_it() {
     pipes.send("nonsense").await;
     assert_eq!(pipes.error().await.1, -32700);
     pipes.send(plain(4, "tools/list", json!({}))).await;
-    let says = "send `initialize` first, or from 2026-07-28 on the version in each request's `_meta`";
+    let says = "send `initialize` first, or from 2026-07-28 on, the version in each request's `_meta`";
     assert_eq!(pipes.error().await, (json!(4), -32600, says.to_owned()));
     pipes.send(plain(5, "server/discover", json!({}))).await;
     let (id, code, _) = pipes.error().await;
@@ -251,7 +251,7 @@ async fn a_cancelled_request_is_not_waited_for_and_its_id_is_free_again() {
     pipes.send(&slow).await;
     pipes.handler.slow_begun().await;
     pipes.send(&slow).await;
-    let says = "a request with the id 2 is still under way; take another id";
+    let says = "a request with the id 2 is still running; use another id";
     assert_eq!(pipes.error().await, (json!(2), -32600, says.to_owned()));
     let cancelled =
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } });

@@ -31,6 +31,7 @@ impl Readables {
                 page(id, params, "prompts", vec![review, json!({ "name": "greet.me" })]);
             }
             "resources/read" => read(id, params["uri"].as_str().unwrap_or_default()),
+            "prompts/get" if asks_first(id, params) => {}
             "prompts/get" => {
                 let link = json!({ "type": "resource_link", "uri": "file:///notes.txt", "name": "notes" });
                 let told =
@@ -42,6 +43,27 @@ impl Readables {
             _ => refuse(id, -32601, "Method not found"),
         }
     }
+}
+
+/// A prompt with the argument `ask` asks that of the user before it is filled in, as modern servers do; the
+/// answers are then what it says.
+fn asks_first(id: &Value, params: &Map<String, Value>) -> bool {
+    let Some(message) = params.get("arguments").and_then(|arguments| arguments["ask"].as_str()) else {
+        return false;
+    };
+    match params.get("inputResponses") {
+        Some(responses) => {
+            let content = json!({ "type": "text", "text": responses.to_string() });
+            reply(id, &json!({ "messages": [{ "role": "user", "content": content }] }));
+        }
+        None => {
+            let schema = json!({ "type": "object", "properties": { "size": { "type": "integer" } } });
+            let params = json!({ "message": message, "requestedSchema": schema });
+            let requests = json!({ "one": { "method": "elicitation/create", "params": params } });
+            reply(id, &json!({ "resultType": "input_required", "inputRequests": requests }));
+        }
+    }
+    true
 }
 
 fn page(id: &Value, params: &Map<String, Value>, key: &str, things: Vec<Value>) {

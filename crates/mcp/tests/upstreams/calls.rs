@@ -61,7 +61,7 @@ async fn a_call_lost_in_a_crash_says_whether_to_try_again() {
     let check = async |tool: &str, retry_safe: bool, advice: &str| {
         let outcome = world.call(&format!("a.{tool}"), json!({ "code": 7, "words": "boom" })).await;
         let message = format!(
-            "`a` was lost while it worked on {tool}: the server ended with exit code 7; its last words: boom; {advice}"
+            "`a` was lost while it worked on {tool}: the server exited with code 7; last stderr line: boom; {advice}"
         );
         assert_eq!(parts(outcome.expect_err("it crashed")), (Code::CallLost, message, retry_safe));
     };

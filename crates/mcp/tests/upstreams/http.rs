@@ -146,14 +146,10 @@ async fn an_answer_that_is_cut_off_for_good_is_lost() {
         assert_eq!(outcome, Err(UpstreamFailure::Lost(why.to_owned())));
         assert_eq!(http.wait_for(1, is_call).await.len(), 1, "it is not sent twice");
     };
-    let closed = "the server closed the connection before it answered";
+    let closed = "the server closed the connection without answering";
     check(|| Answer::Events(String::new()), closed).await;
     check(|| Answer::Events("retry: 1\nid: 7\ndata: {}\n\n".to_owned()), closed).await;
-    check(
-        || Answer::Cut("{\"jsonrpc\"".to_owned()),
-        "the server closed the connection in the middle of its answer",
-    )
-    .await;
+    check(|| Answer::Cut("{\"jsonrpc\"".to_owned()), "the server closed the connection mid-answer").await;
 }
 
 async fn an_ended_session_is_lost_and_nothing_was_sent() {
@@ -242,18 +238,18 @@ async fn errors_of_http_are_said_with_their_words() {
     .await;
     check(
         |_| Answer::Whole(200, vec![("content-type", "text/html".to_owned())], b"<html>Hi</html>".to_vec()),
-        bad("its answer is no message: <html>Hi</html>"),
+        bad("its answer isn't a message: <html>Hi</html>"),
     )
     .await;
-    check(|_| Answer::empty(202), bad("its answer is no message: ")).await;
+    check(|_| Answer::empty(202), bad("its answer isn't a message: ")).await;
     check(
         |_| Answer::json(&json!({ "id": 12345, "result": {} })),
-        bad(r#"its answer is no message: {"id":12345,"result":{}}"#),
+        bad(r#"its answer isn't a message: {"id":12345,"result":{}}"#),
     )
     .await;
     check(
         |seen| Answer::json(&json!({ "id": seen.message["id"], "result": null })),
-        bad("it answered with neither a result nor an error"),
+        bad("it sent neither a result nor an error"),
     )
     .await;
 }
@@ -314,7 +310,7 @@ async fn a_redirect_to_another_origin_is_not_followed() {
     .await;
     let (outcome, _, _) = try_connect(over_http("a", &format!("{}/away", http.origin)), None).await;
     let words = format!(
-        "it answered HTTP 307: it redirects to {}, which is not followed; write its URL there if you trust it",
+        "it answered HTTP 307: it redirects to {}, which isn't followed; if you trust it, use that URL",
         other.origin
     );
     assert_eq!(outcome.err(), Some(UpstreamFailure::BadAnswer(words)));
@@ -331,7 +327,7 @@ async fn a_server_that_is_not_there_is_down() {
     let (outcome, _, _) = try_connect(over_http("a", &url), None).await;
     match outcome.err() {
         Some(UpstreamFailure::Down(why)) => {
-            assert!(why.starts_with("it cannot be reached: ") && !why.contains(SECRET), "{why}");
+            assert!(why.starts_with("can't connect: ") && !why.contains(SECRET), "{why}");
         }
         other => panic!("{other:?}"),
     }
@@ -352,7 +348,7 @@ async fn a_server_that_goes_away_is_lost() {
     let later = server.call("echo", json!({})).await;
     assert!(matches!(later, Err(UpstreamFailure::Down(_))), "{later:?}");
     let why = server.upstream.lost().await;
-    assert!(why.starts_with("it cannot be reached: "), "{why}");
+    assert!(why.starts_with("can't connect: "), "{why}");
 }
 
 async fn two_hundred_calls_at_once_are_answered_right() {

@@ -85,7 +85,7 @@ async fn what_is_no_message_is_ignored_and_logged() {
     server.upstream.list_tools().await.expect("tools");
     let answer = server.print(&["Loading…", "", "\t", "[1,", r#"{"jsonrpc":"2.0","id":$ID,"result":{}}"#]);
     assert_eq!(answer.await.as_deref(), Ok("{}"));
-    let logged = |text: &str| format!("[on its output, not a message] {text}");
+    let logged = |text: &str| format!("[stdout, not a message] {text}");
     let expected = [
         "Listening on port 3000",
         "bytes that are no text",
@@ -109,7 +109,7 @@ async fn a_line_of_100_megabytes_is_skipped() {
     let server = connect(scripted("a", &[])).await;
     let flooded = server.value("flood", json!({ "bytes": 100_000_000, "id": "none" })).await;
     assert_eq!(flooded, "flooded");
-    assert_eq!(server.log.last(50), ["[a message of 100000000 bytes was too long to be taken]"]);
+    assert_eq!(server.log.last(50), ["[skipped a message of 100000000 bytes: too long]"]);
 }
 
 async fn an_answer_that_is_too_large_ends_its_call_only() {
@@ -153,7 +153,7 @@ async fn errors_and_broken_answers_end_their_call_at_once() {
     )
     .await;
     check(r#"{"id":$ID,"error":{"message":{"$serde_json::private::RawValue":"[]"}}}"#, refused(0, "")).await;
-    let empty = "it answered with neither a result nor an error";
+    let empty = "it sent neither a result nor an error";
     check(r#"{"id":$ID,"result":null}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
     check(r#"{"jsonrpc":"2.0","id":$ID}"#, UpstreamFailure::BadAnswer(empty.to_owned())).await;
 }
@@ -207,7 +207,7 @@ async fn progress_prolongs_a_call_and_is_passed_on() {
 async fn a_server_that_dies_in_a_call_is_lost_with_its_last_words() {
     let server = connect(scripted("a", &[])).await;
     let outcome = server.call("crash", json!({ "code": 7, "words": "out of memory" })).await;
-    let why = "the server ended with exit code 7; its last words: out of memory";
+    let why = "the server exited with code 7; last stderr line: out of memory";
     assert_eq!(outcome, Err(UpstreamFailure::Lost(why.to_owned())));
     assert_eq!(server.upstream.lost().await, why);
     // Nothing of a later call is sent, and the caller may try another connection.
@@ -228,7 +228,7 @@ async fn a_flood_on_standard_error_does_no_harm() {
 
 async fn a_server_that_closes_its_output_is_lost_while_it_lives_on() {
     let server = connect(scripted("a", &[])).await;
-    let why = "the server closed its output";
+    let why = "the server closed its stdout";
     let outcome = server.call("close_output", json!({})).await;
     assert_eq!(outcome, Err(UpstreamFailure::Lost(why.to_owned())));
     assert_eq!(server.upstream.lost().await, why);
@@ -241,9 +241,9 @@ async fn a_server_that_stops_reading_is_lost_and_not_waited_for() {
     // More than a pipe holds.
     let outcome = server.call("echo", json!({ "text": "x".repeat(1_000_000) })).await;
     assert_eq!(outcome, Err(UpstreamFailure::Timeout { limit_ms: 3000 }));
-    assert_eq!(server.upstream.lost().await, "it does not read what it is sent");
+    assert_eq!(server.upstream.lost().await, "it doesn't read its input");
     let later = server.call("echo", json!({})).await;
-    assert_eq!(later, Err(UpstreamFailure::Down("it does not read what it is sent".to_owned())));
+    assert_eq!(later, Err(UpstreamFailure::Down("it doesn't read its input".to_owned())));
     server.upstream.close().await;
 }
 
@@ -258,34 +258,34 @@ async fn what_a_server_asks_for_is_answered() {
     };
     check("ping", json!(0), json!({ "result": {} })).await;
     check("roots/list", json!("r-1"), json!({ "result": { "roots": [] } })).await;
-    let reason = "gristmill has no user to ask while a program runs";
+    let reason = "Gristmill has no user to ask right now";
     let declined = json!({ "action": "decline", "_meta": { "reason": reason } });
     check("elicitation/create", json!(-5), json!({ "result": declined })).await;
-    let message = "sampling is declined: gristmill lends no model to servers";
+    let message = "sampling declined: Gristmill doesn't lend a model to servers";
     check("sampling/createMessage", json!("x"), json!({ "error": { "code": -1, "message": message } })).await;
-    let unknown = json!({ "code": -32601, "message": "gristmill does not know `tasks/list`" });
+    let unknown = json!({ "code": -32601, "message": "Gristmill doesn't support `tasks/list`" });
     check("tasks/list", json!(1), json!({ "error": unknown })).await;
 }
 
 async fn a_modern_servers_questions_are_declined() {
     let server = connect(scripted("a", &["modern"])).await;
-    let reason = "gristmill has no user to ask while a program runs";
+    let reason = "Gristmill has no user to ask right now";
     let declined = json!({ "one": { "action": "decline", "_meta": { "reason": reason } } });
     let answer = server.value("question", json!({ "method": "elicitation/create" })).await;
     assert_eq!(answer, json!([declined, "where we were"]));
     let answer = server.value("question", json!({ "method": "roots/list" })).await;
     assert_eq!(answer, json!([{ "one": { "roots": [] } }, "where we were"]));
     let failed = async |method: &str| server.call("question", json!({ "method": method })).await;
-    let why = "it asked for a model; sampling is declined: gristmill lends no model to servers";
+    let why = "it asked for a model; sampling declined: Gristmill doesn't lend a model to servers";
     let sampled = failed("sampling/createMessage").await;
     assert_eq!(sampled, Err(UpstreamFailure::BadAnswer(why.to_owned())));
-    let why = "it asked for something that gristmill does not know";
+    let why = "it asked for something Gristmill doesn't support";
     assert_eq!(failed("other").await, Err(UpstreamFailure::BadAnswer(why.to_owned())));
     let again = r#"{"id":$ID,"result":{"resultType":"input_required","inputRequests":{}}}"#;
-    let why = "it keeps asking questions that nobody is there to answer";
+    let why = "it keeps asking questions that nobody can answer";
     assert_eq!(server.print(&[again]).await, Err(UpstreamFailure::BadAnswer(why.to_owned())));
     let task = r#"{"id":$ID,"result":{"resultType":"task","task":{}}}"#;
-    let why = "its answer is of a kind that gristmill does not know: task";
+    let why = "unknown type of answer: task";
     assert_eq!(server.print(&[task]).await, Err(UpstreamFailure::BadAnswer(why.to_owned())));
 }
 
@@ -317,12 +317,12 @@ async fn secrets_come_back_as_their_names() {
     let tools = server.upstream.list_tools().await.expect("tools").join("\n");
     assert!(tools.contains(&format!("signed in with {SHOWN}")) && !tools.contains(SECRET), "{tools}");
     let crashed = server.call("crash", json!({ "words": format!("bad {SECRET}"), "code": 1 })).await;
-    let why = format!("the server ended with exit code 1; its last words: bad {SHOWN}");
+    let why = format!("the server exited with code 1; last stderr line: bad {SHOWN}");
     assert_eq!(crashed, Err(UpstreamFailure::Lost(why)));
     let mut logged = server.log.last(50);
     logged.sort();
-    let expected = ["[on its output, not a message] on output: ", "bad ", "on error: "]
-        .map(|text| format!("{text}{SHOWN}"));
+    let expected =
+        ["[stdout, not a message] on output: ", "bad ", "on error: "].map(|text| format!("{text}{SHOWN}"));
     assert_eq!(logged, expected);
 
     let (outcome, _, _) = try_connect(scripted("a", &["refuse-initialize-with=GIVEN"]), None).await;

@@ -93,7 +93,7 @@ async fn a_server_is_looked_at_behind_if_that_is_wanted() {
 async fn a_server_that_is_down_is_named_as_down() {
     let world = World::start(vec![scripted("a", &["crash-at-start=no config"]), scripted("b", &[])]);
     world.upstreams.known().await;
-    let why = "the server ended with exit code 3; its last words: no config";
+    let why = "the server exited with code 3; last stderr line: no config";
     assert_eq!(world.state("a"), ServerState::Down(why.to_owned()));
     let outcome = world.call("a.anything", json!({})).await.expect_err("it is down");
     let message = format!("the server `a` is down: {why}");
@@ -141,7 +141,7 @@ async fn was_there_once(now: &[&str]) -> World {
 async fn a_kept_server_that_does_not_start_is_down_and_its_call_was_not_made() {
     let world = was_there_once(&["crash-at-start=no database"]).await;
     let outcome = world.call("a.crash", json!({})).await.expect_err("it is down");
-    let why = "the server ended with exit code 3; its last words: no database";
+    let why = "the server exited with code 3; last stderr line: no database";
     assert_eq!(parts(outcome), (Code::ServerDown, format!("the server `a` is down: {why}"), true));
     assert_eq!(world.state("a"), ServerState::Down(why.to_owned()));
     world.stop().await;
@@ -191,7 +191,7 @@ async fn a_http_server_that_goes_away_is_shown_as_down() {
     assert!(matches!(code, Code::ServerDown | Code::CallLost), "{code:?} {message}");
     let (code, message, retry_safe) = parts(world.call("a.other", json!({})).await.expect_err("it is gone"));
     assert_eq!((code, retry_safe), (Code::ServerDown, true), "{message}");
-    assert!(message.starts_with("the server `a` is down: it cannot be reached: "), "{message}");
+    assert!(message.starts_with("the server `a` is down: can't connect: "), "{message}");
     assert!(matches!(world.state("a"), ServerState::Down(_)), "{:?}", world.state("a"));
 }
 

@@ -31,7 +31,7 @@ cases![
     a_modern_server_that_never_stops_asking_is_given_up,
 ];
 
-const NOBODY: &str = "gristmill has no user to ask while a program runs";
+const NOBODY: &str = "Gristmill has no user to ask right now";
 
 fn accepted() -> Person {
     Person::who_says(QuestionAnswer::Accept(Some(json!({ "name": "Ada" }))))
@@ -119,7 +119,7 @@ async fn a_page_is_asked_of_whoever_can_go_there() {
         let question = Question { server: "a".to_owned(), message: "Pay".to_owned(), asked };
         assert_eq!(person.asked(), [question]);
         let other = Person::who_only_fills_in_forms(QuestionAnswer::Accept(None));
-        let reason = "whoever started the program cannot answer questions of this kind";
+        let reason = "the client can't answer questions of this kind";
         let declined = json!({ "action": "decline", "_meta": { "reason": reason } });
         assert_eq!((answer_to(&server, &other, &page()).await, other.asked()), (declined, vec![]));
     }
@@ -152,7 +152,7 @@ async fn questions_of_one_program_with_several_calls_are_asked() {
 async fn questions_that_may_be_of_several_programs_are_declined() {
     let server = connect_to_ask(scripted("a", &[])).await;
     let (one, other) = (accepted(), accepted());
-    let reason = "several programs are calling this server, and it does not say which of them it asks";
+    let reason = "several programs are calling this server, and it doesn't say which one it's asking";
     let declined = json!({ "action": "decline", "_meta": { "reason": reason } });
     assert_eq!(asked_beside(&server, &one, &other, false).await, declined);
     assert_eq!((one.asked(), other.asked()), (vec![], vec![]));
@@ -252,11 +252,11 @@ async fn questions_that_are_too_large_or_odd_are_not_asked() {
             assert_eq!(answer_to(&server, &person, &params).await, declined);
         };
         let large = json!({ "message": "x".repeat(9000), "requestedSchema": {} });
-        check(large, "its message has 9000 bytes; at most 8192 are taken").await;
+        check(large, "its message has 9000 bytes; the limit is 8192").await;
         let large = json!({ "message": "", "requestedSchema": { "title": "x".repeat(70_000) } });
-        check(large, "its requestedSchema has 70012 bytes; at most 65536 are taken").await;
+        check(large, "its requestedSchema has 70012 bytes; the limit is 65536").await;
         let file = json!({ "mode": "url", "message": "", "url": "file:///etc/passwd" });
-        check(file, "its url must begin with https:// or http://").await;
+        check(file, "its url must start with https:// or http://").await;
         check(json!({ "message": "" }), "a form needs a requestedSchema").await;
         assert_eq!(person.asked(), []);
     }
@@ -273,7 +273,7 @@ async fn questions_are_bounded_in_number() {
         let ninth = json!({ "message": request("ninth", &form()) });
         server.value_with(&asker, "ask", ninth).await["result"].clone()
     };
-    let reason = "8 questions are waiting already";
+    let reason = "8 questions are already waiting";
     tokio::select! {
         outcome = server.upstream.call(first) => panic!("it has no answer: {outcome:?}"),
         answer = ninth => assert_eq!(answer, json!({ "action": "decline", "_meta": { "reason": reason } })),
@@ -327,6 +327,6 @@ async fn a_modern_server_that_never_stops_asking_is_given_up() {
     assert_eq!((endless, person.asked().len()), (Err(UpstreamFailure::BadAnswer(why)), 16));
     let many: serde_json::Map<String, Value> =
         (0..9).map(|number| (number.to_string(), requests["one"].clone())).collect();
-    let why = "it asks 9 questions at once; at most 8 are taken".to_owned();
+    let why = "it asks 9 questions at once; the limit is 8".to_owned();
     assert_eq!(outcome(json!({ "requests": many })).await, Err(UpstreamFailure::BadAnswer(why)));
 }

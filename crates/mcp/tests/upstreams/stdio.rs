@@ -1,5 +1,6 @@
 //! Connections over stdio: how they are begun, and what is listed.
 
+use gristmill_gateway::domain::{Protocol, ServerSettings};
 use gristmill_gateway::upstream::{ServerFacts, UpstreamFailure};
 use serde_json::{Value, json};
 
@@ -9,6 +10,7 @@ use crate::world::{call_of, connect, limited, scripted, try_connect};
 cases![
     every_handshake_version_is_agreed_on,
     a_modern_server_is_spoken_to_without_a_handshake,
+    a_configured_version_is_the_only_one_that_is_tried,
     an_unknown_version_is_refused_by_its_number,
     a_server_that_is_silent_to_discover_is_greeted,
     a_server_that_dies_of_discover_is_started_again_and_greeted,
@@ -55,9 +57,25 @@ async fn a_modern_server_is_spoken_to_without_a_handshake() {
     }
 }
 
+async fn a_configured_version_is_the_only_one_that_is_tried() {
+    let with = |behavior: &str, protocol: Protocol| ServerSettings {
+        protocol: Some(protocol),
+        ..scripted("a", &[behavior])
+    };
+    // It would die of being asked what it speaks.
+    let (upstream, _, _) =
+        try_connect(with("exit-at-discover", Protocol::V20251125), Some("2026-07-28")).await;
+    assert_eq!(*upstream.expect("a connection").facts(), facts("2025-11-25"));
+    let (upstream, _, _) = try_connect(with("modern", Protocol::V20260728), Some("2025-11-25")).await;
+    assert_eq!(*upstream.expect("a connection").facts(), facts("2026-07-28"));
+    // It would speak with a handshake.
+    let (outcome, _, _) = try_connect(with("version=2025-06-18", Protocol::V20260728), None).await;
+    assert!(outcome.is_err(), "nothing else was tried");
+}
+
 async fn an_unknown_version_is_refused_by_its_number() {
     let (outcome, _, _) = try_connect(scripted("a", &["version=1999-01-01"]), None).await;
-    let why = "it speaks protocol version 1999-01-01, which gristmill does not";
+    let why = "it speaks protocol version 1999-01-01, which Gristmill doesn't support";
     assert_eq!(outcome.err(), Some(UpstreamFailure::BadAnswer(why.to_owned())));
 }
 
@@ -92,14 +110,14 @@ async fn a_server_that_is_slow_to_start_is_waited_for() {
 async fn a_server_that_says_nothing_is_given_up_at_its_limit() {
     let settings = limited(scripted("a", &["silent"]), |limits| limits.startup_ms = 3000);
     let (outcome, _, _) = try_connect(settings, None).await;
-    let why = "it did not come up within 3000 ms";
+    let why = "it didn't start within 3 s";
     assert_eq!(outcome.err(), Some(UpstreamFailure::Down(why.to_owned())));
 }
 
 async fn a_server_that_crashes_at_its_start_is_quoted() {
     let (outcome, _, _) = try_connect(scripted("a", &["crash-at-start=no config at /x"]), None).await;
     let why = outcome.err().expect("it crashed").to_string();
-    assert_eq!(why, "the server ended with exit code 3; its last words: no config at /x");
+    assert_eq!(why, "the server exited with code 3; last stderr line: no config at /x");
 }
 
 async fn a_program_that_is_not_there_is_named() {
@@ -111,7 +129,7 @@ async fn a_program_that_is_not_there_is_named() {
         cwd: None,
     };
     let (outcome, _, _) = try_connect(settings, None).await;
-    let why = "the program `no-such-program-anywhere` is not there; install it, or write its full path";
+    let why = "command `no-such-program-anywhere` not found; install it, or use its full path";
     assert_eq!(outcome.err(), Some(UpstreamFailure::Down(why.to_owned())));
 }
 

@@ -215,7 +215,7 @@ impl World {
 
     /// The whole result of filling in a prompt.
     pub async fn get_prompt(&self, name: &str, arguments: Map<String, Value>) -> Result<Value, ToolFailure> {
-        self.document(DoorRequest::GetPrompt { name: name.to_owned(), arguments }).await
+        self.document(DoorRequest::GetPrompt { name: name.to_owned(), arguments, asker: Asker::none() }).await
     }
 
     async fn document(&self, request: DoorRequest) -> Result<Value, ToolFailure> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gristmill_domain::catalogue::ToolDefinition;
 use serde_json::Value;
 
-use super::resolve::{Resolved, Target, ToolTarget};
-use crate::ports::{CallWatcher, ToolFailure};
+use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
+use crate::ports::{Asker, CallWatcher, ToolFailure};
 use crate::upstream::connection::UpstreamCall;
 use crate::upstream::parameter_headers::parameter_headers;
 use crate::upstream::server::Server;
@@ -31,6 +31,7 @@ pub(super) enum Outgoing {
         name: String,
         /// A JSON object.
         arguments: String,
+        asker: Asker,
     },
 }
 
@@ -51,8 +52,8 @@ pub(super) fn check(resolved: Resolved) -> Result<Checked, ToolFailure> {
     let outgoing = match target {
         Target::Tool(tool) => checked_tool(tool)?,
         Target::Resource(uri) => Outgoing::Resource(uri),
-        Target::Prompt(name, arguments) => {
-            Outgoing::Prompt { name, arguments: Value::Object(arguments).to_string() }
+        Target::Prompt(PromptTarget { name, arguments, asker }) => {
+            Outgoing::Prompt { name, arguments: Value::Object(arguments).to_string(), asker }
         }
     };
     Ok(Checked { server, outgoing, watcher })

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::ports::{CallWatcher, RequestKind, ToolCall};
+use crate::ports::{Asker, CallWatcher, RequestKind, ToolCall};
 
 /// What can be asked of a server, in names of ours. There is nothing else.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub enum DoorRequest {
         /// As `server.prompt`.
         name: String,
         arguments: Map<String, Value>,
+        /// Who answers what the server asks before it does.
+        asker: Asker,
     },
 }
 

@@ -33,8 +33,14 @@ pub(super) enum Target {
     Tool(ToolTarget),
     /// By its own URI.
     Resource(String),
-    /// By its own name.
-    Prompt(String, Map<String, Value>),
+    Prompt(PromptTarget),
+}
+
+pub(super) struct PromptTarget {
+    /// Its own name.
+    pub name: String,
+    pub arguments: Map<String, Value>,
+    pub asker: Asker,
 }
 
 pub(super) struct ToolTarget {
@@ -52,7 +58,7 @@ impl Target {
         match self {
             Target::Tool(tool) => &tool.definition.name,
             Target::Resource(uri) => uri,
-            Target::Prompt(name, _) => name,
+            Target::Prompt(prompt) => &prompt.name,
         }
     }
 }
@@ -66,9 +72,9 @@ pub(super) async fn resolve(
     match request {
         DoorRequest::CallTool(call) => tool(registry, seen, call).await,
         DoorRequest::ReadResource { uri, watcher } => resource(registry, &uri, watcher),
-        DoorRequest::GetPrompt { name, arguments } => {
+        DoorRequest::GetPrompt { name, arguments, asker } => {
             registry.known_soon().await;
-            prompt(registry, &name, arguments)
+            prompt(registry, &name, arguments, asker)
         }
     }
 }
@@ -151,7 +157,12 @@ fn resource(registry: &Registry, uri: &str, watcher: CallWatcher) -> Result<Reso
     Ok(Resolved { server: Arc::clone(server), target: Target::Resource(asked.uri), watcher })
 }
 
-fn prompt(registry: &Registry, name: &str, arguments: Map<String, Value>) -> Result<Resolved, ToolFailure> {
+fn prompt(
+    registry: &Registry,
+    name: &str,
+    arguments: Map<String, Value>,
+    asker: Asker,
+) -> Result<Resolved, ToolFailure> {
     let found = registry.servers().iter().find_map(|server| {
         let own = name.strip_prefix(server.name())?.strip_prefix('.')?;
         server.has_prompt(own).then(|| (server, own.to_owned()))
@@ -162,6 +173,6 @@ fn prompt(registry: &Registry, name: &str, arguments: Map<String, Value>) -> Res
         let nearest = near.into_iter().map(str::to_owned).collect();
         return Err(ToolFailure::UnknownOffer { name: one_line(name, NAME_CHARS_MAX), nearest });
     };
-    let target = Target::Prompt(own, arguments);
+    let target = Target::Prompt(PromptTarget { name: own, arguments, asker });
     Ok(Resolved { server: Arc::clone(server), target, watcher: CallWatcher::none() })
 }

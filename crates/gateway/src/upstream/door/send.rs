@@ -58,7 +58,9 @@ async fn put(connection: &Connection, outgoing: &Outgoing) -> Result<String, Ups
     match outgoing {
         Outgoing::Tool { call, .. } => upstream.call(call.clone()).await,
         Outgoing::Resource(uri) => upstream.read_resource(uri).await,
-        Outgoing::Prompt { name, arguments } => upstream.get_prompt(name, arguments).await,
+        Outgoing::Prompt { name, arguments, asker } => {
+            upstream.get_prompt(name, arguments, asker.clone()).await
+        }
     }
 }
 

@@ -117,7 +117,7 @@ impl Upstream for Scripted {
         })
     }
 
-    fn get_prompt<'a>(&'a self, name: &'a str, arguments: &'a str) -> Raw<'a> {
+    fn get_prompt<'a>(&'a self, name: &'a str, arguments: &'a str, _asker: Asker) -> Raw<'a> {
         self.hear(&format!("prompt {name} {arguments}"));
         Box::pin(async { Ok(json!({ "messages": [] }).to_string()) })
     }
@@ -224,7 +224,7 @@ async fn every_kind_of_request_passes_the_door_with_the_caller_it_came_with() {
     let requests = [
         DoorRequest::CallTool(tool_call("echo", json!({ "text": "yz" }))),
         DoorRequest::ReadResource { uri: to_ours("a", "x:y"), watcher: CallWatcher::none() },
-        DoorRequest::GetPrompt { name: "a.greet".to_owned(), arguments: Map::new() },
+        DoorRequest::GetPrompt { name: "a.greet".to_owned(), arguments: Map::new(), asker: Asker::none() },
     ];
     for request in requests {
         world.upstreams.pass(&person, request).await.unwrap();

@@ -16,7 +16,12 @@ pub(super) static DELETE_SKILL: OwnTool = OwnTool {
     name: "delete_skill",
     title: "Delete a skill",
     description: include_str!("delete_skill.md"),
-    input: Input { properties: |_| json!({"name": text()}), required: &["name"], shown_in_full_only: &[] },
+    input: Input {
+        properties: |_| json!({"name": text()}),
+        required: &["name"],
+        shown_in_full_only: &[],
+        also_takes: &[],
+    },
     output: CHANGED_SKILL_OUTPUT,
     annotations: Annotations::OVERWRITES,
     shown_from: Profile::Standard,
@@ -36,7 +41,7 @@ async fn delete(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, An
     let Arguments { name } = read_arguments(call.arguments)?;
     let deleted = skills.delete(&name, &call.requester.owner.0).await?;
     let text = format!(
-        "deleted {} (v{}, {}); the user can bring it back with `gristmill skills rollback`",
+        "Deleted {} (v{}, {}). The user can restore it with `gristmill skills rollback`.",
         deleted.name,
         deleted.version,
         deleted.place.as_str()

@@ -15,7 +15,7 @@ use gristmill_gateway::tokens;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, text, texts};
+use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, objects, text, texts};
 use super::tool_call::ToolCall;
 use crate::server::GatewayServer;
 use crate::server::analysis_answer::{AnalysisAnswer, budget};
@@ -27,32 +27,34 @@ use crate::server::profile::Profile;
 
 pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
     name: "execute_analysis",
-    title: "Analyse a table",
+    title: "Analyze a table",
     description: include_str!("execute_analysis.md"),
     input: Input {
         properties: |_| {
             json!({
-                "data": {},
+                "data": objects(),
                 "handle": text(),
                 "file": text(),
                 "session": text(),
-                "format": {"enum": ["json", "jsonl", "csv", "parquet"]},
-                "data_field": {"type": "string", "description": "Where the rows are: result.items"},
-                "steps": {"type": "array"},
+                "format": {"type": "string", "enum": ["json", "jsonl", "csv", "parquet"]},
+                "data_field": {"type": "string", "description": "Path to the rows: result.items"},
+                "steps": objects(),
                 "analysis_type": {"type": "string", "description": "One step, with `parameters`, instead of `steps`."},
                 "parameters": {"type": "object"},
-                "inputs": {"type": "object", "description": "Tables to join, by name: {data | handle | file}."},
+                "inputs": {"type": "object", "description": "Tables to join, by name: {data | handle | file}"},
                 "max_output_tokens": integer(),
             })
         },
         required: &[],
         // The other style of call, for callers that are used to it.
         shown_in_full_only: &["format", "analysis_type", "parameters"],
+        // A table by columns, or the text of a file; what is no table is refused with a hint. One step alone.
+        also_takes: &[("data", &["object", "string", "number", "boolean"]), ("steps", &["object"])],
     },
     output: Output {
         properties: || {
             json!({
-                "status": {"enum": ["ok", "failed"]},
+                "status": {"type": "string", "enum": ["ok", "failed"]},
                 "result": {},
                 "rows": integer(),
                 "columns": texts(),
@@ -76,7 +78,7 @@ async fn execute_analysis(server: &GatewayServer, call: ToolCall<'_>) -> Result<
         answer = server.analyze(call.arguments, &call.requester) => answer,
         // The analysis is given up with the future that waits for it.
         () = call.context.ct.cancelled() => {
-            Err(Answer::refused(Code::Cancelled, "the analysis was cancelled", None))
+            Err(Answer::refused(Code::Cancelled, "the analysis was canceled", None))
         }
     }
 }
@@ -135,10 +137,7 @@ impl GatewayServer {
             format: arguments.format,
         };
         if arguments.inputs.len() > INPUTS_MAX {
-            return Err(bad(&format!(
-                "there are {} `inputs`; at most {INPUTS_MAX} can be passed",
-                arguments.inputs.len()
-            )));
+            return Err(bad(&format!("too many `inputs`: {} (limit {INPUTS_MAX})", arguments.inputs.len())));
         }
         let mut inputs = vec![self.input(DATA.to_owned(), first, session.as_deref(), requester).await?];
         for (name, given) in arguments.inputs {
@@ -154,7 +153,7 @@ impl GatewayServer {
 
     fn place(&self, requester: &Requester) -> Result<(Place, File), Answer> {
         let unusable = |error: std::io::Error| {
-            Answer::refused(Code::Workspace, &format!("the output has no place: {error}"), None)
+            Answer::refused(Code::Workspace, &format!("can't store the output: {error}"), None)
         };
         match self.parts.gateway.results() {
             Some(results) => {
@@ -179,9 +178,8 @@ impl GatewayServer {
             let text = whole_text(output)?;
             Ok::<_, std::io::Error>(AnalysisAnswer::new(&text, rows, &columns, &notes, budget))
         });
-        let unreadable = |why: String| {
-            Answer::refused(Code::WorkerLost, &format!("the output cannot be read: {why}"), None)
-        };
+        let unreadable =
+            |why: String| Answer::refused(Code::WorkerLost, &format!("can't read the output: {why}"), None);
         let answer = answer.await.map_err(|error| unreadable(error.to_string()))?;
         let answer = answer.map_err(|error| unreadable(error.to_string()))?;
         if answer.is_whole() {
@@ -209,11 +207,11 @@ fn request_of(
     match (steps, analysis_type) {
         (Some(_), Some(_)) => Err(bad("pass `steps`, or `analysis_type` with `parameters`, not both")),
         (None, None) => {
-            let hint = "such as {\"steps\": [{\"describe\": {}}]}, or {\"analysis_type\": \"describe\"}";
-            Err(Answer::refused(Code::BadRequest, "it is not said what to do", Some(hint)))
+            let hint = "for example {\"steps\": [{\"describe\": {}}]} or {\"analysis_type\": \"describe\"}";
+            Err(Answer::refused(Code::BadRequest, "no steps given", Some(hint)))
         }
         (Some(_), None) if parameters.is_some() => {
-            Err(bad("`parameters` belong to `analysis_type`; with `steps` each step has its own"))
+            Err(bad("`parameters` goes with `analysis_type`; in `steps`, each step has its own"))
         }
         (Some(Value::Object(step)), None) => Ok(json!({"steps": [step]})),
         (Some(steps), None) => Ok(json!({"steps": steps})),

@@ -18,10 +18,13 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
     title: "Run a program",
     description: include_str!("execute_code.md"),
     input: Input {
-        properties: |profile| program_properties(profile, Some(json!({"enum": ["python"]}))),
+        properties: |profile| {
+            program_properties(profile, Some(json!({"type": "string", "enum": ["python"]})))
+        },
         required: &["code"],
         // The only language is the one that is taken anyway.
         shown_in_full_only: &["language", "busy"],
+        also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
     annotations: Annotations::RUNS_A_PROGRAM,
@@ -37,7 +40,7 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     if let Some(language) = language {
         properties["language"] = language;
     }
-    properties["session"] = json!({"type": "string", "description": "A name or handle; its programs share /workspace and the dict `state`."});
+    properties["session"] = json!({"type": "string", "description": "Name or handle. Its programs share /workspace and the dict `state`."});
     properties["timeout_s"] = json!({"type": "number"});
     properties["context"] = json!({"type": "object"});
     properties["max_output_tokens"] = json!({"type": "integer"});
@@ -46,9 +49,8 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     if profile != Profile::Minimal {
         properties["keep_variables"] = json!({"type": "boolean"});
         properties["background"] =
-            json!({"type": "boolean", "description": "Answer an id for get_execution."});
-        properties["busy"] =
-            json!({"enum": ["wait", "refuse"], "description": "If the session runs another program."});
+            json!({"type": "boolean", "description": "Return an id for get_execution."});
+        properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session is running another program."});
     }
     properties
 }
@@ -57,7 +59,7 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
 pub(super) const PROGRAM_OUTPUT: Output = Output {
     properties: || {
         json!({
-            "status": {"enum": ["ok", "failed", "cancelled", "running", "input_required", "listed"]},
+            "status": {"type": "string", "enum": ["ok", "failed", "cancelled", "running", "input_required", "listed"]},
             "result": {},
             "output": text(),
             "result_handle": text(),

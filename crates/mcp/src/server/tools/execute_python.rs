@@ -11,9 +11,17 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
     title: "Run a Python program",
     description: include_str!("execute_python.md"),
     input: Input {
-        properties: |profile| program_properties(profile, None),
+        // Described at the other name.
+        properties: |profile| {
+            let mut properties = program_properties(profile, None);
+            for property in properties.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+                property.as_object_mut().and_then(|members| members.shift_remove("description"));
+            }
+            properties
+        },
         required: &["code"],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
     annotations: Annotations::RUNS_A_PROGRAM,

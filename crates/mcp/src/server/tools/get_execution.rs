@@ -39,13 +39,14 @@ pub(in crate::server) static GET_EXECUTION: OwnTool = OwnTool {
             json!({
                 "id": text(),
                 "wait_s": {"type": "number"},
-                "cancel": {"type": "boolean", "description": "Stop it."},
+                "cancel": {"type": "boolean", "description": "Stop it"},
                 "max_output_tokens": integer(),
                 "shape": text(),
             })
         },
         required: &[],
         shown_in_full_only: &["max_output_tokens", "shape"],
+        also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
     // It can stop a program, which may be done twice.
@@ -92,9 +93,9 @@ async fn answered_before(server: &GatewayServer, text: &str, requester: &Request
     let found = server.parts.gateway.history()?.find(id.as_str(), Some(&requester.owner)).await.ok()?;
     match found {
         Found::One(record) if record.summary.outcome != RecordedOutcome::Running => {
-            let message = format!("the execution `{id}` has ended, and its answer is not kept any more");
+            let message = format!("execution `{id}` has ended, and its answer is gone");
             let hint = format!(
-                "it was the answer of the call that ran it, or nobody asked for 15 minutes; at a terminal: `gristmill show {id}`"
+                "the call that ran it returned it, or nobody asked within 15 minutes; in a terminal: `gristmill show {id}`"
             );
             Some(Answer::refused(Code::BadRequest, &message, Some(&hint)))
         }
@@ -105,7 +106,7 @@ async fn answered_before(server: &GatewayServer, text: &str, requester: &Request
 fn list(server: &GatewayServer, requester: &Requester) -> Answer {
     if !requester.is_alone {
         // Others may share the name under which this caller is known.
-        return Answer::refused(Code::BadRequest, "say which execution: pass its `id`", None);
+        return Answer::refused(Code::BadRequest, "`id` is missing", None);
     }
     let recent = server.parts.gateway.service().recent(&requester.owner);
     let line = |follower: &Follower| {
@@ -118,7 +119,7 @@ fn list(server: &GatewayServer, requester: &Requester) -> Answer {
     };
     let lines: Vec<String> = recent.iter().take(LISTED_MAX).map(line).collect();
     let text = match lines.is_empty() {
-        true => "No program runs, and none has ended unheard.".to_owned(),
+        true => "No programs are running or waiting to be picked up.".to_owned(),
         false => lines.join("\n"),
     };
     Answer { text, structured: json!({"status": "listed", "executions": lines}), is_error: false }

@@ -14,32 +14,33 @@ use crate::server::profile::Profile;
 
 pub(super) static GET_EXECUTION_STATS: OwnTool = OwnTool {
     name: "get_execution_stats",
-    title: "Show what programs took and saved",
+    title: "Show program statistics",
     description: include_str!("get_execution_stats.md"),
     input: Input {
         properties: |_| json!({"session": text(), "all": {"type": "boolean"}}),
         required: &[],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || {
             let number = json!({"type": "number"});
             json!({
-                "since_ms": {"type": ["integer", "null"]},
+                "since_ms": integer(),
                 "executions": integer(),
                 "ok": integer(),
                 "failed": integer(),
                 "cancelled": integer(),
                 "lost": integer(),
                 "running": integer(),
-                "success_rate": {"type": ["number", "null"]},
+                "success_rate": number,
                 "average_ms": number,
                 "p95_ms": number,
                 "calls": integer(),
                 "calls_failed": integer(),
                 "tokens": {"type": "object"},
                 "direct": {"type": "object"},
-                "hint": {"type": ["string", "null"]},
+                "hint": text(),
                 "tools": {"type": "array", "items": {"type": "object"}},
                 "limits_hit": {"type": "object"},
                 "workers_waiting": integer(),
@@ -68,22 +69,22 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
     if all && !call.requester.is_admin {
         return Err(Answer::refused(
             Code::BadRequest,
-            "this token sees its own executions only",
-            Some("leave `all` out; a token with the scope `admin` sees everyone's"),
+            "this token can only see its own executions",
+            Some("remove `all`, or use a token with the scope `admin`"),
         ));
     }
     let Some(history) = server.parts.gateway.history() else {
-        return Err(Answer::refused(Code::BadRequest, "this gateway records nothing", None));
+        return Err(Answer::refused(Code::BadRequest, "this gateway doesn't keep a history", None));
     };
     let owner = (!all).then(|| call.requester.owner.clone());
     let filter = HistoryFilter { owner, session, ..HistoryFilter::default() };
     let stats = history.stats(&filter).await.map_err(|error| {
-        let hint = "programs run all the same; `gristmill doctor` looks at the database";
+        let hint = "programs still run; check the database with `gristmill doctor`";
         Answer::refused(Code::WorkerUnavailable, &error.to_string(), Some(hint))
     })?;
     if let (None, Some(session)) = (stats.since_ms, &filter.session) {
-        let message = format!("nothing of yours is known to have run in session `{}`", one_line(session, 64));
-        let hint = "without `session` all of yours count";
+        let message = format!("you haven't run anything in session `{}`", one_line(session, 64));
+        let hint = "leave out `session` to count all of your programs";
         return Err(Answer::refused(Code::BadRequest, &message, Some(hint)));
     }
     Ok(of_stats(&stats, server.parts.gateway.pool().waiting()))
@@ -91,7 +92,7 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
 
 fn of_stats(stats: &Stats, workers_waiting: usize) -> Answer {
     let mut lines = stats.lines();
-    lines.push(format!("workers waiting: {workers_waiting}"));
+    lines.push(format!("idle workers: {workers_waiting}"));
     let tools = stats.tools.iter().map(|tool| {
         json!({
             "name": one_line(&tool.name, 80),
@@ -122,6 +123,10 @@ fn of_stats(stats: &Stats, workers_waiting: usize) -> Answer {
         "workers_waiting": workers_waiting,
     });
     structured["tokens"]["verdict"] = json!(stats.verdict());
+    // A schema of one type has no null: what is not known is left out.
+    if let Some(members) = structured.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
     Answer { text: lines.join("\n"), structured, is_error: false }
 }
 

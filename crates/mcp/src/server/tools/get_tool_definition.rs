@@ -34,11 +34,12 @@ pub(super) static GET_TOOL_DEFINITION: OwnTool = OwnTool {
                 "name": {"type": "string", "description": "tool or server.tool"},
                 "server": text(),
                 "category": text(),
-                "format": {"enum": ["python", "typescript", "json"]},
+                "format": {"type": "string", "enum": ["python", "typescript", "json"]},
             })
         },
         required: &[],
         shown_in_full_only: &["category", "format"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"definitions": {"type": "object"}, "left_out": texts()}),
@@ -91,7 +92,7 @@ async fn get_tool_definition(server: &GatewayServer, call: ToolCall<'_>) -> Resu
     let Some(upstreams) = &server.parts.upstreams else {
         let answer = skill_meant(&view, arguments.name.as_deref(), arguments.server.as_deref());
         return answer.unwrap_or_else(|| {
-            let hint = "the user connects some with `gristmill add` or `gristmill import`";
+            let hint = "ask the user to run `gristmill add` or `gristmill import`";
             Err(Answer::refused(Code::UnknownTool, "no servers are connected", Some(hint)))
         });
     };
@@ -130,8 +131,12 @@ fn one_definition(
     let server = full.split_once(['.', '/']).map_or(full.as_str(), |(server, _)| server);
     let is_server = snapshot.catalogue().servers.iter().any(|known| is_named(&full, &known.offer.name));
     let hint = match is_server {
-        true => Some(format!("it is a server: pass it as `server`, or search_tools with server \"{full}\"")),
-        false => trouble(upstreams, Some(server)).filter(|trouble| !trouble.starts_with("Not reached")),
+        true => {
+            Some(format!("that's a server; pass it as `server`, or use search_tools with server \"{full}\""))
+        }
+        false => {
+            trouble(upstreams, Some(server)).filter(|trouble| !trouble.starts_with("Unavailable servers"))
+        }
     };
     Err(Answer::refused(Code::UnknownTool, &failure.to_string(), hint.as_deref()))
 }
@@ -144,8 +149,8 @@ fn definitions_of_servers(
 ) -> Result<Answer, Answer> {
     let (server, category) = (arguments.server.as_deref(), arguments.category.as_deref());
     let Some(wanted) = server.or(category) else {
-        let hint = "pass `name`, such as \"server.tool\", or a `server`";
-        return Err(Answer::refused(Code::BadRequest, "say which definition", Some(hint)));
+        let hint = "pass `name` (such as \"server.tool\") or `server`";
+        return Err(Answer::refused(Code::BadRequest, "no tool given", Some(hint)));
     };
     let fits = |known: &&Server| {
         let named = |wanted: &str| wanted == known.folder || wanted == known.offer.name;
@@ -164,10 +169,10 @@ fn no_server(wanted: &str, catalogue: &Catalogue) -> Answer {
     let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
     let near = nearest(wanted, known, 3);
     let hint = match near.is_empty() {
-        true => "search_tools without a query lists the servers".to_owned(),
+        true => "search_tools without a query lists servers".to_owned(),
         false => format!("did you mean {}?", near.join(", ")),
     };
-    let message = format!("no server fits `{}`", one_line(wanted, 80));
+    let message = format!("no server matches `{}`", one_line(wanted, 80));
     Answer::refused(Code::UnknownTool, &message, Some(&hint))
 }
 
@@ -187,8 +192,8 @@ fn skill_meant(
     }
     let is_shelf = [name, server].into_iter().flatten().any(SkillOffer::is_shelf);
     (is_shelf && !offer.is_empty()).then(|| {
-        let message = "skills are imported, and no server has them";
-        let hint = "search_tools with server \"skills\" shows how each is used; ask here for one by its name";
+        let message = "skills aren't on a server; programs import them";
+        let hint = "search_tools with server \"skills\" shows how to use each; pass one's name here";
         Err(Answer::refused(Code::UnknownTool, message, Some(hint)))
     })
 }
@@ -229,7 +234,7 @@ fn definitions<'a>(tools: impl Iterator<Item = (&'a Server, &'a Tool)>, format: 
         if more > 0 {
             left_out.push(format!("and {more} more"));
         }
-        text.push_str(&format!("Left out, ask for them by name: {}\n", left_out.join(", ")));
+        text.push_str(&format!("Left out (ask by name): {}\n", left_out.join(", ")));
         structured["left_out"] = json!(left_out);
     }
     Answer { text, structured, is_error: false }

@@ -21,12 +21,13 @@ pub(super) static LIST_SKILLS: OwnTool = OwnTool {
         properties: |_| {
             json!({
                 "query": text(),
-                "tags": {"type": "array"},
-                "detail_level": {"enum": ["names", "summary", "full"]},
+                "tags": texts(),
+                "detail_level": {"type": "string", "enum": ["names", "summary", "full"]},
             })
         },
         required: &[],
         shown_in_full_only: &["tags", "detail_level"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"total": integer(), "skills": texts(), "more": text()}),
@@ -51,7 +52,10 @@ async fn list(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     for entry in listed.entries() {
         let taken = tokens::count(&entry);
         if taken > left {
-            more.insert(0, "Not all fit: use words, tags, or detail_level \"names\".".to_owned());
+            more.insert(
+                0,
+                "Not all fit: narrow the query or tags, or use detail_level \"names\".".to_owned(),
+            );
             break;
         }
         left -= taken;

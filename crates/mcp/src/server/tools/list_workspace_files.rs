@@ -25,6 +25,7 @@ pub(super) static LIST_WORKSPACE_FILES: OwnTool = OwnTool {
         properties: |_| json!({"pattern": text(), "session": text()}),
         required: &[],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || {
@@ -67,7 +68,7 @@ fn of_listing(listing: &Listing) -> Answer {
             let path = format!("{}/", visible(&file.path));
             (path.clone(), path)
         }
-        FileKind::Other => (visible(&file.path), format!("{} (not a plain file)", visible(&file.path))),
+        FileKind::Other => (visible(&file.path), format!("{} (not a regular file)", visible(&file.path))),
     };
     let lines: Vec<String> = listing.files.iter().map(|entry| file(entry).1).collect();
     let files: Vec<Value> =
@@ -78,7 +79,7 @@ fn of_listing(listing: &Listing) -> Answer {
     if more || listing.is_cut {
         let of = if listing.is_cut { "more than " } else { "" };
         let note = format!(
-            "{} of {of}{} files; a narrower pattern shows others",
+            "{} of {of}{} files; narrow the pattern to see others",
             listing.files.len(),
             listing.total
         );

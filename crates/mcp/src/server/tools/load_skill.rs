@@ -25,6 +25,7 @@ pub(super) static LOAD_SKILL: OwnTool = OwnTool {
         properties: |_| json!({"name": text(), "version": integer()}),
         required: &["name"],
         shown_in_full_only: &["version"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"name": text(), "version": integer(), "usage": text(), "code": text()}),

@@ -1,10 +1,14 @@
 //! Our own tools: one file for each, with its descriptor, its schemas and what it does, beside the
 //! text that a model reads about it.
 //!
-//! A new one is a file here, its text, and its place in [`ALL`]; nothing else knows them by name.
+//! A new one is a file here, its text, and its place in [`ALL`]. Only `taken_arguments` knows them by
+//! name, too.
 
 mod own_tool;
+#[cfg(test)]
+mod schema_rules;
 mod shown;
+mod taken_arguments;
 mod tool_call;
 
 mod delete_skill;

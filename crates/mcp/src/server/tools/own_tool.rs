@@ -37,6 +37,9 @@ pub(in crate::server) struct Input {
     pub required: &'static [&'static str],
     /// Arguments that every profile takes and only `full` shows: a model pays for each in every turn.
     pub shown_in_full_only: &'static [&'static str],
+    /// Further types that an argument may have. They aren't shown: some clients refuse a whole list of
+    /// tools for one argument with two types.
+    pub also_takes: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// The structured content of a tool's answer.
@@ -105,21 +108,21 @@ impl OwnTool {
 
     /// What arguments are checked by.
     pub fn input_schema(&self, profile: Profile) -> Value {
-        let mut schema = json!({"type": "object", "properties": (self.input.properties)(profile)});
-        if !self.input.required.is_empty() {
-            schema["required"] = json!(self.input.required);
+        let mut schema = self.whole_schema(profile);
+        for (name, others) in self.input.also_takes {
+            let shown = schema["properties"][name]["type"].take();
+            let all: Vec<Value> =
+                std::iter::once(shown).chain(others.iter().map(|name| json!(name))).collect();
+            schema["properties"][name] = json!({"type": all});
         }
         schema["additionalProperties"] = json!(false);
         schema
     }
 
-    /// The schema as a model reads it.
+    /// The schema as a model reads it. It doesn't forbid other arguments; the check does, and names the
+    /// nearest.
     pub fn shown_schema(&self, profile: Profile) -> Value {
-        let mut schema = self.input_schema(profile);
-        // Our check refuses other arguments all the same, and names the nearest.
-        if let Some(members) = schema.as_object_mut() {
-            members.shift_remove("additionalProperties");
-        }
+        let mut schema = self.whole_schema(profile);
         if profile != Profile::Full
             && let Some(properties) = schema["properties"].as_object_mut()
         {
@@ -127,9 +130,17 @@ impl OwnTool {
         }
         schema
     }
+
+    fn whole_schema(&self, profile: Profile) -> Value {
+        let mut schema = json!({"type": "object", "properties": (self.input.properties)(profile)});
+        if !self.input.required.is_empty() {
+            schema["required"] = json!(self.input.required);
+        }
+        schema
+    }
 }
 
-/// The schema of a text, of a whole number, of a list of texts: most properties are one of these.
+/// The schema of a text, of a whole number, of a list: most properties are one of these.
 pub(super) fn text() -> Value {
     json!({"type": "string"})
 }
@@ -140,4 +151,8 @@ pub(super) fn integer() -> Value {
 
 pub(super) fn texts() -> Value {
     json!({"type": "array", "items": {"type": "string"}})
+}
+
+pub(super) fn objects() -> Value {
+    json!({"type": "array", "items": {"type": "object"}})
 }

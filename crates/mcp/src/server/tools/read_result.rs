@@ -32,6 +32,7 @@ pub(super) static READ_RESULT: OwnTool = OwnTool {
         },
         required: &["handle"],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || {
@@ -83,8 +84,8 @@ async fn read_result(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answe
     let arguments: Arguments = read_arguments(call.arguments)?;
     let slice = slice(&arguments)?;
     let Some(results) = server.parts.gateway.results() else {
-        let hint = "what a program needs later, it writes into a file in /workspace";
-        return Err(Answer::refused(Code::BadRequest, "this gateway keeps no results", Some(hint)));
+        let hint = "write what you need later to a file in /workspace";
+        return Err(Answer::refused(Code::BadRequest, "this gateway doesn't keep results", Some(hint)));
     };
     let path = fit::beginning(&one_line(&arguments.path, 200), PATH_TOKENS_MAX).text;
     let frame = FRAME_TOKENS + tokens::count(&json!(path).to_string());
@@ -102,7 +103,7 @@ fn slice(arguments: &Arguments) -> Result<Slice, Answer> {
         None => Ok(None),
         Some(asked) => asked.as_u64().filter(|asked| *asked >= least).map(Some).ok_or_else(|| {
             let asked = one_line(&asked.to_string(), 24);
-            let message = format!("{name} is {asked}; it is a whole number from {least} on");
+            let message = format!("{name} is {asked}; it must be a whole number, {least} or more");
             Answer::refused(Code::BadRequest, &message, None)
         }),
     };

@@ -29,20 +29,21 @@ pub(super) static READ_WORKSPACE_FILE: OwnTool = OwnTool {
                 "path": text(),
                 "offset": integer(),
                 "limit": integer(),
-                "encoding": {"enum": ["text", "base64"]},
+                "encoding": {"type": "string", "enum": ["text", "base64"]},
                 "session": text(),
             })
         },
         required: &["path"],
         // A file that is no text says so, and which argument it needs.
         shown_in_full_only: &["encoding"],
+        also_takes: &[],
     },
     output: Output {
         properties: || {
             json!({
                 "path": text(),
                 "content": text(),
-                "encoding": {"enum": ["text", "base64"]},
+                "encoding": {"type": "string", "enum": ["text", "base64"]},
                 "bytes": integer(),
                 "next_offset": integer(),
             })
@@ -89,7 +90,7 @@ async fn read_file(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer,
     let mut text = content;
     if let Some(next) = part.next_offset {
         structured["next_offset"] = json!(next);
-        text.push_str(&format!("\n[cut at byte {next} of {}; go on with offset {next}]", part.size));
+        text.push_str(&format!("\n[cut at byte {next} of {}; continue with offset {next}]", part.size));
     }
     Ok(Answer { text, structured, is_error: false })
 }

@@ -22,12 +22,14 @@ pub(super) static SAVE_SKILL: OwnTool = OwnTool {
                 "name": text(),
                 "code": text(),
                 "description": text(),
-                "test": {"description": "asserts, or {call, expect}"},
-                "tags": {"type": "array"},
+                "test": {"type": "string", "description": "Python asserts"},
+                "tags": texts(),
             })
         },
         required: &["name", "code"],
         shown_in_full_only: &["tags"],
+        // An example: {call, expect}.
+        also_takes: &[("test", &["object"])],
     },
     output: CHANGED_SKILL_OUTPUT,
     // Its test is a program.
@@ -43,7 +45,7 @@ pub(super) static SAVE_SKILL: OwnTool = OwnTool {
 pub(super) const CHANGED_SKILL_OUTPUT: Output = Output {
     properties: || {
         json!({
-            "status": {"enum": ["ok", "failed"]},
+            "status": {"type": "string", "enum": ["ok", "failed"]},
             "name": text(),
             "version": integer(),
             "use": text(),

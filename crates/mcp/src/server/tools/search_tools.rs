@@ -26,12 +26,13 @@ pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
                 "query": text(),
                 "server": text(),
                 "category": text(),
-                "detail_level": {"enum": ["names", "summary", "full"]},
+                "detail_level": {"type": "string", "enum": ["names", "summary", "full"]},
                 "limit": integer(),
             })
         },
         required: &[],
         shown_in_full_only: &[],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"shown": integer(), "total": integer(), "found": texts(), "more": text()}),
@@ -140,7 +141,7 @@ fn how_to_see_more(is_full: bool) -> String {
 }
 
 fn no_servers() -> Answer {
-    let words = "No servers are connected: `gristmill add` or `gristmill import` connects some.";
+    let words = "No servers are connected. Add one with `gristmill add` or `gristmill import`.";
     Answer {
         text: words.to_owned(),
         structured: json!({"shown": 0, "total": 0, "found": [], "more": words}),

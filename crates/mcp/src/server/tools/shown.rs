@@ -2,30 +2,52 @@
 
 use std::sync::OnceLock;
 
-use gristmill_gateway::domain::validate::ArgumentCheck;
+use gristmill_gateway::domain::validate::{ArgumentCheck, BadArguments};
 use gristmill_gateway::tokens;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::taken_arguments::TakenArguments;
 use super::{ALL, OwnTool};
 use crate::server::profile::Profile;
 
 pub(in crate::server) struct ShownTools {
     profile: Profile,
     definitions: Vec<Value>,
-    checks: Vec<(&'static OwnTool, ArgumentCheck)>,
+    tools: Vec<ShownTool>,
     /// Of the definitions, in their order.
     tokens: OnceLock<Vec<u64>>,
+}
+
+/// One tool, with what reads its arguments.
+pub(in crate::server) struct ShownTool {
+    pub tool: &'static OwnTool,
+    taken: TakenArguments,
+    check: ArgumentCheck,
+}
+
+impl ShownTool {
+    fn new(tool: &'static OwnTool, profile: Profile) -> Self {
+        let schema = tool.input_schema(profile);
+        let taken = TakenArguments::new(tool.name, &schema);
+        Self { tool, taken, check: ArgumentCheck::new(tool.name, &schema) }
+    }
+
+    /// Understands the arguments as they are meant, and checks them.
+    pub fn read(&self, arguments: &mut Map<String, Value>) -> Result<(), BadArguments> {
+        self.taken.rename(arguments);
+        self.check.fit(arguments);
+        self.taken.read_texts(arguments);
+        self.check.check(arguments)
+    }
 }
 
 impl ShownTools {
     pub fn new(profile: Profile) -> Self {
         let tools = ALL.into_iter().filter(|tool| tool.is_in(profile));
-        let check =
-            |tool: &'static OwnTool| (tool, ArgumentCheck::new(tool.name, &tool.input_schema(profile)));
         Self {
             profile,
             definitions: tools.clone().map(|tool| tool.definition(profile)).collect(),
-            checks: tools.map(check).collect(),
+            tools: tools.map(|tool| ShownTool::new(tool, profile)).collect(),
             tokens: OnceLock::new(),
         }
     }
@@ -57,13 +79,12 @@ impl ShownTools {
         self.tokens.get_or_init(|| self.definitions.iter().map(count).collect())
     }
 
-    /// A tool by its name, and the check of its arguments.
-    pub fn find(&self, name: &str) -> Option<(&'static OwnTool, &ArgumentCheck)> {
-        self.checks.iter().find(|(tool, _)| tool.name == name).map(|(tool, check)| (*tool, check))
+    pub fn find(&self, name: &str) -> Option<&ShownTool> {
+        self.tools.iter().find(|shown| shown.tool.name == name)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'static str> + Clone {
-        self.checks.iter().map(|(tool, _)| tool.name)
+        self.tools.iter().map(|shown| shown.tool.name)
     }
 
     pub fn has(&self, tool: &OwnTool) -> bool {

@@ -23,12 +23,13 @@ pub(super) static WRITE_WORKSPACE_FILE: OwnTool = OwnTool {
             json!({
                 "path": text(),
                 "content": text(),
-                "encoding": {"enum": ["text", "base64"]},
+                "encoding": {"type": "string", "enum": ["text", "base64"]},
                 "session": text(),
             })
         },
         required: &["path", "content"],
         shown_in_full_only: &["encoding"],
+        also_takes: &[],
     },
     output: Output {
         properties: || json!({"path": text(), "bytes": integer(), "session": text()}),
