@@ -7,5 +7,6 @@ pub mod approve;
 pub mod check;
 pub mod get;
 pub mod path;
+pub mod left_secrets;
 pub mod remove;
 pub mod show;
