@@ -26,11 +26,7 @@ pub const RESULT: Kind = Kind { noun: "result", list_command: "gristmill results
 
 impl Kind {
     /// The id that is meant: itself, or the only one that begins so.
-    pub fn resolve<'a>(
-        self,
-        given: &str,
-        ids: impl IntoIterator<Item = &'a str>,
-    ) -> Result<String, Failure> {
+    pub fn resolve<'a>(self, given: &str, ids: impl IntoIterator<Item = &'a str>) -> Result<String, Failure> {
         let mut candidates = Vec::new();
         for id in ids {
             if id == given {
@@ -106,6 +102,8 @@ mod tests {
         let ids = ["abcdefgh", "abcdxyz1"];
         let failure = RESULT.resolve("abcd", ids).err();
         let Some(Failure::Usage(error)) = failure else { panic!("it is ambiguous") };
-        assert!(error.to_string().starts_with("`abcd` matches 2 results: abcdefgh, abcdxyz1\nhint: type more"));
+        assert!(
+            error.to_string().starts_with("`abcd` matches 2 results: abcdefgh, abcdxyz1\nhint: type more")
+        );
     }
 }

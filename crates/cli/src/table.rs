@@ -247,10 +247,7 @@ mod tests {
         );
         let mut table = Table::new([Column::left("ID"), Column::wrapping("WORDS")]);
         table.row(["1".to_owned(), "one two three four five".to_owned()]);
-        assert_eq!(
-            table.lines(Some(20)),
-            ["ID  WORDS", "1   one two three", "    four five"]
-        );
+        assert_eq!(table.lines(Some(20)), ["ID  WORDS", "1   one two three", "    four five"]);
     }
 
     #[test]

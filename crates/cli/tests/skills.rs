@@ -429,7 +429,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let program = ["run", "-c", "from skills.site_rules import rules; rules()"];
     assert_eq!(home.run(&program).code, Some(1));
     let listed = home.run(&["skills", "list"]);
-    assert!(listed.stdout.contains("site_rules (waiting for approval)"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("site_rules (needs approval)"), "{}", listed.stdout);
     assert!(
         !listed.stdout.contains('\u{1b}') && listed.stderr.contains("skills approve"),
         "{}",
@@ -453,7 +453,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let changed = "- def rules(): return 'theirs'\n+ def rules(): return 'changed'";
     assert!(asked.stdout.contains(changed), "{}", asked.stdout);
     assert!(
-        asked.stderr.contains("site_rules was not approved") && asked.stderr.contains("--yes"),
+        asked.stderr.contains("site_rules not approved") && asked.stderr.contains("--yes"),
         "{}",
         asked.stderr
     );
@@ -475,7 +475,7 @@ fn a_projects_skill_does_not_hide_behind_the_users_own() {
     fs::write(folder.join("total_of.py"), "def total(): return 'theirs\u{202e}'\n").expect("a file");
     let both = home.run(&["skills", "show", "total_of"]);
     assert!(both.stdout.contains("=== total_of (user, usable) ==="), "{}", both.stdout);
-    assert!(both.stdout.contains("=== total_of (project, waiting for approval) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("=== total_of (project, needs approval) ==="), "{}", both.stdout);
     assert!(both.stdout.contains("return 'theirs\\u{202e}'"), "nothing is hidden: {}", both.stdout);
     assert!(both.stderr.contains("skills approve total_of"), "{}", both.stderr);
     let theirs = home.ok(&["skills", "show", "total_of", "--project", "--json"]);
@@ -495,8 +495,8 @@ fn a_projects_skill_does_not_hide_behind_the_users_own() {
         found.map(|one| one["place"].clone())
     };
     assert_eq!((of("usable"), of("hidden by the project's")), (Some(json!("project")), Some(json!("user"))));
-    let deleted = home.run(&["skills", "delete", "total_of"]);
-    assert_eq!(deleted.stdout, "deleted total_of (project)\n");
+    let deleted = home.run(&["skills", "remove", "total_of"]);
+    assert_eq!(deleted.stdout, "removed total_of (project)\n");
     assert!(deleted.stderr.contains("your own total_of is used now"), "{}", deleted.stderr);
 }
 

@@ -61,10 +61,7 @@ impl Missing {
         match self.logins.as_slice() {
             [] => {}
             [one] => lines.push(format!("log in, if needed: gristmill login {one}")),
-            more => lines.push(format!(
-                "log in with `gristmill login NAME`, if needed: {}",
-                more.join(", ")
-            )),
+            more => lines.push(format!("log in with `gristmill login NAME`, if needed: {}", more.join(", "))),
         }
         lines
     }

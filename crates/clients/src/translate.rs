@@ -89,8 +89,7 @@ pub fn translate(file: &ClientFile, listed: ListedServer<'_>, context: Context<'
     }));
     if client == Client::Gemini && is_excluded(&file.tree, &listed.entry.key) {
         settings.enabled = false;
-        remarks
-            .push("is turned off in Gemini CLI (mcp.excluded); imported turned off".to_owned());
+        remarks.push("is turned off in Gemini CLI (mcp.excluded); imported turned off".to_owned());
     }
     if client == Client::Gemini && node.entry("url").is_some() && node.entry("type").is_none() {
         remarks.push(

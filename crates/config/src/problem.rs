@@ -164,9 +164,7 @@ pub enum ProblemKind {
     #[error("{0}")]
     Foreign(Foreign),
     /// An address that smells of the old transport.
-    #[error(
-        "looks like the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP URL"
-    )]
+    #[error("looks like the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP URL")]
     LooksLikeSse,
     /// Two files where one is read.
     #[error("is ignored because {used} exists", used = shown(&.used.display().to_string()))]

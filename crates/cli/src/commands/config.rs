@@ -91,7 +91,14 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
                 })?;
                 let was = config_approve::revoke(&surroundings, &file);
                 let was = was.map_err(|error| Failure::Usage(error.into()))?;
-                println!("{}", if was { "approval revoked; its servers are no longer used" } else { "it wasn't approved" });
+                println!(
+                    "{}",
+                    if was {
+                        "approval revoked; its servers are no longer used"
+                    } else {
+                        "it wasn't approved"
+                    }
+                );
                 return Ok(ExitCode::SUCCESS);
             }
             let request = config_approve::prepare(&surroundings, file.as_deref());

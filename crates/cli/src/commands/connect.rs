@@ -59,7 +59,8 @@ struct Connect<'a> {
 fn chosen(surroundings: &Surroundings) -> Result<Vec<Client>, Failure> {
     let installed = Client::ALL.into_iter().filter(|client| places::seems_installed(*client, surroundings));
     let installed: Vec<Client> = installed.collect();
-    let names = |clients: &[Client]| clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(", ");
+    let names =
+        |clients: &[Client]| clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(", ");
     if installed.is_empty() {
         return Err(Failure::Usage(anyhow!(
             "found no MCP client on this machine\nhint: `gristmill connect CLIENT` connects one anyway: {}",
@@ -112,7 +113,11 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
     let wanted = EntryRequest {
         name: arguments.options.name.clone(),
         entry,
-        arguments: if arguments.options.profile.is_some() { OldArguments::Replace } else { OldArguments::Keep },
+        arguments: if arguments.options.profile.is_some() {
+            OldArguments::Replace
+        } else {
+            OldArguments::Keep
+        },
         move_away: moving_now.iter().map(|found| found.name.clone()).collect(),
     };
     let mut records = Records::load(&default_data_folder(surroundings)?).map_err(usage)?;
@@ -128,8 +133,7 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
         return Ok(ExitCode::SUCCESS);
     }
     plan.check().map_err(usage)?;
-    let connecting =
-        Connecting { arguments, surroundings, moving: &moving, moving_now };
+    let connecting = Connecting { arguments, surroundings, moving: &moving, moving_now };
     connecting.show(&plan, &survey, &shown_path);
     if arguments.options.dry_run {
         eprintln!("nothing changed (dry run)");
@@ -153,7 +157,7 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
 
 /// What is about to be done, and for whom.
 struct Connecting<'a> {
-    arguments: &'a ConnectArguments,
+    arguments: &'a Connect<'a>,
     surroundings: &'a Surroundings,
     moving: &'a Moving,
     /// The servers that leave the client.
@@ -185,10 +189,7 @@ impl Connecting<'_> {
 
     fn print_done(&self, written: &ChangedFile) {
         if !self.moving_now.is_empty() {
-            print_lines(&format!(
-                "moved to Gristmill: {}",
-                names(self.moving_now)
-            ));
+            print_lines(&format!("moved to Gristmill: {}", names(self.moving_now)));
         }
         if let Some(backup) = &written.backup {
             let home = self.surroundings.home();
@@ -259,8 +260,8 @@ fn route(arguments: &Connect<'_>, surroundings: &Surroundings) -> Result<Route, 
         None => our_entry::this_program(surroundings).map_err(|error| Failure::Internal(error.into()))?,
     };
     let command = command.into_os_string().into_string();
-    let command =
-        command.map_err(|_| Failure::Usage(anyhow!("the path of this program isn't UTF-8; use --command")))?;
+    let command = command
+        .map_err(|_| Failure::Usage(anyhow!("the path of this program isn't UTF-8; use --command")))?;
     Ok(Route::Start { command, profile: arguments.options.profile.clone() })
 }
 

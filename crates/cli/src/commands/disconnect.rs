@@ -48,7 +48,9 @@ pub fn disconnect(arguments: DisconnectArguments) -> Outcome {
     print!("{}", Printable::all(&plan.diff(&shown_path)));
     print_moved(&plan);
     if plan.removes_file() {
-        eprint_lines(&format!("note: {shown_path} was created by `connect` and is otherwise empty, so it's deleted"));
+        eprint_lines(&format!(
+            "note: {shown_path} was created by `connect` and is otherwise empty, so it's deleted"
+        ));
     }
     if arguments.dry_run {
         eprint_lines("nothing changed (dry run)");

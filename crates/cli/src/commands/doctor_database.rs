@@ -108,7 +108,5 @@ fn cannot_be_made(folder: &Path) -> Option<String> {
         false => "not a folder".to_owned(),
     };
     let nearest = nearest.display();
-    Some(format!(
-        "can't write to {nearest} ({refused}); set GRISTMILL_DATA_DIR to a folder you can write to"
-    ))
+    Some(format!("can't write to {nearest} ({refused}); set GRISTMILL_DATA_DIR to a folder you can write to"))
 }

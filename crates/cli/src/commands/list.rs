@@ -99,8 +99,7 @@ pub struct Listing<'a> {
 impl<'a> Listing<'a> {
     pub async fn of(configured: &'a Configured, look: Look) -> Result<Self, Failure> {
         let servers = configured.config.servers.iter().collect();
-        let mut listing =
-            Self { servers, statuses: Vec::new(), is_checked: false, pending: Vec::new() };
+        let mut listing = Self { servers, statuses: Vec::new(), is_checked: false, pending: Vec::new() };
         let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
         if usable.is_empty() {
             return Ok(listing);
@@ -348,7 +347,10 @@ mod tests {
         let statuses = [
             status(ServerState::Up, 4),
             status(
-                ServerState::Down("the server exited with code 3 before it answered any of the requests it was sent".to_owned()),
+                ServerState::Down(
+                    "the server exited with code 3 before it answered any of the requests it was sent"
+                        .to_owned(),
+                ),
                 0,
             ),
             status(ServerState::Starting, 0),

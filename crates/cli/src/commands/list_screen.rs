@@ -60,7 +60,8 @@ impl Screen {
         self.erase();
         let lines = lines();
         // What has scrolled away cannot be drawn over.
-        let rows = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+        let rows =
+            rustix::termios::tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_row));
         if lines.len() + 1 >= rows {
             return;
         }
@@ -81,7 +82,8 @@ impl Screen {
         let (frame, seconds) = (FRAMES[self.frame], self.began.elapsed().as_secs());
         let waited = if seconds == 0 { String::new() } else { format!(" {seconds} s") };
         let mut stderr = std::io::stderr();
-        let _ = write!(stderr, "\r\x1b[K{frame} {answered} of {} answered…{waited}", counted(asked, "server"));
+        let _ =
+            write!(stderr, "\r\x1b[K{frame} {answered} of {} answered…{waited}", counted(asked, "server"));
         let _ = stderr.flush();
     }
 

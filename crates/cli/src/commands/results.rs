@@ -211,9 +211,8 @@ async fn get(results: &Results, handle: &str, output: Option<&Path>) -> Outcome 
         _ => Failure::Usage(anyhow!("can't write {}: {error}", output.display())),
     };
     let mut target = made.map_err(unwritten)?;
-    let copied = io::copy(&mut file, &mut target).map_err(|error| {
-        Failure::Internal(anyhow!("couldn't write all of {}: {error}", output.display()))
-    })?;
+    let copied = io::copy(&mut file, &mut target)
+        .map_err(|error| Failure::Internal(anyhow!("couldn't write all of {}: {error}", output.display())))?;
     println!("{} ({})", visible(&output.display().to_string()), format_bytes(copied));
     Ok(ExitCode::SUCCESS)
 }

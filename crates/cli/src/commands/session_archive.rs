@@ -64,16 +64,15 @@ async fn export_to(
 }
 
 pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> Outcome {
-    let input: Box<dyn Read + Send> =
-        match file.as_os_str() == "-" {
-            true => Box::new(io::stdin()),
-            false => {
-                let opened = File::open(file);
-                Box::new(opened.map_err(|error| {
-                    Failure::Usage(anyhow!("can't open {}: {error}", file.display()))
-                })?)
-            }
-        };
+    let input: Box<dyn Read + Send> = match file.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => {
+            let opened = File::open(file);
+            Box::new(
+                opened.map_err(|error| Failure::Usage(anyhow!("can't open {}: {error}", file.display())))?,
+            )
+        }
+    };
     let imported = sessions.import(&Owner::local(), name, BufReader::new(input)).await;
     let session = imported.map_err(own_sessions::archive_failure)?.session;
     println!("{}", session.id);

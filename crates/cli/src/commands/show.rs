@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Args;
-use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::domain::shape::{Strategy, shape_json};
+use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall, TokenAccount};
 use gristmill_gateway::tokens;
 

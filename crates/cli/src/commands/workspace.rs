@@ -104,7 +104,8 @@ fn list(files: &WorkspaceFiles, pattern: Option<&str>, times: TimeArguments, as_
     if as_json {
         println!("{:#}", Value::from_iter(listing.files.iter().map(as_value)));
     } else {
-        let mut table = Table::new([Column::right("SIZE"), Column::left("MODIFIED"), Column::wrapping("PATH")]);
+        let mut table =
+            Table::new([Column::right("SIZE"), Column::left("MODIFIED"), Column::wrapping("PATH")]);
         for file in &listing.files {
             let size = match file.kind {
                 FileKind::File => format_bytes(file.size),
@@ -145,7 +146,11 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let is_input = file.as_os_str() == "-";
     let path = match path.or(name.filter(|_| !is_input)) {
         Some(path) => path,
-        None => return Err(Failure::Usage(anyhow!("standard input needs a path: gristmill workspace put SESSION - PATH"))),
+        None => {
+            return Err(Failure::Usage(anyhow!(
+                "standard input needs a path: gristmill workspace put SESSION - PATH"
+            )));
+        }
     };
     // The content first: no session is made for a file that cannot be read.
     let (mut content, size): (Box<dyn Read + Send>, u64) = match is_input {

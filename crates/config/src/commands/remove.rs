@@ -76,7 +76,9 @@ pub fn remove(
             }
             None => {
                 text.push_str(&format!("\nstill in {env}, and no longer used: {names}"));
-                hints.push(format!("delete {names} from {env}, or use `gristmill remove NAME --purge` next time"));
+                hints.push(format!(
+                    "delete {names} from {env}, or use `gristmill remove NAME --purge` next time"
+                ));
             }
         }
     }

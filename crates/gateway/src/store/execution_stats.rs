@@ -78,7 +78,8 @@ pub struct ToolStats {
 impl Stats {
     /// For a person or a model, a line for each thing.
     pub fn lines(&self) -> Vec<String> {
-        let since = self.since_ms.map(|since| Duration::from_millis(u64::try_from(since).unwrap_or_default()));
+        let since =
+            self.since_ms.map(|since| Duration::from_millis(u64::try_from(since).unwrap_or_default()));
         self.lines_since(since.map(|since| utc_text(UNIX_EPOCH + since)).as_deref())
     }
 
@@ -93,7 +94,8 @@ impl Stats {
             (self.running, "running"),
         ];
         let told = outcomes.into_iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told.map(|(count, outcome)| format!("{} {outcome}", grouped(count))).collect();
+        let told: Vec<String> =
+            told.map(|(count, outcome)| format!("{} {outcome}", grouped(count))).collect();
         let rate = self.success_rate().map(|rate| format!(" ({:.1} % ok)", rate * 100.0)).unwrap_or_default();
         let mut lines = vec![format!(
             "{} {} since {}: {}{rate}",
@@ -102,10 +104,7 @@ impl Stats {
             since,
             told.join(", ")
         )];
-        lines.push(format!(
-            "time: average {:.1} ms, p95 {:.1} ms",
-            self.average_ms, self.p95_ms
-        ));
+        lines.push(format!("time: average {:.1} ms, p95 {:.1} ms", self.average_ms, self.p95_ms));
         lines.extend(self.token_lines());
         lines.push(format!("tool calls: {}, {} failed", grouped(self.calls), grouped(self.calls_failed)));
         for tool in &self.tools {
@@ -131,9 +130,11 @@ impl Stats {
             self.tokens;
         let about = if estimated { "about " } else { "" };
         let own = own_definition.filter(|tokens| *tokens > 0);
-        let own = own.map(|tokens| format!(", {} of our tool's definition", grouped(tokens))).unwrap_or_default();
-        let definitions =
-            definitions.map(|tokens| format!(" and {about}{} of definitions", grouped(tokens))).unwrap_or_default();
+        let own =
+            own.map(|tokens| format!(", {} of our tool's definition", grouped(tokens))).unwrap_or_default();
+        let definitions = definitions
+            .map(|tokens| format!(" and {about}{} of definitions", grouped(tokens)))
+            .unwrap_or_default();
         let (program, returned, inside) = (grouped(program), grouped(returned), grouped(inside));
         let mut lines = vec![format!(
             "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read"

@@ -17,8 +17,8 @@ use gristmill_gateway::{DataSettings, Gateway, Settings, Upkeep, WorkerCommand};
 use super::{BY, Outcome, Place, done, failure};
 use crate::data_store;
 use crate::failure::Failure;
-use crate::skill_folders;
 use crate::hints::hint;
+use crate::skill_folders;
 use crate::terminal::{Printable, eprint_lines, one_line};
 
 /// What is to be added.

@@ -180,9 +180,9 @@ struct Place {
 /// A failure of skills as one of the command.
 fn failure(error: SkillError) -> Failure {
     match error {
-        SkillError::Unknown { name, nearest } if nearest.is_empty() => Failure::Usage(anyhow!(
-            "no skill `{name}`; `gristmill skills list` shows your skills"
-        )),
+        SkillError::Unknown { name, nearest } if nearest.is_empty() => {
+            Failure::Usage(anyhow!("no skill `{name}`; `gristmill skills list` shows your skills"))
+        }
         SkillError::Unchecked(_) => Failure::Internal(anyhow!(error)),
         SkillError::Name(_)
         | SkillError::Files(_)

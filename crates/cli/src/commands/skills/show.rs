@@ -178,8 +178,7 @@ pub async fn history(place: &Place, name: &str, times: TimeArguments, json: bool
         println!("{:#}", Value::from_iter(rows));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut table =
-        Table::new([Column::right("VERSION"), Column::left("SAVED"), Column::wrapping("HOW")]);
+    let mut table = Table::new([Column::right("VERSION"), Column::left("SAVED"), Column::wrapping("HOW")]);
     for known in &history {
         let how = known.how.told(&one_line(&known.saved_by));
         table.row([known.version.to_string(), times.minute(from_unix_ms(known.saved_ms)), how]);
