@@ -78,7 +78,11 @@ fn a_server_that_is_down_fails_the_doctor() {
     assert!(ill.stdout.contains(", but not every server is up (see above)"), "{}", ill.stdout);
     let checked = home.run(&["config", "check"]);
     assert_eq!(checked.code, Some(2), "{}", checked.stdout);
-    assert!(checked.stdout.contains("`servers.gone.command` runs `/nonexistent/server`"), "{}", checked.stdout);
+    assert!(
+        checked.stdout.contains("`servers.gone.command` runs `/nonexistent/server`"),
+        "{}",
+        checked.stdout
+    );
 }
 
 #[test]
@@ -176,9 +180,8 @@ fn forty_columns_are_enough_for_every_table() {
 #[test]
 fn connect_offers_the_clients_that_are_installed() {
     let home = Home::new(gristmill(), "connect-detects");
-    let without_programs = |arguments: &[&str]| {
-        Ran::of(home.command(arguments).env("PATH", "/nowhere").output().unwrap())
-    };
+    let without_programs =
+        |arguments: &[&str]| Ran::of(home.command(arguments).env("PATH", "/nowhere").output().unwrap());
     let none = without_programs(&["connect"]);
     assert_eq!(none.code, Some(2), "{}", none.stdout);
     assert!(none.stderr.contains("found no MCP client on this machine"), "{}", none.stderr);

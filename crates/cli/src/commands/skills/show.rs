@@ -64,7 +64,7 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
         eprint_lines("No skills.");
         hint("`gristmill skills add FILE` adds one; programs add them with save_skill");
     } else if others.iter().any(|skill| skill.standing == Standing::Waiting) {
-        hint("`gristmill skills approve NAME` shows a skill and asks for your approval");
+        eprint_lines("note: `gristmill skills approve NAME` shows a skill and asks for your approval");
     } else if fitting.counts().1 == 0 && others.is_empty() {
         eprint_lines("No matching skills.");
         hint("`gristmill skills list` shows all");
@@ -73,7 +73,7 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
     if is_filtered && view.waiting().next().is_some() {
         // Their words are not searched: nobody has said yes to them.
         let names: Vec<&str> = view.waiting().map(|skill| skill.name.as_str()).collect();
-        eprint_lines(&format!("not searched, because they need approval: {}", names.join(", ")));
+        eprint_lines(&format!("note: these need approval and are not searched: {}", names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -134,8 +134,10 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
         }
     }
     if let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) {
-        eprint_lines("note: the project's skill isn't approved, so programs can't import it");
-        hint(&format!("`gristmill skills approve {}` approves its files as shown", skill.name));
+        eprint_lines(&format!(
+            "note: the project's skill isn't approved, so programs can't import it; `gristmill skills approve {}` approves it as shown",
+            skill.name
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
