@@ -110,14 +110,12 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
     let movable: Vec<&FoundServer> = survey.found.iter().filter(|found| moves(found)).collect();
     moving.check_target(&movable)?;
     let moving_now: &[&FoundServer] = if moving.is_wanted { &movable } else { &[] };
+    let has_profile = arguments.options.profile.is_some();
+    let old_arguments = if has_profile { OldArguments::Replace } else { OldArguments::Keep };
     let wanted = EntryRequest {
         name: arguments.options.name.clone(),
         entry,
-        arguments: if arguments.options.profile.is_some() {
-            OldArguments::Replace
-        } else {
-            OldArguments::Keep
-        },
+        arguments: old_arguments,
         move_away: moving_now.iter().map(|found| found.name.clone()).collect(),
     };
     let mut records = Records::load(&default_data_folder(surroundings)?).map_err(usage)?;

@@ -12,6 +12,7 @@ use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::hints::hint;
 use crate::local_time::{TimeArguments, from_unix_ms};
+use crate::terminal::print_lines;
 
 #[derive(Args)]
 pub struct StatsArguments {
@@ -56,7 +57,7 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
         let since = stats.since_ms.map(|since| arguments.times.minute(from_unix_ms(since)));
         let lines = stats.lines_since(since.as_deref());
         // The hint is for a person, after everything else.
-        lines.iter().filter(|line| !line.starts_with("hint: ")).for_each(|line| println!("{line}"));
+        lines.iter().filter(|line| !line.starts_with("hint: ")).for_each(|line| print_lines(line));
         stats.hint().iter().for_each(|text| hint(text));
     }
     Ok(ExitCode::SUCCESS)
