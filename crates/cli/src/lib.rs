@@ -7,8 +7,12 @@ mod commands;
 mod data_store;
 mod exit_codes;
 mod failure;
+mod hints;
+mod id_prefix;
+mod local_time;
 mod own_sessions;
 mod skill_folders;
+mod table;
 mod terminal;
 mod upstreams;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{Limits, format_bytes};
+use gristmill_gateway::domain::{Limits, counted_grouped, format_bytes};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
@@ -15,6 +15,7 @@ use gristmill_gateway::store::Store;
 
 use crate::arguments::ConfigFile;
 use crate::failure::Failure;
+use crate::id_prefix;
 use crate::upstreams::{self, Configured};
 
 /// Whoever is at the terminal sees everything.
@@ -40,6 +41,18 @@ pub fn keep_settings(configured: Option<&Configured>) -> KeepSettings {
 fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<Sessions, Failure> {
     let store = Store::open(&data).map_err(|error| Failure::Usage(error.into()))?;
     Sessions::open(store, None, limits, settings).map_err(failure)
+}
+
+/// A session by its name, its handle or the beginning of its handle, as a name or a handle.
+pub async fn resolved(sessions: &Sessions, session: &str) -> Result<String, Failure> {
+    match sessions.info(&WHOSE, session).await {
+        Ok(_) => Ok(session.to_owned()),
+        Err(SessionError::Missing { .. }) if SessionId::read(session).is_none() => {
+            let all = sessions.list(&WHOSE).await.map_err(failure)?;
+            id_prefix::SESSION.resolve(session, all.iter().map(|info| info.id.as_str()))
+        }
+        Err(error) => Err(failure(error)),
+    }
 }
 
 /// Among whose sessions a command that runs or writes looks. A name means one of our own: another
@@ -70,8 +83,8 @@ pub fn new_session_words(name: &str) -> String {
 
 /// What a session holds. Folders count, too: they are what a limit counts.
 pub fn content(info: &SessionInfo) -> String {
-    let entries = if info.files == 1 { "entry" } else { "entries" };
-    format!("{} in {} {entries}", format_bytes(info.bytes), info.files)
+    let files = counted_grouped(usize::try_from(info.files).unwrap_or(usize::MAX), "file");
+    format!("{files}, {}", format_bytes(info.bytes))
 }
 
 /// A session that something ran in, unless it has been ended since; that is said.
@@ -79,7 +92,7 @@ pub async fn if_still_there(file: &ConfigFile, session: &str) -> Result<Option<S
     match open(file)?.info(&WHOSE, session).await {
         Ok(info) => Ok(Some(info.id.as_str().to_owned())),
         Err(SessionError::Missing { .. }) => {
-            crate::terminal::eprint_lines("note: its session is gone, so this runs without its files");
+            crate::terminal::eprint_lines("note: its session was deleted, so this runs without its files");
             Ok(None)
         }
         Err(error) => Err(failure(error)),
@@ -90,7 +103,7 @@ pub async fn if_still_there(file: &ConfigFile, session: &str) -> Result<Option<S
 pub fn failure(error: SessionError) -> Failure {
     let told = match &error {
         SessionError::Missing { .. } => {
-            anyhow!("{error}\nhint: `gristmill sessions list` shows what there is")
+            anyhow!("{error}\nhint: `gristmill sessions list` shows your sessions")
         }
         SessionError::Busy { .. } => anyhow!("{error}\nhint: try again when it has ended"),
         SessionError::Ambiguous { .. }
@@ -115,7 +128,7 @@ pub fn failure(error: SessionError) -> Failure {
 pub fn file_failure(error: FileError) -> Failure {
     let told = match &error {
         FileError::Missing { .. } => {
-            anyhow!("{error}\nhint: `gristmill workspace ls SESSION` shows what there is")
+            anyhow!("{error}\nhint: `gristmill workspace ls SESSION` lists its files")
         }
         FileError::BadPath { .. }
         | FileError::BadPattern

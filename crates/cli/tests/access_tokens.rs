@@ -17,20 +17,21 @@ fn a_token_is_made_shown_once_listed_and_taken_back() {
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     let token = made.stdout.trim();
     assert_eq!((token.len(), &token[..4], made.stdout.lines().count()), (53, "gmt_", 1));
-    assert!(made.stderr.contains("for execute and search, until 20"), "{}", made.stderr);
-    assert!(made.stderr.contains("Authorization: Bearer") && made.stderr.contains("cannot be shown again"));
+    assert!(made.stderr.contains("allows execute and search, until 20"), "{}", made.stderr);
+    assert!(made.stderr.contains("Authorization: Bearer") && made.stderr.contains("won't be shown again"));
     assert!(!made.stderr.contains(token), "{}", made.stderr);
 
     let listed = home.ok(&["token", "list"]);
-    assert!(listed.starts_with("laptop  execute and search  since 20"), "{listed}");
+    assert!(listed.starts_with("NAME    ALLOWS              CREATED     EXPIRES\n"), "{listed}");
+    assert!(listed.contains("\nlaptop  execute and search  20"), "{listed}");
     let everything = [listed, home.ok(&["token", "list", "--json"])].concat();
     assert!(!everything.contains(&token[..12]), "{everything}");
 
-    assert_eq!(home.ok(&["token", "revoke", "laptop"]), "revoked laptop\n");
+    assert_eq!(home.ok(&["token", "remove", "laptop"]), "revoked laptop\n");
     assert_eq!(parsed(&home.ok(&["token", "list", "--json"])), json!([]));
     let empty = home.run(&["token", "list"]);
     assert_eq!((empty.code, empty.stdout.as_str()), (Some(0), ""));
-    assert!(empty.stderr.contains("hint: `gristmill token new NAME`"), "{}", empty.stderr);
+    assert_eq!(empty.stderr, "No access tokens.\n");
 }
 
 #[test]
@@ -61,8 +62,8 @@ fn mistakes_say_what_is_allowed() {
     check(&["token", "new", "a"], "there is a token `a` already; revoke it first, or take another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 of a-z, 0-9");
     check(&["token", "new", "b", "--scope", "root"], "there are execute, search and admin");
-    check(&["token", "new", "b", "--expires", "soon"], "write 30d, 12h, 8w or never");
-    check(&["token", "revoke", "b"], "there is no token `b`; there are a");
+    check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");
+    check(&["token", "remove", "b"], "there is no token `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();
     check(&["token", "list"], "move it away and issue the tokens again");
 }

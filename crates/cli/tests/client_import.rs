@@ -111,9 +111,16 @@ fn every_client_s_servers_become_ours_and_their_secrets_references() {
          ZAPIER_URL_TOKEN=CANARYZk3v9Qm2Lr8Tn4Wx7Yb1\n"
     );
     assert_eq!(fs::metadata(desk.env_file()).unwrap().permissions().mode() & 0o777, 0o600);
-    desk.ok(&["config", "check"]);
+    let checked = desk.run(&["config", "check"]).stdout;
+    let errors = checked.lines().filter(|line| line.starts_with("error: "));
+    for error in errors {
+        assert!(
+            error.contains("which isn't set") || error.contains(" runs `"),
+            "only what is lacking: {error}"
+        );
+    }
     let again = desk.ok(&["import", "--all"]);
-    assert!(again.stderr.contains("nothing was taken"), "{}", again.stderr);
+    assert!(again.stderr.contains("nothing imported"), "{}", again.stderr);
     assert_eq!(desk.config(), IMPORTED, "the second time nothing changes");
 }
 
@@ -135,16 +142,16 @@ fn the_list_says_what_each_would_become() {
         "new, as playwright-mcp; left out: gallery, version",
     );
     check("vscode", "perplexity", "set PERPLEXITY_KEY: VS Code asks for `perplexity-key`");
-    check("codex", "figma", "left out: enabled_tools (Gristmill offers all of the server's tools)");
-    check("gemini", "slow", "switched off in Gemini CLI");
+    check("codex", "figma", "left out: enabled_tools (Gristmill offers all the server's tools)");
+    check("gemini", "slow", "turned off in Gemini CLI");
     desk.ok(&["connect", "gemini", "--yes"]);
-    check("gemini", "gristmill", "is Gristmill itself: skipped");
+    check("gemini", "gristmill", "skipped: this is Gristmill");
     desk.ok(&["import", "github"]);
-    check("cursor", "github", "already there");
+    check("cursor", "github", "already imported");
     desk.write("config/gristmill/gristmill.toml", "[servers.github]\ncommand = \"mine\"\n");
-    check("claude-code", "github", "differs from yours, which stays");
+    check("claude-code", "github", "differs from yours; use --replace");
     let ran = desk.run(&["import", "github"]);
-    assert!(ran.stderr.contains("nothing was taken: `github`: differs from yours"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing imported: `github`: differs from yours"), "{}", ran.stderr);
     desk.ok(&["import", "github", "--replace"]);
     assert!(desk.config().contains("server-github"), "{}", desk.config());
 }
@@ -156,7 +163,7 @@ fn a_wrong_name_takes_nothing_and_needs_no_list() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     assert_eq!(
         ran.stderr,
-        "error: nothing was taken: no client has a server `gihtub` (did you mean `github`?)\n"
+        "error: nothing imported: no client has a server `gihtub` (did you mean `github`?)\n"
     );
     assert_eq!(desk.config(), "");
     let ran = desk.ok(&["import", "linear"]);
@@ -164,7 +171,7 @@ fn a_wrong_name_takes_nothing_and_needs_no_list() {
     assert_eq!(listed, ["Claude Code  ~/.claude.json"], "only what was named is shown: {}", ran.stdout);
     assert!(!ran.stdout.contains("server-github"), "{}", ran.stdout);
     let ran = desk.ok(&["import", "linear"]);
-    assert_eq!(ran.stderr, "linear is already there\nnothing was taken\n");
+    assert_eq!(ran.stderr, "linear is already imported\nnothing imported\n");
 }
 
 #[test]
@@ -192,13 +199,13 @@ fn the_same_server_of_two_clients_is_taken_once_with_the_secret_that_one_of_them
     let check = |client: &str, name: &str, words: &str| {
         assert_eq!(desk.remarks(&[], client, name), words, "{client} {name}");
     };
-    check("cursor", "weather", "same as in Claude Code, with other time limits");
+    check("cursor", "weather", "same as in Claude Code, with different time limits");
     check("cursor", "clouds", "same as weather in Claude Code");
     check("cursor", "github", "same as in Claude Code");
     check(
         "claude-code",
         "github",
-        "new; a secret moves to .env: GITHUB_TOKEN; with the secrets of Cursor, which has the same server",
+        "new; a secret moves to .env: GITHUB_TOKEN; with the secrets from Cursor, which has the same server",
     );
     desk.ok(&["import", "--all"]);
     assert_eq!(
@@ -210,8 +217,8 @@ fn the_same_server_of_two_clients_is_taken_once_with_the_secret_that_one_of_them
          [servers.home-cursor]\ncommand = \"db\"\nenv = { DB_PASSWORD = \"${HOME_DB_PASSWORD}\" }\n\n\
          [servers.off-cursor]\ncommand = \"off\"\n"
     );
-    check("cursor", "github", "already there");
-    check("cursor", "weather", "already there");
+    check("cursor", "github", "already imported");
+    check("cursor", "weather", "already imported");
 }
 
 #[test]
@@ -224,11 +231,9 @@ fn what_servers_still_lack_is_said_at_the_end() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(
         ran.stderr,
-        "before they all work:\n  \
-         set in ~/config/gristmill/.env, or in the environment: PERPLEXITY_KEY (perplexity)\n  \
-         install what is not found here: npx (perplexity), python (python-tools)\n\
-         hint: gristmill list shows whether they answer\n\
-         hint: gristmill connect vscode --move-servers puts Gristmill in their place in VS Code\n"
+        "Before they work:\n  \
+         set in ~/config/gristmill/.env or in the environment: PERPLEXITY_KEY (perplexity)\n  \
+         install: npx (perplexity), python (python-tools)\n"
     );
     let ran = desk.ok(&["import", "linear", "--json"]);
     let told: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -262,12 +267,11 @@ fn a_project_s_file_gives_nothing_that_was_not_named() {
     assert_eq!(desk.config(), "");
     assert_eq!(
         ran.stderr,
-        "nothing was taken\n\
-         left out, being in a project's file: a, b; if you trust that: gristmill import a b\n"
+        "nothing imported\n\
+         not imported, because a project file has them: a, b; if you trust it: gristmill import a b\n"
     );
     assert!(
-        desk.remarks(&[], "cursor", "a")
-            .contains("in a project's file: look at it, then take it by its name")
+        desk.remarks(&[], "cursor", "a").contains("in a project file: review it, then import it by name")
     );
     desk.ok(&["import", "b"]);
     let work = desk.home.work().display().to_string();
@@ -286,17 +290,17 @@ fn what_a_project_s_file_had_waits_for_approval_in_the_project_s_configuration()
         r#"{"mcpServers": {"a": {"command": "a", "env": {"LD_PRELOAD": "./a.so"}}}}"#,
     );
     desk.ok(&["import", "--project", "filesystem"]);
-    let checked = desk.ok(&["config", "check"]).stdout;
+    let checked = desk.run(&["config", "check"]).stdout;
     assert!(
-        checked.contains("1 usable; 0 errors, 0 warnings"),
+        checked.contains("1 usable; ") && checked.contains(", 0 warnings"),
         "what was the user's own is trusted: {checked}"
     );
     let ran = desk.ok(&["import", "--project", "a"]);
     assert!(ran.stdout.contains("gristmill config approve"), "{}", ran.stdout);
     let checked = desk.ok(&["config", "check"]).stdout;
-    assert!(checked.contains("has changed since you approved it: nothing of it is used"), "{checked}");
+    assert!(checked.contains("has changed since you approved it, so it isn't used"), "{checked}");
     desk.ok(&["connect", "cursor", "--project", "--move-servers", "--yes"]);
-    assert!(desk.ok(&["config", "check"]).stdout.contains("nothing of it is used"));
+    assert!(desk.ok(&["config", "check"]).stdout.contains("so it isn't used"));
 }
 
 #[test]
@@ -366,12 +370,12 @@ fn a_file_that_we_read_ourselves_is_not_used_before_it_is_approved() {
     assert_eq!(row["verdict"], "not_approved", "{row}");
     assert!(
         desk.remarks(&[], "claude-code", "db")
-            .contains("once you look at it and run gristmill config approve")
+            .contains("once you review it and run gristmill config approve")
     );
     let ran = desk.run(&["import", "db"]);
-    assert!(ran.stderr.contains("nothing was taken: `db`: not used yet"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing imported: `db`: not used yet"), "{}", ran.stderr);
     desk.ok(&["config", "approve", "--yes"]);
-    assert_eq!(desk.remarks(&[], "claude-code", "db"), "already there: Gristmill reads this file itself");
+    assert_eq!(desk.remarks(&[], "claude-code", "db"), "already used: Gristmill reads this file");
 }
 
 #[test]
@@ -381,12 +385,16 @@ fn a_file_that_a_project_s_clients_share_is_not_written() {
     desk.write("work/.mcp.json", shared);
     let ran = desk.run(&["import", "--project", "filesystem"]);
     assert_eq!(ran.code, Some(2), "{}", ran.stderr);
-    assert!(ran.stderr.contains("leave --project out, or make a gristmill.toml beside it"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("leave out --project, or create a gristmill.toml next to it"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(fs::read_to_string(desk.home.work().join(".mcp.json")).unwrap(), shared);
     desk.write("work/gristmill.toml", "");
     let ran = desk.ok(&["import", "--project", "linear"]);
-    assert!(ran.stdout.contains("name .env in its .gitignore"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("they wait for your approval: gristmill config approve"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("add .env to its .gitignore"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("approve them to use them: gristmill config approve"), "{}", ran.stdout);
     desk.write("work/.gitignore", "target\n.env\n");
     let ran = desk.ok(&["import", "--project", "github"]);
     assert!(!ran.stdout.contains(".gitignore"), "{}", ran.stdout);
@@ -400,7 +408,7 @@ fn a_configuration_that_cannot_be_changed_stops_before_anything_is_written() {
         let ran = desk.run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
         assert!(
-            ran.stderr.contains("gristmill.toml:2: cannot be read: text must stand in quotes"),
+            ran.stderr.contains("gristmill.toml:2: can't be parsed: text must stand in quotes"),
             "{}",
             ran.stderr
         );
@@ -421,7 +429,7 @@ fn a_yaml_configuration_is_left_to_its_owner() {
     let read = || fs::read_to_string(desk.home.path().join(YAML)).unwrap();
     let ran = desk.run(&["connect", "cursor", "--move-servers", "--yes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
-    assert!(ran.stderr.contains("gristmill import prints what to add to it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`gristmill import` prints what to add"), "{}", ran.stderr);
     let ran = desk.run(&["import", "notes", "--keep-values"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
     let ran = desk.run(&["import", "notes"]);
@@ -433,7 +441,7 @@ fn a_yaml_configuration_is_left_to_its_owner() {
     // Once it is pasted, nothing is left to take, and the client's own can go.
     desk.write(YAML, &format!("{mine}{entry}"));
     let ran = desk.ok(&["import", "notes"]);
-    assert!(ran.stderr.contains("notes is already there"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("notes is already imported"), "{}", ran.stderr);
     desk.ok(&["connect", "cursor", "--move-servers", "--yes"]);
     let cursor = fs::read_to_string(desk.home.path().join(".cursor/mcp.json")).unwrap();
     assert!(cursor.contains("gristmill") && !cursor.contains("notes"), "{cursor}");

@@ -359,7 +359,7 @@ fn commands_show_edit_and_bring_back() {
     );
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "2");
     let history = home.ok(&["skills", "history", "total_of"]);
-    assert_eq!(history.lines().count(), 2, "{history}");
+    assert_eq!(history.lines().count(), 3, "a heading and two versions: {history}");
     assert!(history.contains("saved by local"), "{history}");
     home.ok(&["skills", "rollback", "total_of", "1"]);
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import total; total()"]).trim(), "1");
@@ -380,7 +380,7 @@ fn commands_show_edit_and_bring_back() {
     let broken = edited("echo 'def (' >> \"$1\"");
     let said = String::from_utf8_lossy(&broken.stderr).into_owned();
     assert_eq!(broken.status.code(), Some(2), "{said}");
-    assert!(said.contains("not valid Python") && said.contains("your edit is kept in"), "{said}");
+    assert!(said.contains("not valid Python") && said.contains("your edit is in "), "{said}");
     let good = edited("echo 'def more(): return 7' >> \"$1\"");
     assert!(good.status.success(), "{}", String::from_utf8_lossy(&good.stderr));
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import more; more()"]).trim(), "7");
@@ -391,8 +391,9 @@ fn commands_show_edit_and_bring_back() {
     let imported = home.ok(&["skills", "import", "out"]);
     assert!(imported.starts_with("saved total_of version 6"), "{imported}");
     assert!(home.ok(&["skills", "show", "total_of"]).contains("def more(): return 7"));
-    let hint = home.run(&["skills", "history", "total_of"]).stderr;
-    assert!(hint.contains("rollback total_of 4`"), "version 5 is the deletion: {hint}");
+    let history = home.run(&["skills", "history", "total_of"]);
+    assert_eq!(history.stdout.lines().count(), 7, "version 5 is the deletion: {}", history.stdout);
+    assert_eq!(history.stderr, "", "hints are for terminals");
 }
 
 #[test]
@@ -429,7 +430,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let program = ["run", "-c", "from skills.site_rules import rules; rules()"];
     assert_eq!(home.run(&program).code, Some(1));
     let listed = home.run(&["skills", "list"]);
-    assert!(listed.stdout.contains("site_rules (waiting for approval)"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("site_rules (needs approval)"), "{}", listed.stdout);
     assert!(
         !listed.stdout.contains('\u{1b}') && listed.stderr.contains("skills approve"),
         "{}",
@@ -439,7 +440,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let which = home.run(&["skills", "approve"]);
     assert_eq!(which.code, Some(2));
     assert!(
-        which.stderr.contains("say which: site_rules") && which.stderr.contains("--all"),
+        which.stderr.contains("choose skills to approve: site_rules") && which.stderr.contains("--all"),
         "{}",
         which.stderr
     );
@@ -453,7 +454,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     let changed = "- def rules(): return 'theirs'\n+ def rules(): return 'changed'";
     assert!(asked.stdout.contains(changed), "{}", asked.stdout);
     assert!(
-        asked.stderr.contains("site_rules was not approved") && asked.stderr.contains("--yes"),
+        asked.stderr.contains("site_rules not approved") && asked.stderr.contains("--yes"),
         "{}",
         asked.stderr
     );
@@ -475,7 +476,7 @@ fn a_projects_skill_does_not_hide_behind_the_users_own() {
     fs::write(folder.join("total_of.py"), "def total(): return 'theirs\u{202e}'\n").expect("a file");
     let both = home.run(&["skills", "show", "total_of"]);
     assert!(both.stdout.contains("=== total_of (user, usable) ==="), "{}", both.stdout);
-    assert!(both.stdout.contains("=== total_of (project, waiting for approval) ==="), "{}", both.stdout);
+    assert!(both.stdout.contains("=== total_of (project, needs approval) ==="), "{}", both.stdout);
     assert!(both.stdout.contains("return 'theirs\\u{202e}'"), "nothing is hidden: {}", both.stdout);
     assert!(both.stderr.contains("skills approve total_of"), "{}", both.stderr);
     let theirs = home.ok(&["skills", "show", "total_of", "--project", "--json"]);
@@ -485,7 +486,7 @@ fn a_projects_skill_does_not_hide_behind_the_users_own() {
     assert!(found.stderr.contains("not searched: total_of"), "{}", found.stderr);
     let approved = home.ok(&["skills", "approve", "total_of", "--yes"]);
     assert!(
-        approved.contains("total_of of this project is new") && approved.contains("theirs"),
+        approved.contains("total_of is new in this project") && approved.contains("theirs"),
         "{approved}"
     );
     let listed = home.ok(&["skills", "list", "--json"]);
@@ -495,8 +496,8 @@ fn a_projects_skill_does_not_hide_behind_the_users_own() {
         found.map(|one| one["place"].clone())
     };
     assert_eq!((of("usable"), of("hidden by the project's")), (Some(json!("project")), Some(json!("user"))));
-    let deleted = home.run(&["skills", "delete", "total_of"]);
-    assert_eq!(deleted.stdout, "deleted total_of (project)\n");
+    let deleted = home.run(&["skills", "remove", "total_of"]);
+    assert_eq!(deleted.stdout, "removed total_of (project)\n");
     assert!(deleted.stderr.contains("your own total_of is used now"), "{}", deleted.stderr);
 }
 

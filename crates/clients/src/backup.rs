@@ -24,7 +24,7 @@ pub fn save(place: &Place, data_folder: &Path, bytes: &[u8], now: SystemTime) ->
     let free = names.find(|path| path.symlink_metadata().is_err());
     let path = free.ok_or_else(|| {
         let kind = std::io::ErrorKind::AlreadyExists;
-        WriteError::system(file, std::io::Error::new(kind, "there are too many backups of this second"))
+        WriteError::system(file, std::io::Error::new(kind, "too many backups within one second"))
     })?;
     replace_keeping_mode(&path, bytes)?;
     Ok(path)

@@ -30,7 +30,7 @@ pub enum ChangeError {
     #[error(transparent)]
     File(#[from] FileError),
     /// It is laid out in a way that we will not touch.
-    #[error("{path} is laid out in a way that cannot be changed safely: {why}; change it in an editor", path = .path.display())]
+    #[error("{path} can't be edited safely: {why}; change it in an editor", path = .path.display())]
     NotSafe {
         path: PathBuf,
         /// What is in the way.
@@ -42,13 +42,13 @@ pub enum ChangeError {
 pub fn changed(place: &Place, bytes: Option<&[u8]>, change: &Change) -> Result<Vec<u8>, ChangeError> {
     let not_safe = |why| ChangeError::NotSafe { path: place.path.clone(), why };
     let bytes = bytes.unwrap_or_default();
-    let text = std::str::from_utf8(bytes).map_err(|_| not_safe("it is not UTF-8 text"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| not_safe("it isn't UTF-8 text"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let layout = Layout::of(text, bytes.starts_with(b"\xef\xbb\xbf"));
     let tree = client_file::parse(place, &layout.lines)?;
     let block = place.client.block();
     if is_repeated(&tree, block) {
-        return Err(not_safe("a name is there twice"));
+        return Err(not_safe("a name appears twice"));
     }
     let mut lines = layout.lines.clone();
     // Entries go in before others go out: the ones that are there show how the file is laid out.
@@ -60,7 +60,7 @@ pub fn changed(place: &Place, bytes: Option<&[u8]>, change: &Change) -> Result<V
         lines = match place.format {
             Format::Json => edit_json::edit(&lines, &at, node),
             Format::Toml => edit_toml::edit(&lines, &at, node),
-            Format::Yaml => Err("it is YAML"),
+            Format::Yaml => Err("it's YAML"),
         }
         .map_err(not_safe)?;
     }
@@ -69,9 +69,9 @@ pub fn changed(place: &Place, bytes: Option<&[u8]>, change: &Change) -> Result<V
         lines.pop();
     }
     let result =
-        client_file::parse(place, &lines).map_err(|_| not_safe("the result could not be read again"))?;
+        client_file::parse(place, &lines).map_err(|_| not_safe("the result couldn't be read back"))?;
     if without_empty(expected(&tree, block, change), block) != without_empty(result.to_json(), block) {
-        return Err(not_safe("more than was meant would have changed"));
+        return Err(not_safe("other parts would change, too"));
     }
     Ok(layout.restore(&lines))
 }

@@ -22,7 +22,7 @@ pub enum FileError {
     #[error("{} {source}", shown(&.path.display().to_string()))]
     Read { path: PathBuf, source: ReadError },
     /// It is not in its format.
-    #[error("{}{}: cannot be read: {message}", shown(&.path.display().to_string()), at(.line, .column))]
+    #[error("{}{}: can't be parsed: {message}", shown(&.path.display().to_string()), at(.line, .column))]
     Syntax {
         path: PathBuf,
         /// From 1.

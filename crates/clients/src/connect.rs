@@ -40,16 +40,16 @@ pub enum ConnectError {
     #[error(transparent)]
     Change(#[from] ChangeError),
     /// Someone else has our name.
-    #[error("{path} already has a server `{name}` that is not Gristmill; choose another name with --name", path = .path.display())]
+    #[error("{path} already has a server `{name}` that isn't Gristmill; choose another name with --name", path = .path.display())]
     NameTaken { path: PathBuf, name: String },
     /// We are there under another name.
-    #[error("{path} already has Gristmill as `{name}`; say --name {name} to change that entry, or disconnect first", path = .path.display())]
+    #[error("{path} already has Gristmill as `{name}`; use --name {name} to change that entry, or disconnect first", path = .path.display())]
     OtherName { path: PathBuf, name: String },
     /// The owner protects it.
-    #[error("{path} is read-only, so it is left alone; make it writable first, or add the entry by hand", path = .0.display())]
+    #[error("{path} is read-only; make it writable, or add the entry by hand", path = .0.display())]
     ReadOnly(PathBuf),
     /// The client wrote it meanwhile.
-    #[error("{path} has changed meanwhile; nothing was written, so run the command again", path = .0.display())]
+    #[error("{path} changed in the meantime, so nothing was written; run the command again", path = .0.display())]
     ChangedMeanwhile(PathBuf),
     /// It cannot be read again.
     #[error("{path} {source}", path = .path.display())]

@@ -66,7 +66,7 @@ pub fn plan(
         match moved {
             MovedServers::Keep => kept.push((server.name.clone(), "as you asked")),
             MovedServers::Restore if is_taken => {
-                kept.push((server.name.clone(), "the client has another server of that name by now"));
+                kept.push((server.name.clone(), "the client now has another server with that name"));
             }
             MovedServers::Restore => put.push((server.name.clone(), change::node_of(&server.entry.0))),
         }

@@ -49,10 +49,10 @@ pub enum ImportError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A line would not read back.
-    #[error("{path} cannot be changed safely; look at its last lines", path = .0.display())]
+    #[error("{path} can't be edited safely; check its last lines", path = .0.display())]
     EnvNotSafe(PathBuf),
     /// It was changed, but is not approved any more.
-    #[error("the file was changed, but its approval could not be renewed: {0}")]
+    #[error("the file was changed, but its approval couldn't be renewed: {0}")]
     Approvals(#[from] ApprovalsError),
 }
 
@@ -132,16 +132,16 @@ impl Imported {
         if !self.servers.is_empty() {
             let names: Vec<String> = self.servers.iter().map(|name| shown(name)).collect();
             let count = counted(names.len(), "server");
-            lines.push(format!("took {count} into {}: {}", short(target, home), names.join(", ")));
+            lines.push(format!("imported {count} to {}: {}", short(target, home), names.join(", ")));
         }
         if let Some(env) = &self.env_file {
-            lines.push(format!("secrets are in {}: {}", short(env, home), self.variables.join(", ")));
+            lines.push(format!("moved secrets to {}: {}", short(env, home), self.variables.join(", ")));
         }
         if self.may_be_committed {
-            lines.push("that file is in a project: name .env in its .gitignore".to_owned());
+            lines.push("that file is in a project: add .env to its .gitignore".to_owned());
         }
         if self.needs_approval && !self.servers.is_empty() {
-            lines.push("they wait for your approval: gristmill config approve".to_owned());
+            lines.push("approve them to use them: gristmill config approve".to_owned());
         }
         lines
     }

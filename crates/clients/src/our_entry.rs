@@ -26,9 +26,9 @@ pub enum Route {
 /// The client cannot do that.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
-    #[error("{0} starts programs and reaches no addresses from this file; leave --http out")]
+    #[error("{0} can't connect to URLs from this file; leave out --http")]
     NoHttp(Client),
-    #[error("`--http` must be an address such as http://127.0.0.1:8770/mcp")]
+    #[error("`--http` must be a URL such as http://127.0.0.1:8770/mcp")]
     BadUrl,
 }
 

@@ -6,6 +6,7 @@ use gristmill_config::Platform;
 use gristmill_config::Surroundings;
 use gristmill_config::format::Format;
 use gristmill_config::locations;
+pub use gristmill_config::needs::on_path;
 
 use super::known::Client;
 
@@ -41,10 +42,10 @@ pub struct Place {
 /// There is no such file.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    #[error("there is no home to look in; set HOME")]
+    #[error("no home folder; set HOME")]
     NoHome,
     /// The client has none for projects.
-    #[error("{0} has no file for projects; leave --project out")]
+    #[error("{0} has no project file; leave out --project")]
     NoProjectFile(Client),
 }
 
@@ -107,13 +108,6 @@ pub fn seems_installed(client: Client, surroundings: &Surroundings) -> bool {
         Client::Windsurf => &["windsurf"],
     };
     has_folder || has_file || programs.iter().any(|name| on_path(name, surroundings).is_some())
-}
-
-/// A program of this name, where a shell would find it.
-pub fn on_path(name: &str, surroundings: &Surroundings) -> Option<PathBuf> {
-    let path = surroundings.variable("PATH")?;
-    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// The folder that a project's files are in.

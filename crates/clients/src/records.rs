@@ -62,16 +62,16 @@ impl std::fmt::Debug for SavedEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     /// It cannot be read.
-    #[error("the record of connections in {path} cannot be used: the file {source}", path = .path.display())]
+    #[error("can't use the record of connections in {path}: the file {source}", path = .path.display())]
     Read { path: PathBuf, source: ReadError },
     /// It is not ours, or damaged.
-    #[error("the record of connections in {path} cannot be understood; move it away to go on without it", path = .0.display())]
+    #[error("can't read the record of connections in {path}; move the file away to continue without it", path = .0.display())]
     Damaged(PathBuf),
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Nobody else may change it meanwhile, and that could not be had.
-    #[error("the record of connections cannot be changed: {0}")]
+    #[error("can't change the record of connections: {0}")]
     Lock(#[from] LockError),
 }
 

@@ -3,14 +3,13 @@
 //!
 //! Walls: nothing is started, reached or looked up but names.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use gristmill_config::Surroundings;
+use gristmill_config::needs::absent_command;
+pub use gristmill_config::needs::variables_of;
 use gristmill_config::problem::shown;
-use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
-
-use super::places;
+use gristmill_gateway::domain::{ServerSettings, Transport};
 
 /// What is missing, each with the servers that need it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub fn missing<'a>(
         for variable in variables_of(server).into_iter().filter(|variable| !is_set(variable)) {
             missing.variables.entry(variable).or_default().push(name());
         }
-        if let Some(program) = absent_program(server, surroundings) {
+        if let Some(program) = absent_command(server, surroundings) {
             missing.programs.entry(program).or_default().push(name());
         }
         if may_want_login(server) {
@@ -53,58 +52,19 @@ impl Missing {
         let mut lines = Vec::new();
         if !self.variables.is_empty() {
             let names: Vec<String> = self.variables.iter().map(with_servers).collect();
-            lines.push(format!("set in {env_file}, or in the environment: {}", names.join(", ")));
+            lines.push(format!("set in {env_file} or in the environment: {}", names.join(", ")));
         }
         if !self.programs.is_empty() {
             let names: Vec<String> = self.programs.iter().map(with_servers).collect();
-            lines.push(format!("install what is not found here: {}", names.join(", ")));
+            lines.push(format!("install: {}", names.join(", ")));
         }
         match self.logins.as_slice() {
             [] => {}
-            [one] => lines.push(format!("log in, if it wants that: gristmill login {one}")),
-            more => lines.push(format!(
-                "log in to those that want it, with gristmill login NAME: {}",
-                more.join(", ")
-            )),
+            [one] => lines.push(format!("log in, if needed: gristmill login {one}")),
+            more => lines.push(format!("log in with `gristmill login NAME`, if needed: {}", more.join(", "))),
         }
         lines
     }
-}
-
-/// The variables that a server cannot do without.
-pub fn variables_of(server: &ServerSettings) -> BTreeSet<String> {
-    let mut texts: Vec<&SecretText> = Vec::new();
-    match &server.transport {
-        Transport::Stdio { command, args, env, .. } => {
-            texts.push(command);
-            texts.extend(args);
-            texts.extend(env.values());
-        }
-        Transport::Http { url, headers, oauth } => {
-            texts.push(url);
-            texts.extend(headers.values());
-            texts.extend(&oauth.client_id);
-            texts.extend(&oauth.client_secret);
-        }
-    }
-    let name = |part: &Part| match part {
-        Part::Reference(Reference::Environment { name, default: None }) => Some(name.clone()),
-        Part::Reference(_) | Part::Plain(_) => None,
-    };
-    texts.into_iter().flat_map(|text| text.parts().iter().filter_map(name)).collect()
-}
-
-fn absent_program(server: &ServerSettings, surroundings: &Surroundings) -> Option<String> {
-    let Transport::Stdio { command, env, cwd, .. } = &server.transport else { return None };
-    let program = command.as_plain()?;
-    let is_there = match (program.contains('/'), cwd) {
-        // It is looked for elsewhere than here.
-        (false, _) if env.contains_key("PATH") => true,
-        (false, _) => places::on_path(program, surroundings).is_some(),
-        (true, Some(cwd)) => cwd.join(program).exists(),
-        (true, None) => !Path::new(program).is_absolute() || Path::new(program).exists(),
-    };
-    (!is_there).then(|| program.to_owned())
 }
 
 /// Nothing in what is sent may be a key, and it is not on this machine.
@@ -120,6 +80,7 @@ fn may_want_login(server: &ServerSettings) -> bool {
 mod tests {
     use super::*;
     use gristmill_config::Platform;
+    use gristmill_gateway::domain::SecretText;
 
     fn http(name: &str, url: &str, header: Option<&str>) -> ServerSettings {
         let text = |text: &str| SecretText::parse(text).expect("a text");
@@ -158,9 +119,9 @@ mod tests {
         assert_eq!(
             found.lines("~/.env"),
             [
-                "set in ~/.env, or in the environment: LINEAR_TOKEN (linear)",
-                "install what is not found here: /nowhere/notes (notes), absent (slack, chat)",
-                "log in, if it wants that: gristmill login figma",
+                "set in ~/.env or in the environment: LINEAR_TOKEN (linear)",
+                "install: /nowhere/notes (notes), absent (slack, chat)",
+                "log in, if needed: gristmill login figma",
             ]
         );
     }

@@ -342,7 +342,7 @@ impl Survey {
         if lacks && found.file_scope == FileScope::User && !found.variables.is_empty() {
             theirs.transport = settings.transport.clone();
             twin.variables.clone_from(&found.variables);
-            twin.remarks.push(format!("with the secrets of {}, which has the same server", found.client));
+            twin.remarks.push(format!("with the secrets from {}, which has the same server", found.client));
         }
         true
     }
@@ -361,7 +361,7 @@ impl Survey {
             let mut names = std::iter::once(suffixed.clone()).chain(numbered);
             let free = names.find(|wanted| earlier(wanted).is_none() && target.server(wanted).is_none());
             becomes = free.unwrap_or(suffixed);
-            found.remarks.push(format!("another `{}` was found before it", shown(&name)));
+            found.remarks.push(format!("renamed, because another client has a different `{}`", shown(&name)));
         }
         if !is_name(&becomes) {
             found.verdict = Verdict::Refused("its name is too long; rename it in the client".to_owned());

@@ -89,8 +89,7 @@ pub fn translate(file: &ClientFile, listed: ListedServer<'_>, context: Context<'
     }));
     if client == Client::Gemini && is_excluded(&file.tree, &listed.entry.key) {
         settings.enabled = false;
-        remarks
-            .push("is switched off in Gemini CLI (mcp.excluded); it is taken over switched off".to_owned());
+        remarks.push("is turned off in Gemini CLI (mcp.excluded); imported turned off".to_owned());
     }
     if client == Client::Gemini && node.entry("url").is_some() && node.entry("type").is_none() {
         remarks.push(
@@ -180,11 +179,11 @@ fn remarks(problems: &[Problem]) -> Vec<String> {
         match &problem.kind {
             ProblemKind::Foreign(Foreign::Ignored | Foreign::Unknown) => plain.push(key),
             ProblemKind::Foreign(Foreign::ToolsNotRestricted) => {
-                remarks.push(format!("left out: {key} (Gristmill offers all of the server's tools)"));
+                remarks.push(format!("left out: {key} (Gristmill offers all the server's tools)"));
             }
             ProblemKind::Foreign(Foreign::EnvFileNotRead) => {
                 remarks
-                    .push(format!("left out: {key} (name its variables in `env`, as NAME = \"${{NAME}}\")"));
+                    .push(format!("left out: {key} (list its variables in `env`, as NAME = \"${{NAME}}\")"));
             }
             // Times are carried over, whatever unit they were in.
             ProblemKind::Foreign(Foreign::Milliseconds | Foreign::Seconds) => {}

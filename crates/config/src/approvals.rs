@@ -31,10 +31,10 @@ pub enum Status {
 #[derive(Debug, thiserror::Error)]
 pub enum ApprovalsError {
     /// It cannot be read.
-    #[error("the approvals in {path} cannot be used: the file {source}", path = .path.display())]
+    #[error("can't use the approvals in {path}: the file {source}", path = .path.display())]
     Read { path: PathBuf, source: ReadError },
     /// It is not ours, or damaged.
-    #[error("the approvals in {path} cannot be understood; remove the file and approve again", path = .path.display())]
+    #[error("can't read the approvals in {path}; delete the file and approve again", path = .path.display())]
     Damaged { path: PathBuf },
     /// Others may write to it.
     #[error("the approvals in {path} can be changed by other users; remove the file and approve again", path = .path.display())]
@@ -43,10 +43,10 @@ pub enum ApprovalsError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Nobody else may change it meanwhile, and that could not be had.
-    #[error("the approvals cannot be changed: {0}")]
+    #[error("can't change the approvals: {0}")]
     Lock(#[from] LockError),
     /// A path that cannot be kept.
-    #[error("{path} cannot be approved: its path is not UTF-8", path = .path.display())]
+    #[error("can't approve {path}: its path isn't UTF-8", path = .path.display())]
     PathNotText { path: PathBuf },
 }
 

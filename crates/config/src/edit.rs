@@ -66,7 +66,7 @@ pub enum EditError {
     #[error("the file has mistakes that must be mended first:\n{}", listed(.0))]
     Mistakes(Vec<Problem>),
     /// The server is wrong.
-    #[error("the server cannot be written:\n{}", listed(.0))]
+    #[error("can't write the server:\n{}", listed(.0))]
     BadServer(Vec<Problem>),
     /// There is one with this name.
     #[error("{path} already has a server `{name}`; use --replace to put this one in its place", path = .path.display())]
@@ -79,7 +79,7 @@ pub enum EditError {
         nearest: Option<String>,
     },
     /// The text is laid out in a way that we will not touch.
-    #[error("{path} is laid out in a way that cannot be changed safely: {why}; change it in an editor", path = .path.display())]
+    #[error("{path} can't be edited safely: {why}; change it in an editor", path = .path.display())]
     NotSafe {
         path: PathBuf,
         /// What is in the way.

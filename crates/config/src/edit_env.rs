@@ -1,4 +1,4 @@
-//! Adds variables to the text of a `.env` file. What is there stays as it is.
+//! Adds variables to the text of a `.env` file, and removes them. Everything else stays as it is.
 
 use super::env_file;
 use std::path::Path;
@@ -18,6 +18,20 @@ pub fn add(text: &str, variables: &[(&str, &str)]) -> Option<String> {
     }
     let (read, _) = env_file::parse(&added, Path::new(""));
     (read == expected).then_some(added)
+}
+
+/// The text without these. `None` if that would change anything else.
+pub fn remove(text: &str, names: &[&str]) -> Option<String> {
+    let defines = |line: &str| {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        line.split_once('=').is_some_and(|(name, _)| names.contains(&name.trim()))
+    };
+    let left: String = text.split_inclusive('\n').filter(|line| !defines(line)).collect();
+    let (before, _) = env_file::parse(text, Path::new(""));
+    let expected = before.without(|name| names.contains(&name));
+    let (read, _) = env_file::parse(&left, Path::new(""));
+    (read == expected).then_some(left)
 }
 
 fn quoted(value: &str) -> String {
@@ -53,5 +67,12 @@ mod tests {
             assert_eq!((read.get("OLD"), read.get("NEW")), (Some("1"), Some(value)), "{text}");
             assert!(text.starts_with("# mine\nOLD=1\n"), "{text}");
         }
+    }
+
+    #[test]
+    fn removing_a_variable_leaves_every_other_line_as_it_is() {
+        let text = "# mine\nOLD=1\n\nexport GONE='a b' # why\nGONER=2\nGONE=again";
+        assert_eq!(remove(text, &["GONE"]).as_deref(), Some("# mine\nOLD=1\n\nGONER=2\n"));
+        assert_eq!(remove(text, &["OTHER"]).as_deref(), Some(text));
     }
 }

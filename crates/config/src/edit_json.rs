@@ -9,8 +9,8 @@ use super::tree::{Node, Value};
 /// Puts a server there, or takes it away.
 pub fn edit(text: &str, place: &ServerPlace<'_>, node: Option<&Node>) -> Result<String, UnsafeReason> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let root = CstRootNode::parse(text, &read_json::options()).map_err(|_| "it cannot be read")?;
-    let object = root.object_value_or_create().ok_or("it is not an object")?;
+    let root = CstRootNode::parse(text, &read_json::options()).map_err(|_| "it can't be parsed")?;
+    let object = root.object_value_or_create().ok_or("it isn't an object")?;
     if object
         .get(place.block)
         .and_then(|block| block.value())
@@ -24,7 +24,7 @@ pub fn edit(text: &str, place: &ServerPlace<'_>, node: Option<&Node>) -> Result<
         (Some(node), Some(server)) => server.set_value(value(node)),
         (Some(node), None) => drop(block.append(place.name, value(node))),
         (None, Some(server)) => server.remove(),
-        (None, None) => return Err("the server is not there"),
+        (None, None) => return Err("the server isn't in it"),
     }
     let mut text = root.to_string();
     if !text.ends_with('\n') {

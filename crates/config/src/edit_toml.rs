@@ -8,7 +8,7 @@ use super::tree::{Node, Value};
 
 /// Puts a server there, or takes it away.
 pub fn edit(text: &str, place: &ServerPlace<'_>, node: Option<&Node>) -> Result<String, UnsafeReason> {
-    let mut document: DocumentMut = text.parse().map_err(|_| "it cannot be read")?;
+    let mut document: DocumentMut = text.parse().map_err(|_| "it can't be parsed")?;
     match node {
         Some(node) => put(&mut document, place, node)?,
         None => remove(&mut document, place)?,
@@ -51,7 +51,7 @@ fn put(document: &mut DocumentMut, place: &ServerPlace<'_>, node: &Node) -> Resu
 fn remove(document: &mut DocumentMut, place: &ServerPlace<'_>) -> Result<(), UnsafeReason> {
     let block = document.as_table_mut().get_mut(place.block).ok_or("its servers are not a table")?;
     let block: &mut dyn TableLike = block.as_table_like_mut().ok_or("its servers are not a table")?;
-    let removed = block.remove(place.name).ok_or("the server is not there")?;
+    let removed = block.remove(place.name).ok_or("the server isn't in it")?;
     if let Item::Table(server) = &removed {
         let before = server.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("");
         // A comment right above the server goes with it; one further up is about something else.

@@ -33,6 +33,7 @@ pub mod strictness;
 
 pub mod approvals;
 pub mod load;
+pub mod needs;
 pub mod origin;
 pub mod resolved;
 

@@ -48,13 +48,13 @@ pub enum ProblemKind {
     #[error(transparent)]
     Read(#[from] super::read_file::ReadError),
     /// The file is not in its format.
-    #[error("cannot be read: {0}")]
+    #[error("can't be parsed: {0}")]
     Syntax(#[from] SyntaxError),
     /// A name twice in one table.
-    #[error("this key is there twice; keep one")]
+    #[error("this key appears twice; keep one")]
     Repeated,
     /// A key that there is not.
-    #[error("unknown key{}; the keys here are {allowed}", did_you_mean(.nearest))]
+    #[error("unknown key{}; expected one of {allowed}", did_you_mean(.nearest))]
     UnknownKey {
         /// The closest there is.
         nearest: Option<String>,
@@ -68,21 +68,21 @@ pub enum ProblemKind {
         found: &'static str,
     },
     /// A server's name that cannot be one.
-    #[error("is no name for a server; a name has 1 to 64 characters, and no `.`, `/` or control characters")]
+    #[error("isn't a valid server name; use 1 to 64 characters, without `.`, `/` or control characters")]
     BadName,
     /// The same server in two blocks.
     #[error("this server is already in `{block}` of the same file; keep one")]
     ServerTwice { block: String },
     /// More servers than anyone has.
-    #[error("a file may hold {max} servers at most")]
+    #[error("a file can have at most {max} servers")]
     TooManyServers { max: usize },
     /// Neither a program nor an address.
-    #[error("says neither what to start nor where to connect; give it a `command` or a `url`")]
+    #[error("needs either `command` or `url`")]
     NoTransport,
-    #[error("has both `{first}` and `{second}`; a server is either started or connected to, so keep one")]
+    #[error("has both `{first}` and `{second}`; keep one")]
     TwoTransports { first: String, second: String },
     /// A key that the transport has no use for.
-    #[error("is only for servers with a `{needs}`")]
+    #[error("only applies to servers with `{needs}`")]
     WrongTransport {
         /// `command` or `url`.
         needs: &'static str,
@@ -95,7 +95,7 @@ pub enum ProblemKind {
         nearest: Option<String>,
     },
     #[error(
-        "the old HTTP+SSE transport is not supported; use the server's Streamable HTTP address with `type = \"http\"`"
+        "the old HTTP+SSE transport isn't supported; use the server's Streamable HTTP URL with `type = \"http\"`"
     )]
     Sse,
     /// A reference that cannot be read.
@@ -103,7 +103,7 @@ pub enum ProblemKind {
     Reference(#[from] SecretTextError),
     /// VS Code asks for it.
     #[error(
-        "`${{input:{id}}}` is asked for by VS Code; write `${{{variable}}}` and set that variable, or `${{keyring:{id}}}`"
+        "`${{input:{id}}}` only works in VS Code; use `${{{variable}}}` and set that variable, or `${{keyring:{id}}}`"
     )]
     Input {
         /// The id of the input.
@@ -112,19 +112,19 @@ pub enum ProblemKind {
         variable: String,
     },
     /// A folder cannot hold references.
-    #[error("takes a path without references; only `${{workspaceFolder}}` and a leading `~/` are replaced")]
+    #[error("can't contain references; only `${{workspaceFolder}}` and a leading `~/` are replaced")]
     ReferenceInPath,
-    #[error("must begin with `http://` or `https://`")]
+    #[error("must start with `http://` or `https://`")]
     BadUrl,
-    #[error("is no HTTP header; a name has letters, digits and `-`, a value is one line of text")]
+    #[error("isn't a valid HTTP header; names use letters, digits and `-`, values are one line of text")]
     BadHeader,
-    #[error("is no name of an environment variable")]
+    #[error("isn't a valid environment variable name")]
     BadVariable,
     /// Empty where something is needed.
-    #[error("must not be empty")]
+    #[error("can't be empty")]
     Empty,
     /// A text that a program or a protocol cannot take.
-    #[error("must not contain a NUL character")]
+    #[error("can't contain a NUL character")]
     Nul,
     /// A number out of bounds.
     #[error("must be a whole number from {min} to {max}")]
@@ -149,57 +149,69 @@ pub enum ProblemKind {
     #[error(transparent)]
     Limit(#[from] LimitError),
     /// A variable of ours that there is not.
-    #[error("is not a variable that Gristmill knows{}; it is ignored", did_you_mean(.nearest))]
+    #[error("isn't a variable Gristmill knows{}; ignored", did_you_mean(.nearest))]
     UnknownVariable {
         /// The closest there is.
         nearest: Option<String>,
     },
     /// A variable that is not text.
-    #[error("is not UTF-8 text")]
+    #[error("isn't UTF-8 text")]
     NotText,
     /// A line of a `.env` file.
-    #[error("is not `NAME=value`; the line is ignored")]
+    #[error("isn't `NAME=value`; the line is ignored")]
     BadEnvLine,
     /// A field of another client.
     #[error("{0}")]
     Foreign(Foreign),
     /// An address that smells of the old transport.
-    #[error(
-        "looks like an address of the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP address"
-    )]
+    #[error("looks like the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP URL")]
     LooksLikeSse,
     /// Two files where one is read.
-    #[error("is not read, because {used} is there", used = shown(&.used.display().to_string()))]
+    #[error("is ignored because {used} exists", used = shown(&.used.display().to_string()))]
     NotRead {
         /// The one that is.
         used: PathBuf,
     },
     /// A project's file that nobody approved.
     #[error(
-        "is a project's file that you have not approved: nothing of it is used. Look at it, then run `gristmill config approve`"
+        "is a project file you haven't approved, so it isn't used. Review it, then run `gristmill config approve`"
     )]
     NotApproved,
     /// A project's file that changed.
     #[error(
-        "has changed since you approved it: nothing of it is used. Look at it, then run `gristmill config approve`"
+        "has changed since you approved it, so it isn't used. Review it, then run `gristmill config approve`"
     )]
     ApprovalOutdated,
     /// A table that a project cannot have. The rest of its file is used.
     #[error(
-        "is not taken from a project's file, since it would hold for everything in your data folder; write it into your own file (`gristmill config path` shows where)"
+        "is ignored in a project file, because it would affect all your data; put it in your own file (`gristmill config path` shows where)"
     )]
     UserOnly,
     /// The same name in a stronger file.
-    #[error("replaces the server of the same name in {file}", file = shown(&.file.display().to_string()))]
+    #[error("overrides the server with the same name in {file}", file = shown(&.file.display().to_string()))]
     Replaces { file: PathBuf },
     /// The same name in a file that waits.
-    #[error("waits for approval; until then the server of the same name in {file} is used", file = shown(&.file.display().to_string()))]
+    #[error("isn't approved yet; the server with the same name in {file} is used instead", file = shown(&.file.display().to_string()))]
     Shadowed { file: PathBuf },
     /// The store of approvals cannot be used.
     #[error(transparent)]
     Approvals(#[from] super::approvals::ApprovalsError),
+    /// A reference that leads nowhere.
+    #[error("needs the variable `{name}`, which isn't set; {}", where_to_set(.name, .env_file.as_deref()))]
+    UnsetVariable {
+        name: String,
+        /// Where it can be set.
+        env_file: Option<PathBuf>,
+    },
+    /// A program that is not installed, or elsewhere.
+    #[error("runs `{}`, which {}", shown(.command), if *.is_path { "doesn't exist; fix the path" } else { "isn't on PATH; install it, or give its full path" })]
+    AbsentCommand {
+        command: String,
+        /// Whether it is a path, and not looked for.
+        is_path: bool,
+    },
     /// Others can change what we run.
-    #[error("can be changed by other users of this machine; run `chmod go-w` on it")]
+    #[error("is writable by other users; run `chmod go-w` on it")]
     WritableByOthers,
 }
 
@@ -207,27 +219,27 @@ pub enum ProblemKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
     /// Of no meaning here.
-    #[error("is another client's setting; it has no meaning here and is ignored")]
+    #[error("is another client's setting; ignored")]
     Ignored,
     /// Of meaning, but not done.
-    #[error("restricts tools in another client; Gristmill ignores it and offers all of the server's tools")]
+    #[error("restricts tools in another client; Gristmill ignores it and offers all the server's tools")]
     ToolsNotRestricted,
     /// An environment that is not read.
-    #[error("is not read; name the variables in `env`, such as `TOKEN = \"${{TOKEN}}\"`")]
+    #[error("is ignored; list the variables in `env`, such as `TOKEN = \"${{TOKEN}}\"`")]
     EnvFileNotRead,
     /// A key nobody here knows.
-    #[error("is not a key that Gristmill knows; it is ignored")]
+    #[error("isn't a key Gristmill knows; ignored")]
     Unknown,
     /// A number without a unit.
-    #[error("is read as milliseconds; `limits.call` says it with a unit")]
+    #[error("is read as milliseconds; use `limits.call` to give a unit")]
     Milliseconds,
     /// A number without a unit.
-    #[error("is read as seconds; `limits.call` says it with a unit")]
+    #[error("is read as seconds; use `limits.call` to give a unit")]
     Seconds,
-    #[error("is Gristmill itself, which is not connected to itself; it is ignored")]
+    #[error("is Gristmill itself; ignored")]
     Ourselves,
     /// Questions that VS Code asks.
-    #[error("are questions that VS Code asks; they are ignored")]
+    #[error("are prompts for VS Code; ignored")]
     Inputs,
 }
 
@@ -256,8 +268,18 @@ fn dollar_hint(error: &SecretTextError) -> &'static str {
     match error {
         SecretTextError::Unclosed => "",
         SecretTextError::Empty(_) | SecretTextError::UnknownKind(_) | SecretTextError::BadName(_) => {
-            "; to write the characters themselves, double the dollar: `$${`"
+            "; to write a literal `${`, double the dollar: `$${`"
         }
+    }
+}
+
+fn where_to_set(name: &str, env_file: Option<&Path>) -> String {
+    match env_file {
+        Some(file) => {
+            let file = shown(&file.display().to_string());
+            format!("add `{name}=…` to {file}, or set it in the environment")
+        }
+        None => "set it in the environment".to_owned(),
     }
 }
 

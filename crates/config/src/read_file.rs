@@ -11,17 +11,17 @@ pub const FILE_BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The system says no.
-    #[error("cannot be read: {0}")]
+    #[error("can't be read: {0}")]
     Io(#[from] io::Error),
     /// A folder, a pipe, a device.
-    #[error("is not a regular file")]
+    #[error("isn't a regular file")]
     NotAFile,
     #[error("is larger than {} MB, which no configuration is", .max_bytes >> 20)]
     TooLarge {
         /// The largest that is read.
         max_bytes: u64,
     },
-    #[error("is not UTF-8 text (at byte {0})")]
+    #[error("isn't UTF-8 text (at byte {0})")]
     NotText(usize),
     /// No format goes by this name.
     #[error("has no known extension; use .toml, .yaml, .yml or .json")]

@@ -70,9 +70,9 @@ impl Approval {
     pub fn remedy(self) -> Option<&'static str> {
         match self {
             Approval::Given => None,
-            Approval::Missing => Some("not approved; look at the file, then run `gristmill config approve`"),
+            Approval::Missing => Some("not approved; review the file, then run `gristmill config approve`"),
             Approval::Outdated => {
-                Some("changed since it was approved; look at the file, then run `gristmill config approve`")
+                Some("changed since you approved it; review the file, then run `gristmill config approve`")
             }
         }
     }
@@ -113,7 +113,7 @@ pub struct Loaded {
 pub struct ConfigError(pub Vec<Problem>);
 
 fn mistakes(count: usize) -> String {
-    if count == 1 { "a mistake".to_owned() } else { format!("{count} mistakes") }
+    if count == 1 { "an error".to_owned() } else { format!("{count} errors") }
 }
 
 fn listed(problems: &[Problem]) -> String {

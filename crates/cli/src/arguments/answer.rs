@@ -29,6 +29,6 @@ impl AnswerArguments {
     }
 }
 
-fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
+pub fn strategy_parser() -> impl TypedValueParser<Value = Strategy> {
     PossibleValuesParser::new(Strategy::ALL.map(Strategy::as_str)).try_map(|text| text.parse::<Strategy>())
 }

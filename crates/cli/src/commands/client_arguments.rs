@@ -1,4 +1,4 @@
-//! The command line of what has to do with other clients.
+//! Arguments of the commands about MCP clients.
 
 use std::path::PathBuf;
 
@@ -10,30 +10,30 @@ use crate::arguments::ScopeArguments;
 
 #[derive(Args)]
 pub struct ImportArguments {
-    /// The servers to take, by name [default: ask]
+    /// Servers to import [default: ask]
     pub names: Vec<String>,
 
-    /// Only from this client; may be given several times
+    /// Only from this client; repeatable
     #[arg(long = "from", value_parser = client(), value_name = "CLIENT")]
     pub from: Vec<Client>,
 
-    /// Take all that can be taken, except those in a project's files
+    /// Import all servers, except those in project files
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
 
-    /// Show what would be done, and do nothing
+    /// Show what would be imported, without importing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Take servers also in place of others of their names
+    /// Replace servers with the same name
     #[arg(long)]
     pub replace: bool,
 
-    /// Leave secrets as plain values instead of moving them into .env
+    /// Keep secrets as plain values instead of moving them to .env
     #[arg(long)]
     pub keep_values: bool,
 
-    /// Print as JSON; asks nothing
+    /// Print as JSON, and don't ask
     #[arg(long)]
     pub json: bool,
 
@@ -43,66 +43,77 @@ pub struct ImportArguments {
 
 #[derive(Args)]
 pub struct ConnectArguments {
-    /// The client
+    /// Client to connect [default: choose from the installed ones]
     #[arg(value_parser = client())]
-    pub client: Client,
+    pub client: Option<Client>,
 
-    /// Change the client's file for this project instead of your own
+    #[command(flatten)]
+    pub options: ConnectOptions,
+}
+
+/// How a client is connected, whichever it is.
+#[derive(Args)]
+pub struct ConnectOptions {
+    /// Use the client's project file instead of your own
     #[arg(long)]
     pub project: bool,
 
-    /// What Gristmill is called there
+    /// Name of the entry in the client
     #[arg(long, default_value = "gristmill")]
     pub name: String,
 
-    /// The profile of tools that the client gets
+    /// Tool profile for this client
     #[arg(long, conflicts_with = "http", value_parser = ["minimal", "standard", "full"])]
     pub profile: Option<String>,
 
-    /// Connect the client to a running `gristmill serve --http` instead of starting one
+    /// Connect to a running `gristmill serve --http` instead of starting one
     #[arg(long, value_name = "URL")]
     pub http: Option<String>,
 
-    /// The program to start [default: this one]
+    /// Gristmill binary to start [default: this one]
     #[arg(long, value_name = "PATH", conflicts_with = "http")]
     pub command: Option<PathBuf>,
 
-    /// Import the client's other servers, and take them out of its list
+    /// Move the client's other servers to Gristmill
     #[arg(long)]
     pub move_servers: bool,
 
-    /// Show what would change, and change nothing
+    /// Show what would change, without changing it
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Do not ask
+    /// Don't ask for confirmation
     #[arg(long)]
     pub yes: bool,
 }
 
 #[derive(Args)]
 pub struct DisconnectArguments {
-    /// The client
+    /// Client to disconnect
     #[arg(value_parser = client())]
     pub client: Client,
 
-    /// Change the client's file for this project instead of your own
+    /// Use the client's project file instead of your own
     #[arg(long)]
     pub project: bool,
 
-    /// Put back the servers that were moved (the default)
+    /// Move the client's servers back (the default)
     #[arg(long, conflicts_with = "keep_moved")]
     pub restore_servers: bool,
 
-    /// Leave the servers that were moved where they are
+    /// Leave the client's servers in Gristmill
     #[arg(long)]
     pub keep_moved: bool,
 
-    /// Show what would change, and change nothing
+    /// Also delete the backups of the client's file, which may hold secrets
+    #[arg(long)]
+    pub purge: bool,
+
+    /// Show what would change, without changing it
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Do not ask
+    /// Don't ask for confirmation
     #[arg(long)]
     pub yes: bool,
 }

@@ -1,4 +1,4 @@
-//! `gristmill config …`: what is configured, where, and whether it is in order.
+//! `gristmill config …`: shows and checks the configuration, and approves a project's.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -24,32 +24,32 @@ pub struct ConfigArguments {
 
 #[derive(Subcommand)]
 pub enum ConfigCommand {
-    /// Show the whole configuration, and where each part comes from
+    /// Show the full configuration and where each setting comes from
     Show {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show everything that is wrong with it
+    /// Check the configuration: mistakes, unset variables, missing commands
     Check {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show which files are looked for, and which are there
+    /// Show where configuration files are looked up, and which exist
     Path {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Allow a project's file to be used as it is now
+    /// Approve a project's file as it is now
     Approve {
-        /// The file [default: the project's]
+        /// File to approve [default: the project's]
         file: Option<PathBuf>,
-        /// Take the approval back
+        /// Revoke the approval
         #[arg(long)]
         revoke: bool,
-        /// Do not ask
+        /// Don't ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -68,7 +68,7 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
             }
         }
         ConfigCommand::Check { json } => {
-            let checked = config_check::check(&config::load(&surroundings, &flags));
+            let checked = config_check::check(&config::load(&surroundings, &flags), &surroundings);
             match json {
                 true => println!("{:#}", checked.json),
                 false => print!("{}", Printable::all(&checked.text)),
@@ -87,23 +87,30 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
         ConfigCommand::Approve { file, revoke, yes } => {
             if revoke {
                 let file = file.ok_or_else(|| {
-                    Failure::Usage(anyhow!("name the file: gristmill config approve --revoke FILE"))
+                    Failure::Usage(anyhow!("pass the file: gristmill config approve --revoke FILE"))
                 })?;
                 let was = config_approve::revoke(&surroundings, &file);
                 let was = was.map_err(|error| Failure::Usage(error.into()))?;
-                println!("{}", if was { "its servers are not used any more" } else { "it was not approved" });
+                println!(
+                    "{}",
+                    if was {
+                        "approval revoked; its servers are no longer used"
+                    } else {
+                        "it wasn't approved"
+                    }
+                );
                 return Ok(ExitCode::SUCCESS);
             }
             let request = config_approve::prepare(&surroundings, file.as_deref());
             let request = request.map_err(|error| Failure::Usage(error.into()))?;
             print!("{}", Printable::all(&request.text));
             if !yes && !confirmed() {
-                eprintln!("nothing was approved");
+                eprintln!("nothing approved");
                 return Ok(exit_codes::usage());
             }
             let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
             for file in files {
-                eprintln!("approved as it is now: {}", file.display());
+                eprintln!("approved {}", file.display());
             }
         }
     }
@@ -112,10 +119,10 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
 
 fn confirmed() -> bool {
     if !std::io::stdin().is_terminal() {
-        eprintln!("hint: say so with --yes");
+        eprintln!("not a terminal, so there is no one to ask; pass --yes to approve");
         return false;
     }
-    eprint!("use this? [y/N] ");
+    eprint!("Approve this? [y/N] ");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }

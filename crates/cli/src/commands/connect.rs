@@ -1,12 +1,14 @@
-//! `gristmill connect CLIENT`: our entry in another client's list of servers.
+//! `gristmill connect [CLIENT]`: adds Gristmill to a client's list of servers.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
+use gristmill_clients::Client;
 use gristmill_clients::client_file::{ClientFile, short};
 use gristmill_clients::connect::{ChangedFile, EntryRequest, Plan, State, plan};
 use gristmill_clients::import::import as import_servers;
@@ -22,74 +24,138 @@ use gristmill_config::problem::shown;
 use gristmill_config::server_entry::is_name;
 
 use super::add::{Scope, file_of, renew_approval};
-use super::client_arguments::ConnectArguments;
+use super::client_arguments::{ConnectArguments, ConnectOptions};
 use super::import::{missing_of, print_missing};
+use super::import_answer::Answer;
 use super::{Failure, Outcome};
 use crate::exit_codes;
-use crate::terminal::{Printable, confirmed, eprint_lines, print_lines};
+use crate::hints::hint;
+use crate::terminal::{Printable, ask, confirmed, eprint_lines, print_lines};
 use crate::upstreams::default_data_folder;
 
 pub fn connect(arguments: ConnectArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
-    let file_scope = if arguments.project { FileScope::Project } else { FileScope::User };
-    let place = places::to_write(arguments.client, file_scope, &surroundings).map_err(usage)?;
-    let route = route(&arguments, &surroundings)?;
-    if !is_name(&arguments.name) {
-        return Err(Failure::Usage(anyhow!("`--name` must have 1 to 64 characters, and no `.` or `/`")));
+    let clients = match arguments.client {
+        Some(client) => vec![client],
+        None => chosen(&surroundings)?,
+    };
+    let mut all_connected = ExitCode::SUCCESS;
+    for client in clients {
+        let code = connect_one(&Connect { client, options: &arguments.options }, &surroundings)?;
+        if code != ExitCode::SUCCESS {
+            all_connected = code;
+        }
+    }
+    Ok(all_connected)
+}
+
+/// One client, and how it is to be connected.
+struct Connect<'a> {
+    client: Client,
+    options: &'a ConnectOptions,
+}
+
+/// The clients on this machine that the user picks.
+fn chosen(surroundings: &Surroundings) -> Result<Vec<Client>, Failure> {
+    let installed = Client::ALL.into_iter().filter(|client| places::seems_installed(*client, surroundings));
+    let installed: Vec<Client> = installed.collect();
+    let names =
+        |clients: &[Client]| clients.iter().map(|client| client.name()).collect::<Vec<_>>().join(", ");
+    if installed.is_empty() {
+        return Err(Failure::Usage(anyhow!(
+            "found no MCP client on this machine\nhint: `gristmill connect CLIENT` connects one anyway: {}",
+            names(&Client::ALL)
+        )));
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::Usage(anyhow!(
+            "choose a client; installed here: {}\nhint: gristmill connect {}",
+            names(&installed),
+            installed[0].name()
+        )));
+    }
+    // One needs no choice: what changes is shown, and asked, next.
+    if installed.len() == 1 {
+        return Ok(installed);
+    }
+    eprintln!("Installed clients:");
+    for (index, client) in installed.iter().enumerate() {
+        eprintln!("{:>4} {client}", index + 1);
+    }
+    let mut question = "Connect which? Numbers such as `1 3-5`, all, or none:".to_owned();
+    loop {
+        match Answer::of(&ask(&question).unwrap_or_default(), installed.len()) {
+            Some(Answer::None) => return Ok(Vec::new()),
+            Some(Answer::All) => return Ok(installed),
+            Some(Answer::Numbers(numbers)) => {
+                return Ok(numbers.iter().filter_map(|number| installed.get(number - 1)).copied().collect());
+            }
+            None => question = format!("Numbers from 1 to {}, all, or none:", installed.len()),
+        }
+    }
+}
+
+fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome {
+    let file_scope = if arguments.options.project { FileScope::Project } else { FileScope::User };
+    let place = places::to_write(arguments.client, file_scope, surroundings).map_err(usage)?;
+    let route = route(arguments, surroundings)?;
+    if !is_name(&arguments.options.name) {
+        return Err(Failure::Usage(anyhow!("`--name` must be 1 to 64 characters, without `.` or `/`")));
     }
     let entry = our_entry::entry(arguments.client, &route).map_err(usage)?;
     let file = ClientFile::read(&place).map_err(usage)?;
-    let moving = Moving::of(&arguments, file.as_ref(), &surroundings)?;
-    let mut naming = VariableNames::new(&surroundings, moving.target.variables());
-    let survey = moving.survey(file.as_ref(), &surroundings, &mut naming);
+    let moving = Moving::of(arguments, file.as_ref(), surroundings)?;
+    let mut naming = VariableNames::new(surroundings, moving.target.variables());
+    let survey = moving.survey(file.as_ref(), surroundings, &mut naming);
     let movable: Vec<&FoundServer> = survey.found.iter().filter(|found| moves(found)).collect();
     moving.check_target(&movable)?;
     let moving_now: &[&FoundServer] = if moving.is_wanted { &movable } else { &[] };
+    let has_profile = arguments.options.profile.is_some();
+    let old_arguments = if has_profile { OldArguments::Replace } else { OldArguments::Keep };
     let wanted = EntryRequest {
-        name: arguments.name.clone(),
+        name: arguments.options.name.clone(),
         entry,
-        arguments: if arguments.profile.is_some() { OldArguments::Replace } else { OldArguments::Keep },
+        arguments: old_arguments,
         move_away: moving_now.iter().map(|found| found.name.clone()).collect(),
     };
-    let mut records = Records::load(&default_data_folder(&surroundings)?).map_err(usage)?;
+    let mut records = Records::load(&default_data_folder(surroundings)?).map_err(usage)?;
     let now = SystemTime::now();
     let plan = plan(&place, file.as_ref(), &wanted, &records, now).map_err(usage)?;
     let shown_path = short(&place.path, surroundings.home().as_deref());
     if plan.state == State::Connected {
         print_lines(&format!(
-            "{} is connected already, as {}, in {shown_path}",
-            arguments.client, arguments.name
+            "{} is already connected as `{}` in {shown_path}",
+            arguments.client, arguments.options.name
         ));
-        print_left(&arguments, &movable, &moving);
+        print_left(arguments, &movable, &moving);
         return Ok(ExitCode::SUCCESS);
     }
     plan.check().map_err(usage)?;
-    let connecting =
-        Connecting { arguments: &arguments, surroundings: &surroundings, moving: &moving, moving_now };
+    let connecting = Connecting { arguments, surroundings, moving: &moving, moving_now };
     connecting.show(&plan, &survey, &shown_path);
-    if arguments.dry_run {
-        eprintln!("nothing was changed");
+    if arguments.options.dry_run {
+        eprintln!("nothing changed (dry run)");
         return Ok(ExitCode::SUCCESS);
     }
-    if !may_change(&arguments, &place, plan.state, &surroundings, &shown_path) {
+    if !may_change(arguments, &place, plan.state, surroundings, &shown_path) {
         return Ok(exit_codes::usage());
     }
     connecting.take_servers(&naming)?;
     let written = plan.carry_out(&mut records, now).map_err(usage)?;
-    renew(&surroundings, &place.path, &written)?;
-    print_lines(&format!("{} is connected, as {}, in {shown_path}", arguments.client, arguments.name));
+    renew(surroundings, &place.path, &written)?;
+    print_lines(&format!("connected {} as `{}` in {shown_path}", arguments.client, arguments.options.name));
     connecting.print_done(&written);
-    print_left(&arguments, &movable, &moving);
-    print_next(&arguments);
+    print_left(arguments, &movable, &moving);
+    print_next(arguments);
     if let Some(address) = silent_address(&route) {
-        eprint_lines(&format!("hint: nothing answers there yet: gristmill serve --http {address}"));
+        hint(&format!("nothing answers there yet: gristmill serve --http {address}"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What is about to be done, and for whom.
 struct Connecting<'a> {
-    arguments: &'a ConnectArguments,
+    arguments: &'a Connect<'a>,
     surroundings: &'a Surroundings,
     moving: &'a Moving,
     /// The servers that leave the client.
@@ -104,7 +170,7 @@ impl Connecting<'_> {
             let home = self.surroundings.home();
             show_moving(survey, self.moving_now, &self.moving.target, home.as_deref());
         }
-        if self.arguments.dry_run || !self.arguments.yes {
+        if self.arguments.options.dry_run || !self.arguments.options.yes {
             self.print_missing();
         }
     }
@@ -121,14 +187,11 @@ impl Connecting<'_> {
 
     fn print_done(&self, written: &ChangedFile) {
         if !self.moving_now.is_empty() {
-            print_lines(&format!(
-                "behind Gristmill now, and no longer in its own list: {}",
-                names(self.moving_now)
-            ));
+            print_lines(&format!("moved to Gristmill: {}", names(self.moving_now)));
         }
         if let Some(backup) = &written.backup {
             let home = self.surroundings.home();
-            print_lines(&format!("the file as it was: {}", short(backup, home.as_deref())));
+            print_lines(&format!("backup: {}", short(backup, home.as_deref())));
         }
         self.print_missing();
     }
@@ -145,35 +208,33 @@ fn names(found: &[&FoundServer]) -> String {
 }
 
 /// The servers that the client still reaches by itself, and how they move.
-fn print_left(arguments: &ConnectArguments, movable: &[&FoundServer], moving: &Moving) {
+fn print_left(arguments: &Connect<'_>, movable: &[&FoundServer], moving: &Moving) {
     if moving.is_wanted || movable.is_empty() {
         return;
     }
     let client = arguments.client;
-    eprint_lines(&format!("still in {client}'s own list, beside Gristmill: {}", names(movable)));
+    eprint_lines(&format!("still in {client}'s own list: {}", names(movable)));
     if moving.can_be {
-        let project = if arguments.project { " --project" } else { "" };
-        let name = match arguments.name.as_str() {
+        let project = if arguments.options.project { " --project" } else { "" };
+        let name = match arguments.options.name.as_str() {
             "gristmill" => String::new(),
             name => format!(" --name {name}"),
         };
-        eprint_lines(&format!(
-            "hint: gristmill connect {}{project}{name} --move-servers moves them behind Gristmill",
+        hint(&format!(
+            "`gristmill connect {}{project}{name} --move-servers` moves them to Gristmill",
             client.name()
         ));
     }
 }
 
-fn print_next(arguments: &ConnectArguments) {
+fn print_next(arguments: &Connect<'_>) {
     let client = arguments.client;
-    if arguments.project && arguments.command.is_none() && arguments.http.is_none() {
-        eprint_lines("hint: the entry holds a path of this machine; --command gristmill suits a shared file");
+    if arguments.options.project && arguments.options.command.is_none() && arguments.options.http.is_none() {
+        hint("the entry has a path of this machine; use `--command gristmill` for a shared file");
     }
-    let project = if arguments.project { " --project" } else { "" };
-    eprint_lines(&format!(
-        "hint: restart {client}; gristmill disconnect {}{project} undoes this",
-        client.name()
-    ));
+    let project = if arguments.options.project { " --project" } else { "" };
+    eprint_lines(&format!("Restart {client} to use it."));
+    hint(&format!("`gristmill disconnect {}{project}` undoes this", client.name()));
 }
 
 /// The address on this machine that the entry leads to, if nobody listens there.
@@ -186,20 +247,20 @@ fn silent_address(route: &Route) -> Option<SocketAddr> {
     is_silent.then_some(address)
 }
 
-fn route(arguments: &ConnectArguments, surroundings: &Surroundings) -> Result<Route, Failure> {
-    if let Some(url) = &arguments.http {
+fn route(arguments: &Connect<'_>, surroundings: &Surroundings) -> Result<Route, Failure> {
+    if let Some(url) = &arguments.options.http {
         return Ok(Route::Http { url: our_entry::whole_address(url) });
     }
-    let command = match &arguments.command {
+    let command = match &arguments.options.command {
         // A bare name is left to the client to find; a path must work from anywhere.
         Some(command) if command.components().count() == 1 => command.clone(),
         Some(command) => surroundings.absolute(command),
         None => our_entry::this_program(surroundings).map_err(|error| Failure::Internal(error.into()))?,
     };
     let command = command.into_os_string().into_string();
-    let command =
-        command.map_err(|_| Failure::Usage(anyhow!("the program's path is not UTF-8; see --command")))?;
-    Ok(Route::Start { command, profile: arguments.profile.clone() })
+    let command = command
+        .map_err(|_| Failure::Usage(anyhow!("the path of this program isn't UTF-8; use --command")))?;
+    Ok(Route::Start { command, profile: arguments.options.profile.clone() })
 }
 
 /// What `--move-servers` means for this file.
@@ -213,12 +274,12 @@ struct Moving {
 
 impl Moving {
     fn of(
-        arguments: &ConnectArguments,
+        arguments: &Connect<'_>,
         file: Option<&ClientFile>,
         surroundings: &Surroundings,
     ) -> Result<Self, Failure> {
-        let scope = if arguments.project { Scope::Project } else { Scope::User };
-        let is_wanted = arguments.move_servers && file.is_some();
+        let scope = if arguments.options.project { Scope::Project } else { Scope::User };
+        let is_wanted = arguments.options.move_servers && file.is_some();
         let path = match file_of(surroundings, &scope) {
             Ok(path) => path,
             Err(error) if is_wanted => return Err(usage(error)),
@@ -228,14 +289,14 @@ impl Moving {
         let can_be = file.is_none_or(|file| file.place.path != path);
         if is_wanted && !can_be {
             return Err(Failure::Usage(anyhow!(
-                "Gristmill reads the servers of {} itself; leave --move-servers out, or make a gristmill.toml first",
+                "Gristmill already reads {}; leave out --move-servers, or create a gristmill.toml first",
                 path.display()
             )));
         }
         if is_wanted {
             edit::check(&path).map_err(usage)?;
         }
-        let target = Target::read(&path, arguments.project, surroundings).map_err(usage)?;
+        let target = Target::read(&path, arguments.options.project, surroundings).map_err(usage)?;
         Ok(Self { is_wanted, can_be, target })
     }
 
@@ -246,8 +307,7 @@ impl Moving {
             return Ok(());
         }
         Err(Failure::Usage(anyhow!(
-            "{} is YAML, which Gristmill reads, but does not edit: gristmill import prints what to add to it; \
-             then run this again",
+            "{} is YAML, which Gristmill doesn't edit; `gristmill import` prints what to add, then run this again",
             self.target.path.display()
         )))
     }
@@ -285,22 +345,22 @@ fn show_moving(survey: &Survey, moving: &[&FoundServer], target: &Target, home: 
         moving.iter().copied().partition(|found| found.can_be_imported(false));
     if !new.is_empty() {
         let path = short(&target.path, home);
-        eprint_lines(&format!("note: into {path} go: {}", names(&new)));
+        eprint_lines(&format!("note: moves to {path}: {}", names(&new)));
     }
     let variables: BTreeSet<&str> =
         new.iter().flat_map(|found| &found.variables).map(String::as_str).collect();
     if !variables.is_empty() {
         let variables: Vec<&str> = variables.into_iter().collect();
         let path = short(&env_path(&target.path), home);
-        eprint_lines(&format!("note: secrets go into {path}: {}", variables.join(", ")));
+        eprint_lines(&format!("note: secrets move to {path}: {}", variables.join(", ")));
     }
     if !there.is_empty() {
-        eprint_lines(&format!("note: already behind Gristmill: {}", names(&there)));
+        eprint_lines(&format!("note: already in Gristmill: {}", names(&there)));
     }
     for found in &survey.found {
         let why = match &found.verdict {
             Verdict::Refused(why) => why.as_str(),
-            Verdict::Differs => "you have another server of that name",
+            Verdict::Differs => "you have a different server with that name",
             Verdict::New
             | Verdict::AlreadyThere
             | Verdict::OwnFile(_)
@@ -316,37 +376,36 @@ fn show_moving(survey: &Survey, moving: &[&FoundServer], target: &Target, home: 
 }
 
 fn may_change(
-    arguments: &ConnectArguments,
+    arguments: &Connect<'_>,
     place: &Place,
     state: State,
     surroundings: &Surroundings,
     shown_path: &str,
 ) -> bool {
-    if arguments.yes {
+    if arguments.options.yes {
         return true;
     }
-    let is_known = arguments.project || places::seems_installed(place.client, surroundings);
+    let is_known = arguments.options.project || places::seems_installed(place.client, surroundings);
     if state == State::NoFile && !is_known {
-        eprint_lines(&format!("{} does not seem to be installed here; nothing was changed", place.client));
-        eprint_lines(&format!("hint: --yes creates {shown_path} all the same"));
+        eprint_lines(&format!("{} doesn't seem to be installed; nothing changed", place.client));
+        eprint_lines(&format!("hint: use --yes to create {shown_path} anyway"));
         return false;
     }
     let question = match state {
-        State::NoFile => format!("create {shown_path}?"),
-        State::NotConnected | State::Outdated | State::Connected => format!("change {shown_path}?"),
+        State::NoFile => format!("Create {shown_path}?"),
+        State::NotConnected | State::Outdated | State::Connected => format!("Change {shown_path}?"),
     };
     agreed(&question)
 }
 
 /// Asks, and says what to do if nobody is there.
 pub fn agreed(question: &str) -> bool {
-    use std::io::IsTerminal;
     if confirmed(question) {
         return true;
     }
-    eprintln!("nothing was changed");
+    eprintln!("nothing changed");
     if !std::io::stdin().is_terminal() {
-        eprintln!("hint: nobody can be asked here; --yes makes this change");
+        eprintln!("hint: not a terminal, so there is no one to ask; pass --yes");
     }
     false
 }

@@ -1,4 +1,4 @@
-//! `gristmill db`: a copy of the database, and whether it is whole.
+//! `gristmill db`: backs up and checks the database.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::exit_codes;
+use crate::hints::hint;
 
 #[derive(Args)]
 pub struct DbArguments {
@@ -26,14 +27,14 @@ pub struct DbArguments {
 
 #[derive(Subcommand)]
 pub enum DbCommand {
-    /// Write a copy of it, while everything goes on
+    /// Back up the database, also while it's in use
     ///
-    /// The folders of skills and the files of sessions lie beside the database and are not in the copy.
+    /// Skill folders and session files are stored next to the database and aren't part of the backup.
     Backup {
-        /// Where to; nothing is overwritten [default: gristmill-TIME.db in this folder]
+        /// File to create; nothing is overwritten [default: gristmill-TIME.db in the current folder]
         file: Option<PathBuf>,
     },
-    /// Read all of it, and say what is wrong
+    /// Check the database for damage
     Check {
         /// Print as JSON
         #[arg(long)]
@@ -46,7 +47,7 @@ pub async fn db(arguments: DbArguments) -> Outcome {
     let file = place.folder()?.join(FILE_NAME);
     if !file.exists() {
         return Err(Failure::Usage(anyhow!(
-            "there is no database yet at {}; it is made when the first program runs",
+            "no database yet at {}; it's created when the first program runs",
             file.display()
         )));
     }
@@ -59,7 +60,7 @@ pub async fn db(arguments: DbArguments) -> Outcome {
                 BackupError::Exists(_) | BackupError::Unwritable { .. } => Failure::Usage(error.into()),
             })?;
             println!("{}", to.display());
-            eprintln!("hint: to go back to it, stop every gristmill and copy it to {}", file.display());
+            hint(&format!("to restore it, stop every gristmill and copy it to {}", file.display()));
             Ok(ExitCode::SUCCESS)
         }
         DbCommand::Check { json } => {
@@ -71,7 +72,7 @@ pub async fn db(arguments: DbArguments) -> Outcome {
                 );
             } else if health.faults.is_empty() {
                 println!(
-                    "whole: {}, version {}, {}",
+                    "ok: {}, version {}, {}",
                     file.display(),
                     health.version,
                     format_bytes(health.bytes)
@@ -79,7 +80,7 @@ pub async fn db(arguments: DbArguments) -> Outcome {
             } else {
                 println!("damaged: {}", file.display());
                 health.faults.iter().for_each(|fault| println!("  {fault}"));
-                eprintln!("hint: stop every gristmill, keep the file, and put a backup in its place");
+                eprintln!("hint: stop every gristmill, keep the damaged file, and restore a backup");
             }
             Ok(if health.faults.is_empty() { ExitCode::SUCCESS } else { exit_codes::internal() })
         }

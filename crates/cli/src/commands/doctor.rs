@@ -1,4 +1,6 @@
-//! `gristmill doctor`: which walls stand, where things are, what to do about what is weak.
+//! `gristmill doctor`: checks the sandbox, the servers and the clients, and says what to fix.
+
+use std::process::ExitCode;
 
 use clap::Args;
 use gristmill_gateway::domain::Level;
@@ -20,22 +22,22 @@ use crate::terminal::{print_after, print_lines};
 
 #[derive(Args)]
 pub struct Doctor {
-    /// Print what was found as JSON
+    /// Print as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// The level to check for
+    /// Isolation level to check
     #[arg(long, default_value_t = Level::Production)]
     pub level: Level,
 
-    /// Do not reach the configured servers
+    /// Skip the configured servers
     #[arg(long)]
     pub no_servers: bool,
 
     #[command(flatten)]
     pub config: ConfigFile,
 
-    /// The address at which `serve --http` would serve
+    /// Address to check for `gristmill serve --http`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::serve::http_address)]
     pub http: std::net::SocketAddr,
 }
@@ -90,9 +92,12 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     let is_misconfigured = findings.servers.as_ref().is_some_and(Servers::is_misconfigured);
     // Without its database no gateway starts.
     let is_ready = findings.ready && findings.database.trouble().is_none();
+    let is_trouble = findings.servers.as_ref().is_some_and(|servers| servers.trouble().is_some())
+        || findings.clients.iter().any(|client| client.problem.is_some());
     Ok(match (is_ready, is_misconfigured) {
         (false, _) => exit_codes::internal(),
         (true, true) => exit_codes::usage(),
+        (true, false) if is_trouble => ExitCode::FAILURE,
         (true, false) => exit_codes::OK,
     })
 }
@@ -177,7 +182,7 @@ async fn trial(level: Level) -> Result<f64, String> {
 
 fn print(findings: &Findings) {
     println!("gristmill {} on {}, {}", findings.version, findings.platform, findings.system);
-    println!("\nwalls between a program and this machine (level {}):", findings.level);
+    println!("\nsandbox layers (isolation level {}):", findings.level);
     for wall in &findings.walls {
         let mark = match (wall.stands, wall.required) {
             (true, _) => "ok     ",
@@ -186,14 +191,14 @@ fn print(findings: &Findings) {
         };
         print_after(&format!("  {mark} {:<18} ", wall.name), &wall.detail);
         if let Some(remedy) = wall.remedy {
-            print_lines(&format!("          remedy: {remedy}"));
+            print_lines(&format!("          fix: {remedy}"));
         }
     }
     println!("\nplaces:");
     println!("  cache    {}", findings.cache_folder);
     println!("  scratch  {}", findings.scratch_folder);
     let state =
-        if findings.engine_file_good { "ok" } else { "cannot be kept; unpacked into memory at each start" };
+        if findings.engine_file_good { "ok" } else { "can't be saved; unpacked into memory at each start" };
     println!("  engine   {} ({state})", findings.engine_file);
     println!("  guest    {}", &findings.guest[..16]);
     if let Some(servers) = &findings.servers {
@@ -202,15 +207,18 @@ fn print(findings: &Findings) {
     findings.http.print();
     findings.database.print();
     doctor_clients::print(&findings.clients);
-    let but = findings.servers.as_ref().and_then(Servers::trouble);
-    let but = but.map(|trouble| format!(", but {trouble}")).unwrap_or_default();
+    let servers = findings.servers.as_ref().and_then(Servers::trouble);
+    let is_broken = findings.clients.iter().any(|client| client.problem.is_some());
+    let clients = is_broken.then_some("a client's configuration is broken");
+    let but: Vec<&str> = servers.into_iter().chain(clients).collect();
+    let but = if but.is_empty() { String::new() } else { format!(", but {} (see above)", but.join(" and ")) };
     if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {
         return print_lines(&format!(
-            "\nnot ready: {trouble}; programs run, but `gristmill serve` only with --no-state"
+            "\nnot ready: {trouble} (see above); programs still run, and `gristmill serve` needs --no-state"
         ));
     }
     match (&findings.problem, findings.trial_ms) {
-        (Some(problem), _) => println!("\nnot ready at level {}: {problem}", findings.level),
+        (Some(problem), _) => println!("\nnot ready at isolation level {}: {problem}", findings.level),
         (None, Some(time_ms)) => println!("\nready: a program ran in {time_ms:.1} ms{but}"),
         (None, None) => println!("\nready{but}"),
     }

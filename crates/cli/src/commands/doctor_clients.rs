@@ -90,13 +90,13 @@ fn finding(
     let file = match ClientFile::read(place) {
         Ok(Some(file)) => file,
         Ok(None) => {
-            finding.problem = Some("is a link to a file that is not there".to_owned());
-            finding.remedy = Some("remove the link, or make the file".to_owned());
+            finding.problem = Some("is a link to a missing file".to_owned());
+            finding.remedy = Some("remove the link, or create the file".to_owned());
             return finding;
         }
         Err(error) => {
             finding.problem = Some(error.to_string());
-            finding.remedy = Some(format!("mend it in an editor; {} cannot read it either", place.client));
+            finding.remedy = Some(format!("fix it in an editor; {} can't read it either", place.client));
             return finding;
         }
     };
@@ -117,8 +117,8 @@ fn finding(
         finding.remedy = Some(format!("gristmill connect {}", place.client.name()));
     }
     if is_off(&ours.entry.node) {
-        finding.problem = Some("has Gristmill switched off".to_owned());
-        finding.remedy = Some(format!("switch it on in {}", place.client));
+        finding.problem = Some("has Gristmill turned off".to_owned());
+        finding.remedy = Some(format!("turn it on in {}", place.client));
     }
     let home = surroundings.home();
     let project = places::project_folder(surroundings);
@@ -148,19 +148,19 @@ fn wrong(command: &str, surroundings: &Surroundings) -> Option<String> {
     let command = shown(command);
     if !path.is_absolute() {
         let is_found = places::on_path(&command, surroundings).is_some();
-        return (!is_found).then(|| format!("starts `{command}`, which is not on the PATH"));
+        return (!is_found).then(|| format!("starts `{command}`, which isn't on PATH"));
     }
     if !path.is_file() {
-        return Some(format!("starts {command}, which is not there"));
+        return Some(format!("starts {command}, which doesn't exist"));
     }
-    access(path, Access::EXEC_OK).is_err().then(|| format!("starts {command}, which cannot be executed"))
+    access(path, Access::EXEC_OK).is_err().then(|| format!("starts {command}, which isn't executable"))
 }
 
 /// The section, for people.
 pub fn print(findings: &[ClientFinding]) {
     println!("\nclients:");
     if findings.is_empty() {
-        println!("  none of the known ones was found");
+        println!("  none found");
     }
     for finding in findings {
         let (mark, words) = match (&finding.problem, finding.connected) {
@@ -171,11 +171,11 @@ pub fn print(findings: &[ClientFinding]) {
         print_after(&format!("  {mark} {:<15} ", finding.title), &Printable::all(&words));
         let more = |text: String| print_lines(&format!("          {text}"));
         if let Some(remedy) = finding.remedy.as_ref().filter(|_| finding.problem.is_some()) {
-            more(format!("remedy: {remedy}"));
+            more(format!("fix: {remedy}"));
         }
         if !finding.also_behind_us.is_empty() {
-            more(format!("both here and behind Gristmill: {}", finding.also_behind_us.join(", ")));
-            more(format!("remedy: gristmill connect {} --move-servers", finding.client));
+            more(format!("listed twice, here and in Gristmill: {}", finding.also_behind_us.join(", ")));
+            more(format!("fix: gristmill connect {} --move-servers", finding.client));
         }
     }
 }
@@ -234,24 +234,24 @@ mod tests {
             ClientFinding {
                 connected: true,
                 command: Some(gone.clone()),
-                problem: Some(format!("starts {gone}, which is not there")),
+                problem: Some(format!("starts {gone}, which doesn't exist")),
                 also_behind_us: vec!["docs".to_owned()],
                 ..finding(Client::Cursor, "~/.cursor/mcp.json")
             },
             finding(Client::Codex, "~/.codex/config.toml"),
             ClientFinding {
                 problem: Some(format!(
-                    "{}/.gemini/settings.json:2:18: cannot be read: Unexpected token in object",
+                    "{}/.gemini/settings.json:2:18: can't be parsed: Unexpected token in object",
                     home.display()
                 )),
-                remedy: Some("mend it in an editor; Gemini CLI cannot read it either".to_owned()),
+                remedy: Some("fix it in an editor; Gemini CLI can't read it either".to_owned()),
                 ..finding(Client::Gemini, "~/.gemini/settings.json")
             },
             ClientFinding {
                 connected: true,
                 command: Some("/bin/sh/gristmill".to_owned()),
-                problem: Some("has Gristmill switched off".to_owned()),
-                remedy: Some("switch it on in Windsurf".to_owned()),
+                problem: Some("has Gristmill turned off".to_owned()),
+                remedy: Some("turn it on in Windsurf".to_owned()),
                 ..finding(Client::Windsurf, "~/.codeium/windsurf/mcp_config.json")
             },
         ];

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gristmill_gateway::domain::format_bytes;
+use gristmill_gateway::domain::{counted_grouped, format_bytes};
 use gristmill_gateway::store::{FILE_NAME, Store};
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ impl Database {
         };
         let mut problems = health.faults;
         if !problems.is_empty() {
-            problems.push("stop every gristmill, keep the file, and put a backup in its place".to_owned());
+            problems.push("stop every gristmill, keep the damaged file, and restore a backup".to_owned());
         }
         problems.extend(store.check_writable().await.err().map(|error| error.to_string()));
         let held = store.results_held().await.ok();
@@ -77,7 +77,7 @@ impl Database {
 
     /// In a few words, what to look at.
     pub fn trouble(&self) -> Option<&'static str> {
-        (!self.problems.is_empty()).then_some("the database cannot be used, see above")
+        (!self.problems.is_empty()).then_some("the database can't be used")
     }
 
     /// As a person reads it.
@@ -87,14 +87,14 @@ impl Database {
         let detail = match (self.version, self.bytes) {
             (Some(version), Some(bytes)) => format!(" (version {version}, {})", format_bytes(bytes)),
             (Some(_) | None, _) if self.problems.is_empty() => {
-                " (made when the first program runs)".to_owned()
+                " (created when the first program runs)".to_owned()
             }
             (Some(_) | None, _) => String::new(),
         };
         println!("  {:<7} {file}{detail}", self.state);
         if let (Some(count), Some(bytes)) = (self.results, self.results_bytes) {
-            let s = if count == 1 { "" } else { "s" };
-            println!("          {count} result{s} kept beside it ({})", format_bytes(bytes));
+            let count = counted_grouped(usize::try_from(count).unwrap_or(usize::MAX), "stored result");
+            println!("          {count} ({})", format_bytes(bytes));
         }
         self.problems.iter().for_each(|problem| print_lines(&format!("          {problem}")));
     }
@@ -105,10 +105,8 @@ fn cannot_be_made(folder: &Path) -> Option<String> {
     let nearest = folder.ancestors().find(|folder| folder.exists())?;
     let refused = match nearest.is_dir() {
         true => rustix::fs::access(nearest, rustix::fs::Access::WRITE_OK).err()?.to_string(),
-        false => "it is no folder".to_owned(),
+        false => "not a folder".to_owned(),
     };
     let nearest = nearest.display();
-    Some(format!(
-        "nothing can be written in {nearest} ({refused}); set GRISTMILL_DATA_DIR to a folder of yours"
-    ))
+    Some(format!("can't write to {nearest} ({refused}); set GRISTMILL_DATA_DIR to a folder you can write to"))
 }

@@ -1,4 +1,4 @@
-//! What `gristmill doctor` finds out about the servers, and about the address that it would serve at.
+//! What `gristmill doctor` finds out about the servers, and about the address for `serve --http`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,8 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::Failure;
-use super::list::Listing;
+use super::list::{self, Listing, Look};
+use super::list_screen::Progress;
 use crate::upstreams;
+
+/// How far a section's lines are set in.
+const INDENT: usize = 2;
 
 /// Whoever listens on this machine answers at once.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
@@ -39,14 +43,17 @@ impl Servers {
     pub async fn look(config: Option<PathBuf>) -> Self {
         let configured = upstreams::read(&Flags { config, ..Flags::default() });
         let listing = match &configured {
-            Ok(configured) => Listing::of(configured, true).await.map_err(|failure| words(&failure)),
+            Ok(configured) => {
+                let look = Look::Ask { timeout: list::TIMEOUT, progress: Progress::Spinner };
+                Listing::of(configured, look).await.map_err(|failure| words(&failure))
+            }
             Err(failure) => Err(words(failure)),
         };
         match listing {
             Ok(listing) => Self {
                 servers: listing.json(),
                 problem: None,
-                lines: listing.lines(),
+                lines: listing.lines(INDENT),
                 is_wrong: listing.is_wrong(),
             },
             Err(problem) => {
@@ -64,8 +71,8 @@ impl Servers {
     pub fn trouble(&self) -> Option<&'static str> {
         match (self.is_wrong, self.is_misconfigured()) {
             (false, _) => None,
-            (true, true) => Some("the configuration cannot be used, see above"),
-            (true, false) => Some("not every server is there, see above"),
+            (true, true) => Some("the configuration has errors"),
+            (true, false) => Some("not every server is up"),
         }
     }
 
@@ -76,7 +83,7 @@ impl Servers {
             println!("  {problem}");
         } else if self.lines.is_empty() {
             println!(
-                "  none; `gristmill import` takes those of your other clients, `gristmill add` adds one"
+                "  none configured; `gristmill import` imports them from your MCP clients, `gristmill add` adds one"
             );
         }
         self.lines.iter().for_each(|line| println!("  {line}"));
@@ -104,14 +111,14 @@ pub struct Address {
 impl Address {
     pub async fn look(address: SocketAddr) -> Self {
         let (state, detail) = match TcpListener::bind(address).await {
-            Ok(_) => ("free", format!("`gristmill serve --http {address}` can serve here")),
+            Ok(_) => ("free", format!("`gristmill serve --http {address}` can use it")),
             Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
                 match is_gristmill(address).await {
-                    true => ("served", "a gristmill serves here".to_owned()),
-                    false => ("taken", "another program listens here: choose another port".to_owned()),
+                    true => ("served", "Gristmill is serving here".to_owned()),
+                    false => ("taken", "another program uses this port; choose another".to_owned()),
                 }
             }
-            Err(error) => ("taken", format!("it cannot be listened on: {error}")),
+            Err(error) => ("taken", format!("can't listen here: {error}")),
         };
         Self { address, state, detail }
     }

@@ -1,34 +1,37 @@
-//! `gristmill history`: what ran, the newest first.
+//! `gristmill history`: past executions, newest first.
 
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
-use gristmill_gateway::domain::{cut_to_width, parse_ms, unix_of_date, utc_text};
+use gristmill_gateway::domain::{cut_to_width, grouped, parse_ms, unix_of_date};
 use gristmill_gateway::history::{ExecutionSummary, HistoryFilter, LISTED_MAX, RecordedOutcome, Verdict};
 use serde_json::Value;
 
 use super::Outcome;
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
-use crate::terminal::{columns, one_line};
+use crate::hints::hint;
+use crate::local_time::{TimeArguments, from_unix_ms};
+use crate::table::{Column, Table};
+use crate::terminal::one_line;
 
 #[derive(Args)]
 pub struct HistoryArguments {
-    /// Only those of this session
+    /// Only executions in this session
     #[arg(long)]
     pub session: Option<String>,
 
-    /// Only those that failed, or whose gateway was gone before they ended
+    /// Only executions that failed or were lost
     #[arg(long)]
     pub failed: bool,
 
-    /// Only since then: a time ago such as 2h or 3d, or a date such as 2026-01-31
+    /// Only executions since then: 2h, 3d, or a date such as 2026-01-31
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
 
-    /// How many at most
+    /// Maximum number to show
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=LISTED_MAX as u64))]
     pub limit: u64,
 
@@ -37,13 +40,16 @@ pub struct HistoryArguments {
     pub json: bool,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     Ago(Duration),
-    /// The beginning of this day, in UTC.
+    /// The beginning of this day, as if clocks showed UTC.
     Day(SystemTime),
 }
 
@@ -51,7 +57,7 @@ impl FromStr for Since {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("`{text}` is neither a time such as 2h or 3d, nor a date such as 2026-01-31");
+        let wrong = || format!("`{text}` isn't a time such as 2h or 3d, or a date such as 2026-01-31");
         if let Some(seconds) = unix_of_date(text) {
             return Ok(Since::Day(UNIX_EPOCH + Duration::from_secs(seconds)));
         }
@@ -66,10 +72,10 @@ impl FromStr for Since {
 
 impl Since {
     /// As a moment. Longer ago than time goes is the beginning of it.
-    pub fn moment(self) -> SystemTime {
+    pub fn moment(self, times: TimeArguments) -> SystemTime {
         match self {
             Since::Ago(time) => SystemTime::now().checked_sub(time).unwrap_or(UNIX_EPOCH),
-            Since::Day(day) => day,
+            Since::Day(day) => times.from_clock(day),
         }
     }
 }
@@ -80,7 +86,7 @@ pub async fn history(arguments: HistoryArguments) -> Outcome {
         owner: None,
         session: arguments.session,
         failed: arguments.failed,
-        since: arguments.since.map(Since::moment),
+        since: arguments.since.map(|since| since.moment(arguments.times)),
     };
     let limit = usize::try_from(arguments.limit).unwrap_or(LISTED_MAX);
     let listed = history.list(&filter, limit).await.map_err(data_store::failure)?;
@@ -90,16 +96,16 @@ pub async fn history(arguments: HistoryArguments) -> Outcome {
     }
     if listed.is_empty() {
         let is_everything = filter == HistoryFilter::default();
-        eprintln!("{}", if is_everything { "nothing has run yet" } else { "nothing that ran fits this" });
+        eprintln!("{}", if is_everything { "Nothing has run yet." } else { "No matching executions." });
         if is_everything {
-            eprintln!("hint: gristmill run -c 'print(1)' runs a program");
+            hint("`gristmill run -c 'print(1)'` runs a program");
         }
         return Ok(ExitCode::SUCCESS);
     }
-    table(&listed, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
-    eprintln!("hint: gristmill show {} shows one, the beginning of its id is enough", short(&listed[0].id));
+    table(&listed, arguments.times).print();
+    hint(&format!("`gristmill show {}` shows one in full", short(&listed[0].id)));
     if listed.len() == limit {
-        eprintln!("hint: there may be more; --limit {} shows further ones", (limit * 5).min(LISTED_MAX));
+        hint(&format!("there may be more: --limit {}", (limit * 5).min(LISTED_MAX)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,39 +115,31 @@ fn short(id: &str) -> &str {
     id.get(..8).unwrap_or(id)
 }
 
-/// A row each, the program's first line as far as there is room.
-fn table(listed: &[ExecutionSummary], columns: Option<usize>) -> Vec<String> {
-    let head = ["time (UTC)", "id", "outcome", "took", "calls", "saved", "program"].map(str::to_owned);
-    let rows: Vec<[String; 7]> = std::iter::once(head).chain(listed.iter().map(cells)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 7]| {
-        let mut line = String::new();
-        for (column, width) in widths.into_iter().enumerate() {
-            // Numbers stand under their last digit.
-            let cell = &row[column];
-            line.push_str(&match column {
-                3..=5 => format!("{cell:>width$}  "),
-                _ => format!("{cell:<width$}  "),
-            });
-        }
-        line.push_str(&row[6]);
-        columns.map_or(line.clone(), |columns| cut_to_width(&line, columns)).trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
+fn table(listed: &[ExecutionSummary], times: TimeArguments) -> Table {
+    let mut table = Table::new([
+        Column::left("TIME"),
+        Column::left("ID"),
+        Column::left("OUTCOME"),
+        Column::right("DURATION"),
+        Column::right("CALLS"),
+        Column::right("TOKENS SAVED"),
+        Column::cut("PROGRAM"),
+    ]);
+    listed.iter().for_each(|summary| table.row(cells(summary, times)));
+    table
 }
 
-fn cells(summary: &ExecutionSummary) -> [String; 7] {
+fn cells(summary: &ExecutionSummary, times: TimeArguments) -> [String; 7] {
     let outcome = match (&summary.error_code, summary.outcome) {
         (Some(code), RecordedOutcome::Failed) => format!("failed {code}"),
         (Some(_) | None, outcome) => outcome.as_str().to_owned(),
     };
     [
-        moment(summary.started_ms),
+        times.second(from_unix_ms(summary.started_ms)),
         short(&summary.id).to_owned(),
         outcome,
         if summary.outcome.is_known() { time(summary.duration_ms) } else { String::new() },
-        if summary.outcome.is_known() { summary.calls.to_string() } else { String::new() },
+        if summary.outcome.is_known() { grouped(summary.calls) } else { String::new() },
         tokens_saved(summary),
         first_line(summary.code.as_deref()),
     ]
@@ -154,7 +152,9 @@ fn tokens_saved(summary: &ExecutionSummary) -> String {
     let about = if summary.tokens.is_about() { "~" } else { "" };
     match summary.tokens.verdict() {
         Verdict::Saved(_) | Verdict::Nothing { .. } | Verdict::NoCall => {
-            format!("{about}{}", summary.tokens.saved())
+            let saved = summary.tokens.saved();
+            let sign = if saved < 0 { "-" } else { "" };
+            format!("{about}{sign}{}", grouped(saved.unsigned_abs()))
         }
         Verdict::NotKnown => "?".to_owned(),
     }
@@ -165,16 +165,10 @@ const PROGRAM_CHARS: usize = 80;
 
 /// The first line that says something.
 fn first_line(code: Option<&str>) -> String {
-    let Some(code) = code else { return "(not kept)".to_owned() };
+    let Some(code) = code else { return "(not recorded)".to_owned() };
     let is_telling = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let line = one_line(code.lines().find(is_telling).or(code.lines().next()).unwrap_or_default());
     cut_to_width(&line, PROGRAM_CHARS)
-}
-
-/// `2026-07-28 09:30:00`.
-pub fn moment(unix_ms: i64) -> String {
-    let time = UNIX_EPOCH + Duration::from_millis(u64::try_from(unix_ms).unwrap_or_default());
-    utc_text(time)[..19].replace('T', " ")
 }
 
 /// `1.3 ms`, `2.5 s`.
@@ -240,14 +234,16 @@ mod tests {
             code: None,
             ..summary()
         };
+        let times = TimeArguments { utc: true };
         assert_eq!(
-            table(&[summary(), failed], None),
+            table(&[summary(), failed], times).lines(None),
             [
-                "time (UTC)           id        outcome            took  calls  saved  program",
-                "2026-07-28 09:30:00  abcdefgh  ok              12.3 ms      3   4880  print('␛[2J')",
-                "2026-07-28 09:30:00  abcdefgh  failed GM-1102   61.0 s      3   -120  (not kept)",
+                "TIME                     ID        OUTCOME         DURATION  CALLS  TOKENS SAVED  PROGRAM",
+                "2026-07-28 09:30:00 UTC  abcdefgh  ok               12.3 ms      3         4,880  print('␛[2J')",
+                "2026-07-28 09:30:00 UTC  abcdefgh  failed GM-1102    61.0 s      3          -120  (not recorded)",
             ]
         );
+        let cells = |summary: &ExecutionSummary| cells(summary, times);
         let lost = ExecutionSummary { outcome: RecordedOutcome::Lost, duration_ms: 0.0, ..summary() };
         assert_eq!((cells(&lost)[3].as_str(), &as_value(&lost)["duration_ms"]), ("", &Value::Null));
         assert_eq!((cells(&lost)[4].as_str(), &as_value(&lost)["calls"]), ("", &Value::Null));
@@ -257,11 +253,11 @@ mod tests {
             let tokens = TokenAccount { inside, definitions: None, ..summary().tokens };
             cells(&ExecutionSummary { tokens, ..summary() })[5].clone()
         };
-        assert_eq!((saved(4_700), saved(50)), ("~4580".to_owned(), "?".to_owned()));
+        assert_eq!((saved(4_700), saved(50)), ("~4,580".to_owned(), "?".to_owned()));
         assert_eq!(as_value(&lost)["session"], Value::Null);
         let long = ExecutionSummary { code: Some("x".repeat(500)), ..summary() };
         assert_eq!(cells(&long)[6].chars().count(), PROGRAM_CHARS);
-        assert!(table(&[summary()], Some(60)).iter().all(|line| line.chars().count() <= 60));
+        assert!(table(&[summary()], times).lines(Some(60)).iter().all(|line| line.chars().count() <= 60));
     }
 
     #[test]

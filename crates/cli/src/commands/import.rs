@@ -1,4 +1,4 @@
-//! `gristmill import`: the servers that other clients have, taken over.
+//! `gristmill import`: imports servers from your MCP clients.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -26,6 +26,7 @@ use super::import_answer::Answer;
 use super::servers::{print_by_hand, scope};
 use super::{Failure, Outcome};
 use crate::exit_codes;
+use crate::hints::hint;
 use crate::terminal::{Printable, ask, eprint_lines, print_lines, width, wrapped};
 
 pub fn import(arguments: ImportArguments) -> Outcome {
@@ -36,8 +37,7 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     edit::check(&path).map_err(|error| Failure::Usage(error.into()))?;
     if arguments.keep_values && is_left_to_owner(&path) {
         return Err(Failure::Usage(anyhow!(
-            "{} is YAML, which Gristmill reads, but does not edit, and what to add to it would be printed with \
-             the secrets in it; leave --keep-values out",
+            "{} is YAML, which Gristmill doesn't edit, so your secrets would be printed; leave out --keep-values",
             shown(&path.display().to_string())
         )));
     }
@@ -86,8 +86,8 @@ fn refuse_shared_file(path: &Path, scope: &Scope) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(anyhow!(
-        "this project's file is {}, which its clients read as well, so they would start the servers, too; \
-         leave --project out, or make a gristmill.toml beside it, which Gristmill then reads instead",
+        "this project uses {}, which its other clients read and would start the servers from, too; leave out \
+         --project, or create a gristmill.toml next to it, which Gristmill reads instead",
         shown(&path.display().to_string())
     )))
 }
@@ -108,7 +108,7 @@ pub fn missing_of(picked: &[&FoundServer], target: &Target, surroundings: &Surro
 pub fn print_missing(missing: &Missing, target: &Path, home: Option<&Path>) {
     let lines = missing.lines(&short(&env_path(target), home));
     if !lines.is_empty() {
-        eprint_lines("before they all work:");
+        eprint_lines("Before they work:");
     }
     lines.iter().for_each(|line| eprint_lines(&format!("  {line}")));
 }
@@ -132,7 +132,7 @@ impl<'a> Listing<'a> {
         }
         if self.survey.found.is_empty() {
             let files = self.survey.files.len();
-            eprintln!("no servers were found ({} of other clients read)", counted(files, "file"));
+            eprintln!("No servers found (read {}).", counted(files, "file"));
             return;
         }
         let numbered = self.numbered();
@@ -166,28 +166,28 @@ impl<'a> Listing<'a> {
         let mut remarks = vec![match &found.verdict {
             Verdict::New if found.becomes == found.name => "new".to_owned(),
             Verdict::New => format!("new, as {}", shown(&found.becomes)),
-            Verdict::AlreadyThere => "already there".to_owned(),
-            Verdict::Differs if self.replace => "takes the place of yours".to_owned(),
-            Verdict::Differs => "differs from yours, which stays; --replace takes this one".to_owned(),
-            Verdict::OwnFile(Approval::Given) => "already there: Gristmill reads this file itself".to_owned(),
+            Verdict::AlreadyThere => "already imported".to_owned(),
+            Verdict::Differs if self.replace => "replaces yours".to_owned(),
+            Verdict::Differs => "differs from yours; use --replace to import this one".to_owned(),
+            Verdict::OwnFile(Approval::Given) => "already used: Gristmill reads this file".to_owned(),
             Verdict::OwnFile(Approval::Missing | Approval::Outdated) => {
-                "not used yet: Gristmill reads this file itself, once you look at it and run \
+                "not used yet: Gristmill reads this file once you review it and run \
                  gristmill config approve"
                     .to_owned()
             }
             Verdict::SameAs { client, name, has_other_limits } => {
                 let name = if *name == found.name { String::new() } else { format!("{} ", shown(name)) };
-                let limits = if *has_other_limits { ", with other time limits" } else { "" };
+                let limits = if *has_other_limits { ", with different time limits" } else { "" };
                 format!("same as {name}in {client}{limits}")
             }
-            Verdict::Ourselves => "is Gristmill itself: skipped".to_owned(),
-            Verdict::Refused(why) => format!("cannot be taken: {why}"),
+            Verdict::Ourselves => "skipped: this is Gristmill".to_owned(),
+            Verdict::Refused(why) => format!("can't be imported: {why}"),
         }];
         if let Some(project) = &found.project {
             remarks[0].push_str(&format!("; for {}", short(Path::new(project), self.home)));
         }
         if found.can_be_imported(self.replace) && found.file_scope == FileScope::Project {
-            remarks.push("in a project's file: look at it, then take it by its name or number".to_owned());
+            remarks.push("in a project file: review it, then import it by name or number".to_owned());
         }
         if found.can_be_imported(self.replace) && !found.variables.is_empty() {
             let (verb, what) =
@@ -211,7 +211,7 @@ impl<'a> Listing<'a> {
         if numbered.is_empty() || !can_ask {
             return None;
         }
-        let mut question = "\nwhich? numbers such as `1 3-5`, all, none:".to_owned();
+        let mut question = "\nImport which? Numbers such as `1 3-5`, all, or none:".to_owned();
         loop {
             // Nobody there any more is none.
             let answer = ask(&question).unwrap_or_default();
@@ -223,7 +223,7 @@ impl<'a> Listing<'a> {
                         numbers.iter().filter_map(|number| numbered.get(*number - 1)).copied().collect(),
                     );
                 }
-                None => question = format!("numbers from 1 to {}, all, or none:", numbered.len()),
+                None => question = format!("Numbers from 1 to {}, all, or none:", numbered.len()),
             }
         }
     }
@@ -242,11 +242,11 @@ impl<'a> Listing<'a> {
                 (None, Some(found))
                     if matches!(found.verdict, Verdict::AlreadyThere | Verdict::OwnFile(Approval::Given)) =>
                 {
-                    eprintln!("{} is already there", shown(name));
+                    eprintln!("{} is already imported", shown(name));
                 }
                 (None, Some(found)) => {
                     let why = self.remarks(found).swap_remove(0);
-                    return Err(Failure::Usage(anyhow!("nothing was taken: `{}`: {why}", shown(name))));
+                    return Err(Failure::Usage(anyhow!("nothing imported: `{}`: {why}", shown(name))));
                 }
                 (None, None) => {
                     let known: Vec<&str> =
@@ -255,7 +255,7 @@ impl<'a> Listing<'a> {
                         closest(name, &known).map(|near| format!(" (did you mean `{}`?)", shown(&near)));
                     let near = near.unwrap_or_default();
                     return Err(Failure::Usage(anyhow!(
-                        "nothing was taken: no client has a server `{}`{near}",
+                        "nothing imported: no client has a server `{}`{near}",
                         shown(name)
                     )));
                 }
@@ -268,14 +268,14 @@ impl<'a> Listing<'a> {
         match picked {
             None if self.numbered().is_empty() => {
                 if !self.survey.found.is_empty() {
-                    eprintln!("there is nothing new to take");
+                    eprintln!("Nothing new to import.");
                 }
             }
             None => {
-                eprintln!("nothing was taken");
+                eprintln!("nothing imported");
                 eprintln!("hint: gristmill import --all, or gristmill import NAME…");
             }
-            Some([]) => eprintln!("nothing was taken"),
+            Some([]) => eprintln!("nothing imported"),
             Some(picked) if is_dry => {
                 let names: Vec<String> = picked.iter().map(|found| shown(&found.becomes)).collect();
                 let target = short(path, self.home);
@@ -283,7 +283,7 @@ impl<'a> Listing<'a> {
                 let names = names.join(", ");
                 match is_left_to_owner(path) {
                     true => print_lines(&format!("would print what to add to {target} for {count}: {names}")),
-                    false => print_lines(&format!("would take {count} into {target}: {names}")),
+                    false => print_lines(&format!("would import {count} to {target}: {names}")),
                 }
             }
             Some(_) => imported.lines(path, self.home).iter().for_each(|line| print_lines(line)),
@@ -300,15 +300,15 @@ impl<'a> Listing<'a> {
         let is_all = arguments.all || (!picked.is_empty() && own.iter().all(|found| is_picked(found)));
         if is_all && arguments.names.is_empty() && !left.is_empty() {
             eprint_lines(&format!(
-                "left out, being in a project's file: {}; if you trust that: gristmill import {}",
+                "not imported, because a project file has them: {}; if you trust it: gristmill import {}",
                 left.join(", "),
                 left.join(" ")
             ));
         }
         let Some(first) = picked.first().filter(|_| !arguments.dry_run) else { return };
-        eprint_lines("hint: gristmill list shows whether they answer");
-        eprint_lines(&format!(
-            "hint: gristmill connect {} --move-servers puts Gristmill in their place in {}",
+        hint("`gristmill list` shows whether they answer");
+        hint(&format!(
+            "`gristmill connect {} --move-servers` replaces them with Gristmill in {}",
             first.client.name(),
             first.client
         ));

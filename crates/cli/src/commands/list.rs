@@ -1,20 +1,26 @@
-//! `gristmill list`: every configured server, and how it is.
+//! `gristmill list`: the configured servers and their status.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use gristmill_config::written::transport;
 use gristmill_config::{Approval, ConfiguredServer, Flags};
-use gristmill_gateway::domain::{counted, cut_to_width};
-use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus};
+use gristmill_gateway::domain::{counted, format_ms, grouped, parse_ms};
+use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus, Upstreams};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
+use super::list_screen::{FRAME, Progress, Screen};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
-use crate::terminal::{columns, one_line, wrapped};
+use crate::hints::hint;
+use crate::table::{Column, Table};
+use crate::terminal::{columns, one_line};
 use crate::upstreams::{self, Configured};
+
+/// How long a server has to answer, if nothing else is said.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
 pub struct List {
@@ -22,60 +28,137 @@ pub struct List {
     #[arg(long)]
     pub json: bool,
 
-    /// Do not reach the servers: show what is known
+    /// Show what's known without contacting the servers
     #[arg(long)]
     pub no_check: bool,
+
+    /// How long to wait for each server
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time, conflicts_with = "no_check")]
+    pub timeout: Duration,
 
     #[command(flatten)]
     pub config: ConfigFile,
 }
 
+/// A time such as `10s` or `2m`; a bare number is seconds.
+pub fn time(text: &str) -> Result<Duration, String> {
+    match parse_ms(text) {
+        Ok(ms) if ms > 0 => Ok(Duration::from_millis(ms)),
+        Ok(_) | Err(_) => Err("must be a time such as 10s or 2m".to_owned()),
+    }
+}
+
 pub async fn list(arguments: List) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
-    let listing = Listing::of(&configured, !arguments.no_check).await?;
+    let progress = if arguments.json { Progress::Nothing } else { Progress::Table };
+    let look = match arguments.no_check {
+        true => Look::AtWhatIsKnown,
+        false => Look::Ask { timeout: arguments.timeout, progress },
+    };
+    let listing = Listing::of(&configured, look).await?;
     match arguments.json {
         true => println!("{:#}", listing.json()),
         false if listing.is_empty() => {
-            eprintln!("no servers are configured");
-            eprintln!("hint: gristmill import takes those of your MCP clients");
-            eprintln!("hint: gristmill add calculator -- gristmill example-server calculator");
+            eprintln!("No servers configured.");
+            hint("`gristmill import` imports the servers of your MCP clients");
+            hint("`gristmill add calculator -- gristmill example-server calculator` adds an example");
         }
         false => {
-            listing.lines().iter().for_each(|line| println!("{line}"));
+            listing.lines(0).iter().for_each(|line| println!("{line}"));
             if listing.rows().any(|row| !row.is_known()) {
-                eprintln!("hint: gristmill list without --no-check reaches those that are not known");
+                hint("`gristmill list` without --no-check asks the servers that aren't checked yet");
             }
         }
     }
     Ok(ExitCode::from(u8::from(listing.is_wrong())))
 }
 
-/// Every configured server, and how each is.
+/// Where the status of servers comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Look {
+    /// No server is started or reached.
+    AtWhatIsKnown,
+    /// Every server is asked, all at once.
+    Ask {
+        /// For each of them.
+        timeout: Duration,
+        progress: Progress,
+    },
+}
+
+/// Every configured server, and its status.
 pub struct Listing<'a> {
-    is_checked: bool,
     servers: Vec<&'a ConfiguredServer>,
     statuses: Vec<ServerStatus>,
+    /// Whether they were asked.
+    is_checked: bool,
+    /// Those that have not answered yet.
+    pending: Vec<String>,
 }
 
 impl<'a> Listing<'a> {
-    /// Reaches the servers if `check`; otherwise says what is known.
-    pub async fn of(configured: &'a Configured, check: bool) -> Result<Self, Failure> {
+    pub async fn of(configured: &'a Configured, look: Look) -> Result<Self, Failure> {
+        let servers = configured.config.servers.iter().collect();
+        let mut listing = Self { servers, statuses: Vec::new(), is_checked: false, pending: Vec::new() };
         let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
-        let mut statuses = Vec::new();
-        if !usable.is_empty() {
-            let refresh = if check { Refresh::WhenUsed } else { Refresh::Never };
-            let upstreams = configured.connect(&usable, refresh)?;
-            statuses = match check {
-                true => with_progress(upstreams.check(), usable.len()).await,
-                false => upstreams.statuses(),
-            };
-            gristmill_gateway::ports::ToolSource::close(&upstreams).await;
+        if usable.is_empty() {
+            return Ok(listing);
         }
-        Ok(Self { is_checked: check, servers: configured.config.servers.iter().collect(), statuses })
+        // Nobody but `ask` reaches a server: two attempts would take twice as long.
+        let upstreams = configured.connect(&usable, Refresh::Never)?;
+        listing.statuses = upstreams.statuses();
+        if let Look::Ask { timeout, progress } = look {
+            listing.ask(&upstreams, timeout, progress).await;
+        }
+        gristmill_gateway::ports::ToolSource::close(&upstreams).await;
+        Ok(listing)
+    }
+
+    /// Asks all servers at once, and shows each answer as it comes.
+    async fn ask(&mut self, upstreams: &Upstreams, timeout: Duration, progress: Progress) {
+        self.is_checked = true;
+        self.pending = self.statuses.iter().map(|status| status.name.clone()).collect();
+        let mut asked = JoinSet::new();
+        for name in self.pending.clone() {
+            let upstreams = upstreams.clone();
+            asked.spawn(async move { status_within(&upstreams, &name, timeout).await });
+        }
+        let total = self.pending.len();
+        let mut screen = Screen::new(progress);
+        let mut frames = tokio::time::interval(FRAME);
+        screen.draw(|| self.lines(0));
+        loop {
+            let is_seen = screen.is_seen();
+            tokio::select! {
+                answer = asked.join_next() => match answer {
+                    Some(answer) => {
+                        self.take(answer.ok().flatten());
+                        screen.draw(|| self.lines(0));
+                    }
+                    None => break,
+                },
+                _ = frames.tick(), if is_seen => screen.tick(total - self.pending.len(), total),
+            }
+        }
+        self.pending.clear();
+        screen.erase();
+    }
+
+    fn take(&mut self, answer: Option<ServerStatus>) {
+        let Some(answer) = answer else { return };
+        self.pending.retain(|name| *name != answer.name);
+        if let Some(status) = self.statuses.iter_mut().find(|status| status.name == answer.name) {
+            *status = answer;
+        }
     }
 
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.servers.iter().map(|server| Row::of(server, &self.statuses, self.is_checked))
+        self.servers.iter().map(|server| Row {
+            is_checked: self.is_checked,
+            is_pending: self.pending.contains(&server.settings.name),
+            server,
+            status: self.statuses.iter().find(|status| status.name == server.settings.name),
+        })
     }
 
     /// Whether none is configured.
@@ -93,54 +176,36 @@ impl<'a> Listing<'a> {
         Value::from(self.rows().map(|row| row.json()).collect::<Vec<_>>())
     }
 
-    /// As a person reads it, on a terminal no wider than that.
-    pub fn lines(&self) -> Vec<String> {
-        // Whoever shows it among other things sets it in.
-        const INDENT: usize = 2;
-        let room = columns(std::io::stdout()).map(|columns| columns - INDENT);
-        lines(&self.rows().collect::<Vec<_>>(), room)
+    /// As a person reads it, on a terminal no wider than that, `indent` columns from its edge.
+    pub fn lines(&self, indent: usize) -> Vec<String> {
+        let room = columns(std::io::stdout()).map(|columns| columns.saturating_sub(indent));
+        table(self.rows()).lines(room)
     }
 }
 
-/// Waits, and says on a terminal for what: a server may have to be downloaded first.
-async fn with_progress<T>(work: impl Future<Output = T>, servers: usize) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work.await;
+/// How a server is, or that it did not say so in time.
+async fn status_within(upstreams: &Upstreams, name: &str, timeout: Duration) -> Option<ServerStatus> {
+    if let Ok(status) = tokio::time::timeout(timeout, upstreams.check_one(name)).await {
+        return status;
     }
-    let started = Instant::now();
-    let mut ticks = tokio::time::interval(Duration::from_secs(1));
-    tokio::pin!(work);
-    let done = loop {
-        tokio::select! {
-            done = &mut work => break done,
-            _ = ticks.tick() => {
-                let seconds = started.elapsed().as_secs();
-                let seconds = if seconds == 0 { String::new() } else { format!(" {seconds} s") };
-                eprint!("\rreaching {}…{seconds}", counted(servers, "server"));
-            }
-        }
-    };
-    eprint!("\r\x1b[K");
-    done
+    let limit = format_ms(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    let why = format!("didn't answer within {limit}; if it's slow to start, raise --timeout");
+    let known = upstreams.statuses().into_iter().find(|status| status.name == name)?;
+    Some(ServerStatus { state: ServerState::Down(why), took: Some(timeout), ..known })
 }
 
 struct Row<'a> {
     is_checked: bool,
+    is_pending: bool,
     server: &'a ConfiguredServer,
     status: Option<&'a ServerStatus>,
 }
 
-impl<'a> Row<'a> {
-    fn of(server: &'a ConfiguredServer, statuses: &'a [ServerStatus], is_checked: bool) -> Self {
-        Self {
-            is_checked,
-            server,
-            status: statuses.iter().find(|status| status.name == server.settings.name),
-        }
-    }
-
+impl Row<'_> {
+    /// As `--json` has it.
     fn state(&self) -> &'static str {
         match (self.status.map(|status| &status.state), self.server.approval) {
+            (Some(_), _) if self.is_pending => "starting",
             (Some(ServerState::Up), _) => "up",
             (Some(ServerState::Idle), _) => "idle",
             (Some(ServerState::Starting), _) if self.is_checked => "starting",
@@ -153,16 +218,22 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// As people read it.
+    fn state_text(&self) -> &'static str {
+        match self.state() {
+            "not known" => "not checked yet",
+            state => state,
+        }
+    }
+
     /// Whether it was ever reached.
     fn is_known(&self) -> bool {
         self.state() != "not known"
     }
 
     fn is_wrong(&self) -> bool {
-        matches!(
-            self.status.map(|status| &status.state),
-            Some(ServerState::Down(_) | ServerState::LoginNeeded(_))
-        )
+        let state = self.status.map(|status| &status.state).filter(|_| !self.is_pending);
+        matches!(state, Some(ServerState::Down(_) | ServerState::LoginNeeded(_)))
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -178,7 +249,7 @@ impl<'a> Row<'a> {
         }
         if status.waiting > 0 {
             remarks.push(format!(
-                "{} held back, new or changed since the last approval: gristmill tools review {name}",
+                "{} held back, new or changed since you approved: gristmill tools review {name}",
                 counted(status.waiting, "tool")
             ));
         }
@@ -207,46 +278,37 @@ impl<'a> Row<'a> {
     }
 }
 
-fn lines(rows: &[Row<'_>], room: Option<usize>) -> Vec<String> {
-    const NAME_WIDTH_MAX: usize = 20;
-    const TRANSPORT_WIDTH_MIN: usize = 16;
-    let cells: Vec<[String; 4]> = rows.iter().map(cells).collect();
-    let width = |column: usize| cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
-    let name_max = if room.is_some() { NAME_WIDTH_MAX } else { usize::MAX };
-    let [name_width, state_width, tools_width, took_width] =
-        [width(0).min(name_max), width(1), width(2), width(3)];
-    let mut lines = Vec::new();
-    for (row, [name, state, tools, took]) in rows.iter().zip(&cells) {
-        let name = cut_to_width(name, name_width);
-        let first = format!(
-            "{name:<name_width$}  {state:<state_width$}  {tools:>tools_width$}  {took:>took_width$}  "
-        );
-        let left = room
-            .map_or(usize::MAX, |room| room.saturating_sub(first.chars().count()).max(TRANSPORT_WIDTH_MIN));
-        lines.push(format!("{first}{}", cut_to_width(&transport(&row.server.settings), left)));
-        let left = room.map_or(usize::MAX, |room| room.saturating_sub(name_width + 2));
-        let mut more = |begin: &str, text: &str| {
-            let left = left.saturating_sub(begin.len());
-            lines.extend(wrapped(text, left).iter().map(|line| format!("{:name_width$}  {begin}{line}", "")));
-        };
+fn table<'a>(rows: impl Iterator<Item = Row<'a>>) -> Table {
+    let mut table = Table::new([
+        Column::left("SERVER"),
+        Column::left("STATUS"),
+        Column::right("TOOLS"),
+        Column::right("TIME"),
+        Column::cut("COMMAND OR URL"),
+    ]);
+    for row in rows {
+        table.row(cells(&row));
         // Why a file is not approved was said once for all of it.
-        let remarks = row.status.map_or_else(Vec::new, |_| row.remarks());
-        remarks.iter().for_each(|remark| more("", remark));
-        let log = row.status.into_iter().filter(|_| row.is_wrong()).flat_map(|status| &status.log);
-        log.for_each(|line| more("| ", &one_line(line)));
+        let Some(status) = row.status.filter(|_| !row.is_pending) else { continue };
+        row.remarks().into_iter().for_each(|remark| table.note(remark));
+        if row.is_wrong() {
+            status.log.iter().for_each(|line| table.note(format!("| {}", one_line(line))));
+        }
     }
-    lines
+    table
 }
 
-/// Its name, its state, how many tools, and how long they took.
-fn cells(row: &Row<'_>) -> [String; 4] {
-    let known = row.status.filter(|status| row.is_known() && !(row.is_wrong() && status.tools == 0));
+/// In the order of the table's columns.
+fn cells(row: &Row<'_>) -> [String; 5] {
+    let is_told = row.is_known() && !row.is_pending;
+    let known = row.status.filter(|status| is_told && !(row.is_wrong() && status.tools == 0));
     let took = row.status.and_then(|status| status.took).filter(|_| row.state() == "up");
     [
-        row.server.settings.name.clone(),
-        row.state().to_owned(),
-        known.map_or_else(String::new, |status| counted(status.tools, "tool")),
-        took.map_or_else(String::new, |took| format!("{} ms", took.as_millis())),
+        one_line(&row.server.settings.name),
+        row.state_text().to_owned(),
+        known.map_or_else(String::new, |status| grouped(status.tools as u64)),
+        took.map_or_else(String::new, |took| format!("{} ms", grouped(took.as_millis() as u64))),
+        transport(&row.server.settings),
     ]
 }
 
@@ -260,7 +322,7 @@ mod tests {
     use gristmill_config::Origin;
 
     #[test]
-    fn rows_fit_the_terminal_and_words_stay_whole() {
+    fn rows_fit_the_terminal_and_say_why_a_server_is_down() {
         let server = |name: &str, args: &[&str]| ConfiguredServer {
             settings: ServerSettings::program(name, "npx", args),
             origin: Origin::Default,
@@ -275,38 +337,41 @@ mod tests {
             waiting: 0,
             unreadable: Vec::new(),
             took: Some(Duration::from_millis(1234)),
-            log: vec!["it wrote a line about a missing licence key".to_owned()],
+            log: vec!["it wrote a line about a missing license key".to_owned()],
         };
         let servers = [
             server("calculator", &["-y", "@example/server-calculator"]),
-            server("a-server-with-a-very-long-name", &["server"]),
+            server("github", &["server"]),
             server("new", &["server"]),
         ];
         let statuses = [
             status(ServerState::Up, 4),
             status(
-                ServerState::Down("the server ended with exit code 3 soon after it started".to_owned()),
+                ServerState::Down(
+                    "the server exited with code 3 before it answered any of the requests it was sent"
+                        .to_owned(),
+                ),
                 0,
             ),
             status(ServerState::Starting, 0),
         ];
-        let rows: Vec<Row<'_>> = servers
-            .iter()
-            .zip(&statuses)
-            .map(|(server, status)| Row { is_checked: false, server, status: Some(status) })
-            .collect();
+        let rows = servers.iter().zip(&statuses).map(|(server, status)| Row {
+            is_checked: false,
+            is_pending: false,
+            server,
+            status: Some(status),
+        });
         assert_eq!(
-            lines(&rows, Some(72)),
+            table(rows).lines(Some(76)),
             [
-                "calculator            up         4 tools  1234 ms  npx -y @example/serv…",
-                "a-server-with-a-ver…  down                         npx server",
-                "                      the server ended with exit code 3 soon after it",
-                "                      started",
-                "                      | it wrote a line about a missing licence key",
-                "new                   not known                    npx server",
+                "SERVER      STATUS           TOOLS      TIME  COMMAND OR URL",
+                "calculator  up                   4  1,234 ms  npx -y @example/server-calc…",
+                "github      down                              npx server",
+                "  the server exited with code 3 before it answered any of the requests it",
+                "  was sent",
+                "  | it wrote a line about a missing license key",
+                "new         not checked yet                   npx server",
             ]
         );
-        let lines = lines(&rows, None);
-        assert_eq!(lines[0].rsplit("  ").next(), Some("npx -y @example/server-calculator"));
     }
 }

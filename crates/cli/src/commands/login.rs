@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_config::Flags;
+use gristmill_gateway::domain::counted;
 use gristmill_mcp::McpConnector;
 use gristmill_mcp::oauth::Revocation;
 
@@ -17,16 +18,16 @@ use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Login {
-    /// The server's name
+    /// Server name
     pub name: String,
 
-    /// Only print where to go
+    /// Print the URL instead of opening a browser
     #[arg(long)]
     pub no_browser: bool,
 
-    /// How long to wait, in seconds
-    #[arg(long, default_value_t = 300, value_name = "SECONDS")]
-    pub timeout_s: u64,
+    /// How long to wait for you to log in
+    #[arg(long, alias = "timeout-s", default_value = "5m", value_name = "TIME", value_parser = super::list::time)]
+    pub timeout: Duration,
 
     #[command(flatten)]
     pub config: ConfigFile,
@@ -34,7 +35,7 @@ pub struct Login {
 
 #[derive(Args)]
 pub struct Logout {
-    /// The server's name
+    /// Server name
     pub name: String,
 
     #[command(flatten)]
@@ -46,17 +47,17 @@ pub async fn login(arguments: Login) -> Outcome {
     let (connector, server) = connector(&configured, &arguments.name)?;
     let browser = !arguments.no_browser;
     let open = move |url: &gristmill_mcp::Url| {
-        eprintln!("log in here:\n  {url}");
+        eprintln!("Log in here:\n  {url}");
         if browser && open_browser(url.as_str()) {
-            eprintln!("(your browser should have opened it)");
+            eprintln!("(It should have opened in your browser.)");
         }
-        eprintln!("waiting for the answer; Ctrl-C gives up");
+        eprintln!("Waiting… press Ctrl-C to cancel.");
         true
     };
-    let time_limit = Duration::from_secs(arguments.timeout_s);
+    let time_limit = arguments.timeout;
     let granted = tokio::select! {
         granted = connector.login(&server, &open, time_limit) => granted,
-        _ = tokio::signal::ctrl_c() => return Err(Failure::Usage(anyhow!("given up; nothing was changed"))),
+        _ = tokio::signal::ctrl_c() => return Err(Failure::Usage(anyhow!("cancelled; nothing was changed"))),
     };
     let granted = granted.map_err(|error| Failure::Usage(anyhow!(one_line(&error.to_string()))))?;
     println!("logged in to {}", arguments.name);
@@ -64,8 +65,8 @@ pub async fn login(arguments: Login) -> Outcome {
         println!("scopes: {}", one_line(&granted.scopes.join(" ")));
     }
     match (granted.expires_at.and_then(|at| at.duration_since(SystemTime::now()).ok()), granted.is_renewed) {
-        (_, true) => println!("the login is renewed by itself"),
-        (Some(left), false) => println!("the login lasts {} minutes", left.as_secs() / 60),
+        (_, true) => println!("the login renews itself"),
+        (Some(left), false) => println!("the login lasts {}", counted(left.as_secs() / 60, "minute")),
         (None, false) => {}
     }
     Ok(ExitCode::SUCCESS)
@@ -77,17 +78,17 @@ pub async fn logout(arguments: Logout) -> Outcome {
     let out = connector.logout(&server).await;
     let out = out.map_err(|error| Failure::Usage(anyhow!(one_line(&error.to_string()))))?;
     match out.was_logged_in {
-        true => println!("logged out of {}: its tokens are forgotten here", arguments.name),
-        false => println!("there was no login to {}", arguments.name),
+        true => println!("logged out of {}; its tokens were deleted", arguments.name),
+        false => println!("you weren't logged in to {}", arguments.name),
     }
     for revocation in out.revocations {
         match revocation {
-            Revocation::Done => println!("the server has revoked them"),
+            Revocation::Done => println!("the server revoked them"),
             Revocation::NotOffered => {
-                println!("the server does not revoke tokens: they last until they expire")
+                println!("the server can't revoke tokens, so they stay valid until they expire")
             }
             Revocation::Failed(error) => {
-                eprintln!("warning: the server did not revoke them: {}", one_line(&error.to_string()));
+                eprintln!("warning: the server didn't revoke them: {}", one_line(&error.to_string()));
             }
         }
     }
@@ -100,7 +101,7 @@ fn connector(
 ) -> Result<(McpConnector, gristmill_gateway::domain::ServerSettings), Failure> {
     let server = get::find(&configured.config, name).map_err(|error| Failure::Usage(error.into()))?;
     if let Some(remedy) = server.approval.remedy() {
-        return Err(Failure::Usage(anyhow!("the server `{name}` is not used: {remedy}")));
+        return Err(Failure::Usage(anyhow!("the server `{name}` isn't used: {remedy}")));
     }
     let contexts = HashMap::from([(name.to_owned(), upstreams::secret_context(server))]);
     let connector = McpConnector::new(upstreams::supervisor()?, contexts, configured.data_folder()?)

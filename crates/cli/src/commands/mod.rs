@@ -17,6 +17,7 @@ pub mod history;
 pub mod import;
 pub mod import_answer;
 pub mod list;
+mod list_screen;
 pub mod login;
 mod print_file;
 pub mod rerun;

@@ -19,7 +19,7 @@ pub fn print_file(file: &mut File) -> Outcome {
         Ok(()) => Ok(ExitCode::SUCCESS),
         // Whoever read our output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(Failure::Internal(anyhow!("standard output cannot be written: {error}"))),
+        Err(error) => Err(Failure::Internal(anyhow!("can't write to standard output: {error}"))),
     }
 }
 

@@ -1,10 +1,11 @@
-//! `gristmill rerun`: a program that ran before, once more, with the same variables, in its session.
+//! `gristmill rerun`: a past execution again, with the same variables, in its session.
 
 use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_gateway::ExecuteRequest;
+use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::history::ExecutionRecord;
 use serde_json::{Map, Value};
 
@@ -16,14 +17,14 @@ use crate::own_sessions;
 
 #[derive(Args)]
 pub struct RerunArguments {
-    /// Its id, or the beginning of it
+    /// Execution id; the first characters are enough
     pub execution: String,
 
     /// Print one JSON document instead of streaming the output
     #[arg(long)]
     pub json: bool,
 
-    /// A folder to use as /workspace and keep
+    /// Folder to use as /workspace
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
@@ -31,7 +32,7 @@ pub struct RerunArguments {
     #[arg(long)]
     pub example_tools: bool,
 
-    /// Connect no server, whatever is configured
+    /// Don't connect any servers
     #[arg(long)]
     pub no_servers: bool,
 
@@ -77,16 +78,17 @@ fn program_of(record: &ExecutionRecord) -> anyhow::Result<(String, Map<String, V
     let id = &record.summary.id;
     let Some(code) = record.summary.code.clone() else {
         return Err(anyhow!(
-            "the program of {id} was not kept, so it cannot be run again; `content = true` under [history] in gristmill.toml keeps programs"
+            "the program of {id} wasn't recorded, so it can't be re-run; set `content = true` under [history] in gristmill.toml to record programs"
         ));
     };
     let context = match (&record.context, record.context_bytes) {
         (_, 0) => Map::new(),
         (Some(context), _) => serde_json::from_str(context)
-            .map_err(|error| anyhow!("the variables of {id} cannot be read: {error}"))?,
+            .map_err(|error| anyhow!("can't read the variables of {id}: {error}"))?,
         (None, bytes) => {
             return Err(anyhow!(
-                "the variables of {id} ({bytes} bytes) were too many to be kept; run the program with `gristmill run --context-json FILE`"
+                "the variables of {id} ({}) were too large to record; run the program with `gristmill run --context-json FILE`",
+                format_bytes(bytes)
             ));
         }
     };

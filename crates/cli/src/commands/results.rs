@@ -1,11 +1,10 @@
-//! `gristmill results`: whole values behind answers that were too large, shown, taken out and removed.
+//! `gristmill results`: full results that didn't fit in an answer, shown, saved and removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
@@ -20,7 +19,12 @@ use serde_json::{Value, json};
 use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
+use crate::arguments::answer::strategy_parser;
 use crate::data_store::{self, DataPlace};
+use crate::hints::hint;
+use crate::id_prefix;
+use crate::local_time::{TimeArguments, from_unix_ms};
+use crate::table::{Column, Table};
 use crate::terminal::{Printable, eprint_lines};
 
 #[derive(Args)]
@@ -29,45 +33,51 @@ pub struct ResultsArguments {
     pub command: ResultsCommand,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Subcommand)]
 pub enum ResultsCommand {
-    /// Show every result, the newest first
+    /// List results, newest first
     List {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show a result, or a part of it, shaped to fit
+    /// Show a result, or part of it, within a token budget
     Show {
-        /// Its handle, or its path in programs
+        /// Result handle (the first characters are enough) or path
         handle: String,
-        /// The part to show, such as `rows[3].name`
+        /// Part to show, such as `rows[3].name`
         #[arg(long, default_value = "")]
         path: String,
-        /// The first item, member or character to show
+        /// First item, key or character to show
         #[arg(long, default_value_t = 0)]
         offset: u64,
-        /// How many of them
+        /// How many to show
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
-        /// The most tokens that are printed
+        /// Token budget
         #[arg(long, value_name = "N", default_value_t = TOKENS_DEFAULT)]
         max_tokens: usize,
+        /// How to condense a value that is too large
+        #[arg(long, value_parser = strategy_parser())]
+        shape: Option<Strategy>,
     },
-    /// Write a result as it is, byte for byte
+    /// Save a result, byte for byte
     Get {
-        /// Its handle, or its path in programs
+        /// Result handle (the first characters are enough) or path
         handle: String,
-        /// The file to make [default: standard output]
+        /// File to create [default: standard output]
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// Remove results
     Remove {
-        /// Their handles
+        /// Result handles; the first characters are enough
         #[arg(required = true)]
         handles: Vec<String>,
     },
@@ -78,45 +88,52 @@ pub async fn results(arguments: ResultsArguments) -> Outcome {
     let (store, folder) = (place.open_store()?, place.folder()?.join("results"));
     let results = Results::open(store, folder, place.results).await.map_err(failure)?;
     match arguments.command {
-        ResultsCommand::List { json } => list(&results, json).await,
-        ResultsCommand::Show { handle, path, offset, limit, max_tokens } => {
-            show(&results, &handle, &path, Slice { offset, limit }, max_tokens).await
+        ResultsCommand::List { json } => list(&results, arguments.times, json).await,
+        ResultsCommand::Show { handle, path, offset, limit, max_tokens, shape } => {
+            let handle = resolved(&results, &handle).await?;
+            let budget = (shape.unwrap_or(Strategy::Auto), max_tokens.max(1));
+            show(&results, &handle, &path, Slice { offset, limit }, budget).await
         }
-        ResultsCommand::Get { handle, output } => get(&results, &handle, output.as_deref()).await,
+        ResultsCommand::Get { handle, output } => {
+            let handle = resolved(&results, &handle).await?;
+            get(&results, &handle, output.as_deref()).await
+        }
         ResultsCommand::Remove { handles } => remove(&results, &handles).await,
     }
 }
 
-async fn list(results: &Results, as_json: bool) -> Outcome {
+async fn list(results: &Results, times: TimeArguments, as_json: bool) -> Outcome {
     let all = results.list(None, LISTED_MAX).await.map_err(failure)?;
     if as_json {
         println!("{:#}", Value::from_iter(all.iter().map(as_value)));
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        eprint_lines("there are no results");
-        eprint_lines("hint: a value that is too large for an answer is kept whole, under a handle");
+        eprint_lines("No results.");
+        hint("a result that doesn't fit in an answer is stored in full under a handle");
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut table = Table::new([
+        Column::left("HANDLE"),
+        Column::left("CREATED"),
+        Column::left("TYPE"),
+        Column::right("SIZE"),
+        Column::left("SESSION"),
+        Column::left("OWNER"),
+    ]);
+    let is_shared = all.iter().any(|stored| stored.owner != Owner::local());
     for stored in &all {
-        println!("{}", line(stored));
+        table.row([
+            stored.handle.clone(),
+            times.minute(from_unix_ms(stored.created_ms)),
+            kind(stored),
+            format_bytes(stored.bytes),
+            stored.session.as_deref().map(visible).unwrap_or_default(),
+            if is_shared { super::sessions::short_owner(&stored.owner) } else { String::new() },
+        ]);
     }
+    table.print();
     Ok(ExitCode::SUCCESS)
-}
-
-fn line(stored: &StoredResult) -> String {
-    let mut parts = vec![
-        stored.handle.clone(),
-        format!("{} UTC", minute(stored)),
-        kind(stored),
-        format_bytes(stored.bytes),
-    ];
-    if let Some(session) = &stored.session {
-        parts.push(format!("session {}", visible(session)));
-    }
-    if stored.owner != Owner::local() {
-        parts.push(format!("of {}", super::sessions::short_owner(&stored.owner)));
-    }
-    parts.join("  ")
 }
 
 /// One word for values and texts, whoever stored them; of bytes what they are.
@@ -128,12 +145,7 @@ fn kind(stored: &StoredResult) -> String {
 }
 
 fn created(stored: &StoredResult) -> String {
-    let since = Duration::from_millis(u64::try_from(stored.created_ms).unwrap_or(0));
-    utc_text(UNIX_EPOCH + since)
-}
-
-fn minute(stored: &StoredResult) -> String {
-    created(stored).chars().take(16).collect::<String>().replace('T', " ")
+    utc_text(from_unix_ms(stored.created_ms))
 }
 
 fn as_value(stored: &StoredResult) -> Value {
@@ -150,13 +162,18 @@ fn as_value(stored: &StoredResult) -> Value {
     })
 }
 
-async fn show(results: &Results, handle: &str, path: &str, slice: Slice, max_tokens: usize) -> Outcome {
+async fn show(
+    results: &Results,
+    handle: &str,
+    path: &str,
+    slice: Slice,
+    budget: (Strategy, usize),
+) -> Outcome {
     let owner = owner_of(results, handle).await?;
-    let budget = (Strategy::Auto, max_tokens.max(1));
     let part = results.read(&owner, handle, path, slice, budget).await.map_err(|error| {
         let told = match error.hint() {
             Some(_) if matches!(error, ReadError::Binary { .. }) => {
-                anyhow!("{error}\nhint: `gristmill results get {handle} --output FILE` writes it")
+                anyhow!("{error}\nhint: `gristmill results get {handle} --output FILE` saves it")
             }
             Some(hint) => anyhow!("{error}\nhint: {hint}"),
             None => anyhow!("{error}"),
@@ -189,14 +206,13 @@ async fn get(results: &Results, handle: &str, output: Option<&Path>) -> Outcome 
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(output);
     let unwritten = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::Usage(anyhow!("{} is there already; name another file", output.display()))
+            Failure::Usage(anyhow!("{} already exists; choose another file", output.display()))
         }
-        _ => Failure::Usage(anyhow!("{} cannot be written: {error}", output.display())),
+        _ => Failure::Usage(anyhow!("can't write {}: {error}", output.display())),
     };
     let mut target = made.map_err(unwritten)?;
-    let copied = io::copy(&mut file, &mut target).map_err(|error| {
-        Failure::Internal(anyhow!("{} cannot be written whole: {error}", output.display()))
-    })?;
+    let copied = io::copy(&mut file, &mut target)
+        .map_err(|error| Failure::Internal(anyhow!("couldn't write all of {}: {error}", output.display())))?;
     println!("{} ({})", visible(&output.display().to_string()), format_bytes(copied));
     Ok(ExitCode::SUCCESS)
 }
@@ -205,7 +221,7 @@ async fn get(results: &Results, handle: &str, output: Option<&Path>) -> Outcome 
 fn print(stored: &StoredResult, file: &mut File) -> Outcome {
     if io::stdout().is_terminal() && stored.kind == ResultKind::Binary {
         return Err(Failure::Usage(anyhow!(
-            "the result is {} of {}, which is not for a terminal; write it into a file: --output FILE",
+            "the result is {} of {}, which can't go to a terminal; save it with --output FILE",
             format_bytes(stored.bytes),
             stored.media_type.as_deref().map_or_else(|| "bytes".to_owned(), visible)
         )));
@@ -214,7 +230,13 @@ fn print(stored: &StoredResult, file: &mut File) -> Outcome {
 }
 
 async fn remove(results: &Results, handles: &[String]) -> Outcome {
+    // All of them first: a slip in the last handle must not cost the first result.
+    let mut found = Vec::new();
     for handle in handles {
+        found.push(resolved(results, handle).await?);
+    }
+    found.dedup();
+    for handle in &found {
         let owner = owner_of(results, handle).await?;
         if !results.remove(&owner, handle).await.map_err(failure)? {
             return Err(missing(handle));
@@ -224,16 +246,25 @@ async fn remove(results: &Results, handles: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The handle that is meant: as it is written, as a path, or by its beginning.
+async fn resolved(results: &Results, given: &str) -> Result<String, Failure> {
+    if results.owner_of(given).await.map_err(failure)?.is_some() {
+        return Ok(given.to_owned());
+    }
+    let name = given.trim().trim_start_matches('/');
+    let name = name.strip_prefix("results/").unwrap_or(name);
+    let beginning = name.split('.').next().unwrap_or(name);
+    let all = results.list(None, LISTED_MAX).await.map_err(failure)?;
+    id_prefix::RESULT.resolve(beginning, all.iter().map(|stored| stored.handle.as_str()))
+}
+
 /// Whoever is at the terminal sees everyone's.
 async fn owner_of(results: &Results, handle: &str) -> Result<Owner, Failure> {
     results.owner_of(handle).await.map_err(failure)?.ok_or_else(|| missing(handle))
 }
 
 fn missing(handle: &str) -> Failure {
-    Failure::Usage(anyhow!(
-        "there is no result `{}`\nhint: `gristmill results list` shows what there is",
-        visible(handle)
-    ))
+    id_prefix::RESULT.missing(handle)
 }
 
 /// As a command ends by it.

@@ -90,6 +90,10 @@ pub struct RemoveArguments {
     /// The server's name
     pub name: String,
 
+    /// Also delete its secrets from .env, unless another server uses them
+    #[arg(long)]
+    pub purge: bool,
+
     #[command(flatten)]
     pub scope: ScopeArguments,
 }
@@ -151,7 +155,8 @@ pub fn get(arguments: GetArguments) -> Outcome {
 
 pub fn remove(arguments: RemoveArguments) -> Outcome {
     let scope = arguments.scope.is_given().then(|| scope(arguments.scope));
-    match remove::remove(&surroundings()?, &arguments.name, scope.as_ref()) {
+    let secrets = if arguments.purge { remove::Secrets::Purge } else { remove::Secrets::Keep };
+    match remove::remove(&surroundings()?, &arguments.name, scope.as_ref(), secrets) {
         Err(RemoveError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
         removed => print_report(removed.map_err(|error| Failure::Usage(error.into()))?),
     }

@@ -24,7 +24,7 @@ pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> 
     let left_out = if place.as_os_str() == "-" {
         if io::stdout().is_terminal() {
             return Err(Failure::Usage(anyhow!(
-                "a tar file is not for a terminal; name a file, or pipe it on"
+                "a tar file can't go to a terminal; pass a file name, or pipe it"
             )));
         }
         export_to(sessions, session, io::stdout()).await?
@@ -33,9 +33,9 @@ pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> 
         let made = options.write(true).create_new(true).mode(0o600).open(&place);
         let made = made.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                Failure::Usage(anyhow!("{} is there already; name another file", place.display()))
+                Failure::Usage(anyhow!("{} already exists; choose another file", place.display()))
             }
-            _ => Failure::Usage(anyhow!("{} cannot be made: {error}", place.display())),
+            _ => Failure::Usage(anyhow!("can't create {}: {error}", place.display())),
         })?;
         let exported = export_to(sessions, session, made).await;
         if exported.is_err() {
@@ -47,7 +47,7 @@ pub async fn export(sessions: &Sessions, session: &str, file: Option<&Path>) -> 
         left_out
     };
     if left_out > 0 {
-        eprint_lines(&format!("note: {left_out} entries are not plain files, and were left out"));
+        eprint_lines(&format!("note: {left_out} entries aren't regular files and were left out"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,21 +59,20 @@ async fn export_to(
 ) -> Result<usize, Failure> {
     let exported = sessions.export(&WHOSE, session, Patience::Refuse, BufWriter::new(out)).await;
     let (mut out, left_out) = exported.map_err(own_sessions::archive_failure)?;
-    out.flush().map_err(|error| Failure::Internal(anyhow!("the archive cannot be written: {error}")))?;
+    out.flush().map_err(|error| Failure::Internal(anyhow!("can't write the archive: {error}")))?;
     Ok(left_out)
 }
 
 pub async fn import(sessions: &Sessions, file: &Path, name: Option<String>) -> Outcome {
-    let input: Box<dyn Read + Send> =
-        match file.as_os_str() == "-" {
-            true => Box::new(io::stdin()),
-            false => {
-                let opened = File::open(file);
-                Box::new(opened.map_err(|error| {
-                    Failure::Usage(anyhow!("{} cannot be opened: {error}", file.display()))
-                })?)
-            }
-        };
+    let input: Box<dyn Read + Send> = match file.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => {
+            let opened = File::open(file);
+            Box::new(
+                opened.map_err(|error| Failure::Usage(anyhow!("can't open {}: {error}", file.display())))?,
+            )
+        }
+    };
     let imported = sessions.import(&Owner::local(), name, BufReader::new(input)).await;
     let session = imported.map_err(own_sessions::archive_failure)?.session;
     println!("{}", session.id);

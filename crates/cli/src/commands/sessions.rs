@@ -1,20 +1,27 @@
-//! `gristmill sessions`: what agents have left, shown, ended and moved.
+//! `gristmill sessions`: sessions of agents, listed, shown, removed and moved.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::SystemTime;
 
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use gristmill_gateway::domain::{counted, format_bytes, parse_bytes, utc_text, visible};
+use gristmill_gateway::domain::{
+    counted, counted_grouped, format_bytes, grouped, parse_bytes, utc_text, visible,
+};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{NewSession, Patience, SessionInfo, Sessions};
 use serde_json::{Value, json};
 
-use super::{Outcome, session_archive};
+use super::{Failure, Outcome, session_archive};
 use crate::arguments::ConfigFile;
 use crate::arguments::answer::ANSWER_TOKENS;
+use crate::exit_codes;
+use crate::hints::hint;
+use crate::local_time::TimeArguments;
 use crate::own_sessions::{self, WHOSE, content};
-use crate::terminal::eprint_lines;
+use crate::table::{Column, Table};
+use crate::terminal::{confirmed, eprint_lines};
 
 /// A BLAKE3 hash, in hexadecimal.
 const IDENTITY_DIGITS: usize = 64;
@@ -25,12 +32,15 @@ pub struct SessionsArguments {
     pub command: SessionsCommand,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Subcommand)]
 pub enum SessionsCommand {
-    /// Show every session, the last used first
+    /// List sessions, most recently used first
     List {
         /// Print as JSON
         #[arg(long)]
@@ -38,73 +48,85 @@ pub enum SessionsCommand {
     },
     /// Show one session
     Show {
-        /// Its name or its handle
+        /// Session name or handle; the first characters of a handle are enough
         session: String,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make a session, and print its handle
+    /// Create a session and print its handle
     Create {
-        /// What it is called; without a name it is reached by its handle alone
+        /// Session name; without one, use the handle
         #[arg(long)]
         name: Option<String>,
-        /// The most that its files may take, such as 20MB, if that is less than the level permits
+        /// Maximum size of its files, such as 20MB, up to the isolation level's limit
         #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
         max_size: Option<u64>,
-        /// The most files and folders, in the same way
+        /// Maximum number of files and folders
         #[arg(long, value_name = "COUNT")]
         max_files: Option<u64>,
-        /// What an answer about one of its programs takes if a call says nothing else
-        #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
-        max_output_tokens: Option<u64>,
+        /// Default token budget for answers in this session
+        #[arg(long, alias = "max-output-tokens", value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
+        max_tokens: Option<u64>,
     },
-    /// End sessions: their files and their state are gone
-    End {
-        /// Their names or handles
+    /// Delete sessions with their files and state
+    #[command(alias = "end")]
+    Remove {
+        /// Session names or handles
         #[arg(required = true)]
         sessions: Vec<String>,
+        /// Don't ask for confirmation
+        #[arg(short, long)]
+        yes: bool,
     },
-    /// Empty a session: its files and its state are gone, its name and handle stay
+    /// Delete a session's files and state, but keep its name and handle
     Reset {
-        /// Its name or its handle
+        /// Session name or handle; the first characters of a handle are enough
         session: String,
     },
-    /// End what has been idle for too long, and remove what was left half-done
+    /// Delete sessions that have been idle too long, and clean up leftovers
     Gc {
-        /// Only say what would be ended
+        /// Only list what would be deleted
         #[arg(long)]
         dry_run: bool,
     },
-    /// Write a session into a tar file
+    /// Export a session to a tar file
     Export {
-        /// Its name or its handle
+        /// Session name or handle; the first characters of a handle are enough
         session: String,
-        /// The file to make, or `-` for standard output [default: the session's name with .tar]
+        /// File to create, or `-` for standard output [default: NAME.tar]
         file: Option<PathBuf>,
     },
-    /// Make a session of a tar file that `export` wrote
+    /// Create a session from an exported tar file
     Import {
-        /// The file, or `-` for standard input
+        /// File to import, or `-` for standard input
         file: PathBuf,
-        /// What it is called [default: as it was]
+        /// Name of the new session [default: the exported name]
         #[arg(long)]
         name: Option<String>,
     },
 }
 
 pub async fn sessions(arguments: SessionsArguments) -> Outcome {
-    let sessions = own_sessions::open(&arguments.config)?;
+    let (sessions, times) = (own_sessions::open(&arguments.config)?, arguments.times);
     match arguments.command {
-        SessionsCommand::List { json } => list(&sessions, json).await,
-        SessionsCommand::Show { session, json } => show(&sessions, &session, json).await,
-        SessionsCommand::Create { name, max_size, max_files, max_output_tokens } => {
+        SessionsCommand::List { json } => list(&sessions, times, json).await,
+        SessionsCommand::Show { session, json } => {
+            let session = own_sessions::resolved(&sessions, &session).await?;
+            show(&sessions, &session, times, json).await
+        }
+        SessionsCommand::Create { name, max_size, max_files, max_tokens } => {
+            let max_output_tokens = max_tokens;
             create(&sessions, NewSession { name, max_bytes: max_size, max_files, max_output_tokens }).await
         }
-        SessionsCommand::End { sessions: named } => end(&sessions, &named).await,
-        SessionsCommand::Reset { session } => reset(&sessions, &session).await,
+        SessionsCommand::Remove { sessions: named, yes } => remove(&sessions, &named, yes).await,
+        SessionsCommand::Reset { session } => {
+            let session = own_sessions::resolved(&sessions, &session).await?;
+            reset(&sessions, &session).await
+        }
         SessionsCommand::Gc { dry_run } => tidy(&sessions, dry_run).await,
         SessionsCommand::Export { session, file } => {
+            let session = own_sessions::resolved(&sessions, &session).await?;
             session_archive::export(&sessions, &session, file.as_deref()).await
         }
         SessionsCommand::Import { file, name } => session_archive::import(&sessions, &file, name).await,
@@ -114,31 +136,51 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
 async fn create(sessions: &Sessions, new: NewSession) -> Outcome {
     let held = sessions.create(&Owner::local(), new).await.map_err(own_sessions::failure)?;
     println!("{}", held.id());
-    eprint_lines(&format!(
-        "hint: `gristmill run --session {} FILE` works in it",
+    hint(&format!(
+        "`gristmill run --session {} FILE` runs a program in it",
         held.name().unwrap_or(held.id().as_str())
     ));
     held.leave().await;
     Ok(ExitCode::SUCCESS)
 }
 
-async fn list(sessions: &Sessions, as_json: bool) -> Outcome {
+async fn list(sessions: &Sessions, times: TimeArguments, as_json: bool) -> Outcome {
     let all = sessions.list(&WHOSE).await.map_err(own_sessions::failure)?;
     if as_json {
         println!("{:#}", Value::from_iter(all.iter().map(as_value)));
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
-        eprint_lines("there are no sessions");
-        eprint_lines(
-            "hint: a program that leaves files behind makes one, and so does `gristmill run --session NAME`",
-        );
+        eprint_lines("No sessions.");
+        hint("`gristmill run --session NAME FILE` creates one; agents create them when they keep files");
         return Ok(ExitCode::SUCCESS);
     }
-    let width = all.iter().map(|info| title(info).len()).max().unwrap_or_default();
+    let mut table = Table::new([
+        Column::left("NAME"),
+        Column::left("HANDLE"),
+        Column::left("OWNER"),
+        Column::left("LAST USED"),
+        Column::right("PROGRAMS"),
+        Column::right("FILES"),
+        Column::right("SIZE"),
+        Column::right("KEYS"),
+        Column::left("STATUS"),
+    ]);
+    let is_shared = all.iter().any(|info| info.owner != Owner::local());
     for info in &all {
-        println!("{:<width$}  {}", title(info), summary(info));
+        table.row([
+            info.name.clone().unwrap_or_default(),
+            info.id.to_string(),
+            if is_shared { short_owner(&info.owner) } else { String::new() },
+            times.minute(info.used),
+            grouped(info.executions),
+            grouped(info.files),
+            format_bytes(info.bytes),
+            if info.keys.is_empty() { String::new() } else { grouped(info.keys.len() as u64) },
+            if info.is_busy { "in use".to_owned() } else { String::new() },
+        ]);
     }
+    table.print();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -163,23 +205,11 @@ pub fn short_owner(owner: &Owner) -> String {
     }
 }
 
-fn summary(info: &SessionInfo) -> String {
-    let mut parts =
-        vec![format!("used {} UTC", minute(info.used)), counted(info.executions, "program"), content(info)];
-    if !info.keys.is_empty() {
-        parts.push(counted(info.keys.len(), "key"));
-    }
-    if info.is_busy {
-        parts.push("in use".to_owned());
-    }
-    parts.join("  ")
+fn programs(count: u64) -> String {
+    counted_grouped(usize::try_from(count).unwrap_or(usize::MAX), "program")
 }
 
-fn minute(time: SystemTime) -> String {
-    utc_text(time)[..16].replace('T', " ")
-}
-
-async fn show(sessions: &Sessions, session: &str, as_json: bool) -> Outcome {
+async fn show(sessions: &Sessions, session: &str, times: TimeArguments, as_json: bool) -> Outcome {
     let info = sessions.info(&WHOSE, session).await.map_err(own_sessions::failure)?;
     if as_json {
         println!("{:#}", as_value(&info));
@@ -188,23 +218,23 @@ async fn show(sessions: &Sessions, session: &str, as_json: bool) -> Outcome {
     println!("handle   {}", info.id);
     println!("name     {}", info.name.as_deref().unwrap_or("-"));
     println!("owner    {}", visible(&info.owner.0));
-    println!("made     {} UTC", minute(info.created));
-    println!("used     {} UTC, by {}", minute(info.used), counted(info.executions, "program"));
+    println!("created  {}", times.minute(info.created));
+    println!("used     {}, by {}", times.minute(info.used), programs(info.executions));
     println!("files    {}", content(&info));
     let keys: Vec<String> = info.keys.iter().map(|key| visible(key)).collect();
     println!("state    {}", if keys.is_empty() { "-".to_owned() } else { keys.join(", ") });
     if info.max_bytes.is_some() || info.max_files.is_some() {
         let bytes = info.max_bytes.map(format_bytes).unwrap_or_else(|| "-".to_owned());
-        let files = info.max_files.map(|files| files.to_string()).unwrap_or_else(|| "-".to_owned());
+        let files = info.max_files.map(grouped).unwrap_or_else(|| "-".to_owned());
         println!("limits   {bytes}, {files} files");
     }
     if let Some(tokens) = info.max_output_tokens {
-        println!("answers  {tokens} tokens");
+        println!("answers  {} tokens", grouped(tokens));
     }
     if info.is_busy {
-        println!("in use   a program is running in it");
+        println!("status   in use: a program is running");
     }
-    eprint_lines(&format!("hint: `gristmill workspace ls {}` lists its files", shortest(&info)));
+    hint(&format!("`gristmill workspace ls {}` lists its files", shortest(&info)));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -231,17 +261,40 @@ fn as_value(info: &SessionInfo) -> Value {
     })
 }
 
-async fn end(sessions: &Sessions, named: &[String]) -> Outcome {
+/// Asks first: what is deleted is gone for good.
+async fn remove(sessions: &Sessions, named: &[String], yes: bool) -> Outcome {
+    let mut found: Vec<SessionInfo> = Vec::new();
     for session in named {
-        let ended = sessions.end(&WHOSE, session, Patience::Refuse).await.map_err(own_sessions::failure)?;
-        println!("ended {}: {}", title(&ended), content(&ended));
+        let session = own_sessions::resolved(sessions, session).await?;
+        let info = sessions.info(&WHOSE, &session).await.map_err(own_sessions::failure)?;
+        if found.iter().all(|other| other.id != info.id) {
+            found.push(info);
+        }
+    }
+    if !yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::Usage(anyhow!(
+                "this deletes {} with all files, and there is no terminal to ask on\nhint: pass --yes to delete without asking",
+                counted(found.len(), "session")
+            )));
+        }
+        found.iter().for_each(|info| eprint_lines(&format!("  {}: {}", title(info), content(info))));
+        if !confirmed(&format!("Delete {} with all files?", counted(found.len(), "session"))) {
+            eprint_lines("nothing deleted");
+            return Ok(exit_codes::usage());
+        }
+    }
+    for info in found {
+        let removed = sessions.end(&WHOSE, info.id.as_str(), Patience::Refuse).await;
+        let removed = removed.map_err(own_sessions::failure)?;
+        println!("deleted {}: {}", title(&removed), content(&removed));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 async fn reset(sessions: &Sessions, session: &str) -> Outcome {
     let reset = sessions.reset(&WHOSE, session, Patience::Refuse).await.map_err(own_sessions::failure)?;
-    println!("emptied {}", title(&reset));
+    println!("reset {}", title(&reset));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -249,7 +302,7 @@ async fn tidy(sessions: &Sessions, dry_run: bool) -> Outcome {
     if dry_run {
         let idle = sessions.idle().await.map_err(own_sessions::failure)?;
         idle.iter().for_each(|id| println!("{id}"));
-        eprint_lines(&format!("{} would be ended", counted(idle.len(), "idle session")));
+        eprint_lines(&format!("{} would be deleted", counted(idle.len(), "idle session")));
         return Ok(ExitCode::SUCCESS);
     }
     let tidied = sessions.tidy().await.map_err(own_sessions::failure)?;
@@ -258,9 +311,9 @@ async fn tidy(sessions: &Sessions, dry_run: bool) -> Outcome {
     }
     let (ended, folders) = (tidied.ended.len() as u64, tidied.folders_removed as u64);
     eprint_lines(&format!(
-        "ended {}; removed {} of sessions that are gone",
+        "deleted {} and {}",
         counted(ended, "idle session"),
-        counted(folders, "folder")
+        counted(folders, "leftover folder")
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,19 +1,21 @@
-//! `gristmill show`: one execution, with all that is known of it.
+//! `gristmill show`: everything recorded about one execution.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
 use clap::Args;
-use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::domain::shape::{Strategy, shape_json};
+use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::history::{ExecutionRecord, Found, History, KeptText, RecordedCall, TokenAccount};
 use gristmill_gateway::tokens;
 
-use super::history::{as_far_as_known, moment, time};
+use super::history::{as_far_as_known, time};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
+use crate::hints::hint;
+use crate::id_prefix;
+use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::terminal::{Printable, one_line};
 
 /// What is shown of a result, and of variables: they are one line each, however long.
@@ -21,12 +23,15 @@ const VALUE_TOKENS_MAX: usize = 2_000;
 
 #[derive(Args)]
 pub struct ShowArguments {
-    /// Its id, or the beginning of it
+    /// Execution id; the first characters are enough
     pub execution: String,
 
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub times: TimeArguments,
 
     #[command(flatten)]
     pub config: ConfigFile,
@@ -45,37 +50,29 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
         record.result.as_ref().and_then(|result| result.text.as_deref()).map(ShownValue::of),
     );
     let is_whole = [&context, &result].into_iter().flatten().all(|value| value.is_whole);
-    let text = as_text(&record, context.as_ref(), result.as_ref());
+    let text = as_text(&record, context.as_ref(), result.as_ref(), arguments.times);
     // A program must not drive the terminal of the person who looks at it.
     let text = if std::io::stdout().is_terminal() { Printable::all(&text) } else { text };
     print!("{text}");
     if !is_whole {
-        eprintln!(
-            "hint: gristmill show {} --json has all that was recorded; gristmill results list shows what was kept whole",
+        hint(&format!(
+            "`gristmill show {} --json` has everything that was recorded; `gristmill results list` shows full results",
             record.summary.id
-        );
+        ));
     }
     if record.summary.code.is_some() {
-        eprintln!("hint: gristmill rerun {} runs it again", record.summary.id);
+        hint(&format!("`gristmill rerun {}` runs it again", record.summary.id));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The one that is meant, or what to write instead.
 pub async fn find(history: &History, beginning: &str) -> Result<ExecutionRecord, Failure> {
-    let named = one_line(beginning);
-    if beginning.is_empty() {
-        return Err(Failure::Usage(anyhow!("name an execution: `gristmill history` lists them")));
-    }
+    id_prefix::EXECUTION.check_length(beginning)?;
     match history.find(beginning, None).await.map_err(data_store::failure)? {
         Found::One(record) => Ok(*record),
-        Found::Nothing => Err(Failure::Usage(anyhow!(
-            "there is no execution `{named}`; `gristmill history` lists those that are known"
-        ))),
-        Found::Several(names) => Err(Failure::Usage(anyhow!(
-            "several executions begin with `{named}`: {}; write more of the one you mean",
-            names.join(", ")
-        ))),
+        Found::Nothing => Err(id_prefix::EXECUTION.missing(beginning)),
+        Found::Several(names) => Err(id_prefix::EXECUTION.ambiguous(beginning, &names)),
     }
 }
 
@@ -95,7 +92,12 @@ impl ShownValue {
     }
 }
 
-fn as_text(record: &ExecutionRecord, context: Option<&ShownValue>, result: Option<&ShownValue>) -> String {
+fn as_text(
+    record: &ExecutionRecord,
+    context: Option<&ShownValue>,
+    result: Option<&ShownValue>,
+    times: TimeArguments,
+) -> String {
     let summary = &record.summary;
     let mut text = String::new();
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<10}{value}\n"));
@@ -109,7 +111,7 @@ fn as_text(record: &ExecutionRecord, context: Option<&ShownValue>, result: Optio
         true => format!(", took {}", time(summary.duration_ms)),
         false => String::new(),
     };
-    line("began", format!("{} UTC{took}", moment(summary.started_ms)));
+    line("started", format!("{}{took}", times.second(from_unix_ms(summary.started_ms))));
     if summary.outcome.is_known() {
         let memory = format_bytes(summary.memory_peak_bytes);
         line("used", format!("{} CPU, {memory} memory", time(summary.cpu_time_ms)));
@@ -125,15 +127,15 @@ fn as_text(record: &ExecutionRecord, context: Option<&ShownValue>, result: Optio
     if !summary.limits_hit.is_empty() {
         line("limits", summary.limits_hit.join(", "));
     }
-    section(&mut text, "program", summary.code.as_deref().unwrap_or("(not kept)"));
+    section(&mut text, "program", summary.code.as_deref().unwrap_or("(not recorded)"));
     match (context, record.context_bytes) {
         (_, 0) => {}
         (Some(context), _) => section(&mut text, "context", &context.text),
-        (None, bytes) => section(&mut text, "context", &format!("({}, not kept)", format_bytes(bytes))),
+        (None, bytes) => section(&mut text, "context", &format!("({}, not recorded)", format_bytes(bytes))),
     }
     calls(&mut text, record);
     kept(&mut text, "output", &record.stdout);
-    kept(&mut text, "errors printed", &record.stderr);
+    kept(&mut text, "stderr", &record.stderr);
     if let Some(recorded) = &record.result {
         let shown = result.map(|result| result.text.as_str());
         kept_as(&mut text, "result", recorded, shown, result.is_none_or(|result| result.is_whole));
@@ -158,12 +160,13 @@ fn account(account: &TokenAccount) -> String {
     let TokenAccount { program, returned, own_definition, inside, definitions, looked_up, estimated } =
         *account;
     let about = if estimated { "about " } else { "" };
-    let mut parts = vec![format!("{program} of the program"), format!("{returned} returned")];
+    let mut parts = vec![format!("program {}", grouped(program)), format!("returned {}", grouped(returned))];
     let own = own_definition.filter(|tokens| *tokens > 0);
-    parts.extend(own.map(|tokens| format!("{tokens} of our tool's definition")));
-    parts.push(format!("{about}{inside} of its calls"));
-    parts.extend(definitions.map(|tokens| format!("{about}{tokens} of the definitions of its tools")));
-    parts.extend(looked_up.filter(|tokens| *tokens > 0).map(|tokens| format!("{about}{tokens} looked up")));
+    parts.extend(own.map(|tokens| format!("Gristmill's tool definition {}", grouped(tokens))));
+    parts.push(format!("its calls {about}{}", grouped(inside)));
+    parts.extend(definitions.map(|tokens| format!("tool definitions {about}{}", grouped(tokens))));
+    let looked_up = looked_up.filter(|tokens| *tokens > 0);
+    parts.extend(looked_up.map(|tokens| format!("looked up {about}{}", grouped(tokens))));
     format!("{}: {}", parts.join(", "), account.words())
 }
 
@@ -185,10 +188,10 @@ fn kept_as(text: &mut String, heading: &str, words: &KeptText, shown: Option<&st
     match shown {
         _ if words.bytes == 0 => {}
         Some(kept) if words.is_cut() || !is_whole => {
-            section(text, &format!("{heading} ({} in all)", format_bytes(words.bytes)), kept);
+            section(text, &format!("{heading} (first part of {})", format_bytes(words.bytes)), kept);
         }
         Some(kept) => section(text, heading, kept),
-        None => section(text, heading, &format!("({}, not kept)", format_bytes(words.bytes))),
+        None => section(text, heading, &format!("({}, not recorded)", format_bytes(words.bytes))),
     }
 }
 
@@ -199,11 +202,11 @@ fn calls(text: &mut String, record: &ExecutionRecord) {
     }
     let mut lines: Vec<String> = named.iter().map(call).collect();
     if all > named.len() as u64 {
-        lines.push(format!("… and {} more", all - named.len() as u64));
+        lines.push(format!("… and {} more", grouped(all - named.len() as u64)));
     }
     section(
         text,
-        &format!("tools called ({all}, {} failed)", record.summary.calls_failed),
+        &format!("tool calls ({}, {} failed)", grouped(all), grouped(record.summary.calls_failed)),
         &lines.join("\n"),
     );
 }
@@ -216,10 +219,10 @@ fn call(call: &RecordedCall) -> String {
         (None, false) => "failed".to_owned(),
     };
     format!(
-        "{}{line}: {}, {} tokens out, {} back, {outcome}",
+        "{}{line}: {}, {} tokens sent, {} received, {outcome}",
         one_line(&call.name),
         time(call.time_ms),
-        call.argument_tokens,
-        call.answer_tokens
+        grouped(call.argument_tokens),
+        grouped(call.answer_tokens)
     )
 }

@@ -1,4 +1,4 @@
-//! `gristmill token new`, `list` and `revoke`: who may call `gristmill serve --http`.
+//! `gristmill token new`, `list` and `remove`: who can use `gristmill serve --http`.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
+use crate::hints::hint;
+use crate::local_time::TimeArguments;
+use crate::table::{Column, Table};
 use crate::upstreams;
 
 #[derive(Args)]
@@ -22,35 +25,39 @@ pub struct TokenArguments {
     pub command: TokenCommand,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Subcommand)]
 pub enum TokenCommand {
-    /// Make a token, and show it once
+    /// Create a token and show it once
     New {
-        /// What it is for, such as `laptop`
+        /// Token name, such as `laptop`
         name: String,
-        /// What it permits: execute (which includes search), search, or admin (everyone's statistics)
+        /// What the token allows: execute (includes search), search, or admin (everyone's statistics)
         /// [default: execute and search]
         #[arg(long)]
         scope: Vec<Scope>,
-        /// When it expires: such as 30d, 12h or 8w, or `never`
+        /// How long it's valid: 30d, 12h, 8w or `never`
         #[arg(long, default_value = "90d")]
         expires: Lifetime,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show all tokens, but not the tokens themselves
+    /// List tokens by name, without their values
     List {
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take one back: it is refused at once, also by servers that are running
-    Revoke {
-        /// Its name
+    /// Revoke a token; running servers refuse it at once
+    #[command(alias = "revoke")]
+    Remove {
+        /// Token name
         name: String,
     },
 }
@@ -78,7 +85,7 @@ impl FromStr for Lifetime {
             .find_map(|(unit, hours)| text.strip_suffix(unit)?.parse::<u64>().ok()?.checked_mul(hours));
         match hours {
             Some(hours @ 1..=HOURS_MAX) => Ok(Self::For(Duration::from_secs(hours * 3600))),
-            Some(_) | None => Err(format!("`{text}` is not a lifetime; write 30d, 12h, 8w or never")),
+            Some(_) | None => Err(format!("`{text}` isn't a lifetime; use 30d, 12h, 8w or never")),
         }
     }
 }
@@ -94,10 +101,10 @@ pub fn token(arguments: TokenArguments) -> Outcome {
                 Lifetime::For(time) => Some(now + time),
                 Lifetime::Never => None,
             };
-            show_new(&tokens.issue(&name, scopes, expires, now).map_err(failure)?, json);
+            show_new(&tokens.issue(&name, scopes, expires, now).map_err(failure)?, arguments.times, json);
         }
-        TokenCommand::List { json } => show_all(&tokens.list().map_err(failure)?, json),
-        TokenCommand::Revoke { name } => {
+        TokenCommand::List { json } => show_all(&tokens.list().map_err(failure)?, arguments.times, json),
+        TokenCommand::Remove { name } => {
             let revoked = tokens.revoke(&name).map_err(failure)?;
             println!("revoked {}", revoked.name);
         }
@@ -119,7 +126,7 @@ fn failure(error: TokenError) -> Failure {
 }
 
 /// The token alone on stdout, so that it can be piped to where it belongs.
-fn show_new(issued: &IssuedToken, as_json: bool) {
+fn show_new(issued: &IssuedToken, times: TimeArguments, as_json: bool) {
     let IssuedToken { text, record } = issued;
     if as_json {
         let mut shown = as_value(record);
@@ -129,29 +136,38 @@ fn show_new(issued: &IssuedToken, as_json: bool) {
         println!("{}", text.reveal());
     }
     let name = &record.name;
-    eprintln!("this is the token `{name}`, for {}, {}", scopes(&record.scopes), until(record.expires));
-    eprintln!("it cannot be shown again: put it where your client keeps its secrets, as the header");
+    eprintln!("Token `{name}` allows {}, {}.", scopes(&record.scopes), until(record.expires, times));
+    eprintln!("It won't be shown again. Your client sends it as a header:");
     eprintln!("  Authorization: Bearer {}…", &text.reveal()[..8]);
-    eprintln!("hint: `gristmill token revoke {name}` takes it back");
+    hint(&format!("`gristmill token remove {name}` revokes it"));
 }
 
-fn show_all(records: &[TokenRecord], as_json: bool) {
+fn show_all(records: &[TokenRecord], times: TimeArguments, as_json: bool) {
     if as_json {
         println!("{:#}", Value::from_iter(records.iter().map(as_value)));
         return;
     }
     if records.is_empty() {
-        eprintln!("there are no access tokens");
-        eprintln!("hint: `gristmill token new NAME` makes one");
+        eprintln!("No access tokens.");
+        hint("`gristmill token new NAME` creates one");
         return;
     }
-    let width = records.iter().map(|record| record.name.len()).max().unwrap_or_default();
+    let mut table = Table::new([
+        Column::left("NAME"),
+        Column::left("ALLOWS"),
+        Column::left("CREATED"),
+        Column::left("EXPIRES"),
+    ]);
     for record in records {
-        let is_over = record.expires.is_some_and(|at| at <= SystemTime::now());
-        let until = if is_over { "expired".to_owned() } else { until(record.expires) };
-        let since = utc_text(record.created)[..10].to_owned();
-        println!("{:<width$}  {:<18}  since {since}  {until}", record.name, scopes(&record.scopes));
+        let expires = match record.expires {
+            Some(at) if at <= SystemTime::now() => "expired".to_owned(),
+            // To the minute: a token may last for hours.
+            Some(at) => times.minute(at),
+            None => "never".to_owned(),
+        };
+        table.row([record.name.clone(), scopes(&record.scopes), times.day(record.created), expires]);
     }
+    table.print();
 }
 
 fn as_value(record: &TokenRecord) -> Value {
@@ -168,11 +184,10 @@ fn scopes(scopes: &BTreeSet<Scope>) -> String {
     names.join(" and ")
 }
 
-fn until(expires: Option<SystemTime>) -> String {
+fn until(expires: Option<SystemTime>, times: TimeArguments) -> String {
     match expires {
-        // To the minute: a token may last for hours.
-        Some(at) => format!("until {} UTC", utc_text(at)[..16].replace('T', " ")),
-        None => "until it is revoked".to_owned(),
+        Some(at) => format!("until {}", times.minute(at)),
+        None => "and doesn't expire".to_owned(),
     }
 }
 
@@ -190,7 +205,7 @@ mod tests {
         check("8w", hours(8 * 7 * 24));
         check("never", Ok(Lifetime::Never));
         for wrong in ["", "0d", "-1d", "30", "d", "1.5d", "99999999d", "18446744073709551615w"] {
-            check(wrong, Err(format!("`{wrong}` is not a lifetime; write 30d, 12h, 8w or never")));
+            check(wrong, Err(format!("`{wrong}` isn't a lifetime; use 30d, 12h, 8w or never")));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `gristmill workspace`: a session's files, listed, shown, put in and taken out.
+//! `gristmill workspace`: a session's files, listed, printed, added and copied out.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 use super::print_file::print_file;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
+use crate::local_time::TimeArguments;
 use crate::own_sessions::{self, WHOSE};
+use crate::table::{Column, Table};
 use crate::terminal::eprint_lines;
 
 /// More lines than anyone reads; a pattern shows the others.
@@ -27,16 +29,19 @@ pub struct WorkspaceArguments {
     pub command: WorkspaceCommand,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Subcommand)]
 pub enum WorkspaceCommand {
-    /// List the files of a session
+    /// List a session's files
     Ls {
-        /// Its name or its handle
+        /// Session name or handle
         session: String,
-        /// Which: `*.csv`, `data/**`
+        /// Only files that match, such as `*.csv` or `data/**`
         pattern: Option<String>,
         /// Print as JSON
         #[arg(long)]
@@ -44,29 +49,29 @@ pub enum WorkspaceCommand {
     },
     /// Print a file
     Cat {
-        /// The session's name or handle
+        /// Session name or handle
         session: String,
-        /// The file, from the workspace on
+        /// Path in the workspace
         path: String,
     },
-    /// Put a file into a session; a new name becomes one
+    /// Copy a file into a session; a new name creates one
     Put {
-        /// The session's name or handle
+        /// Session name or handle
         session: String,
-        /// A file of yours, or `-` for standard input
+        /// File to copy, or `-` for standard input
         file: PathBuf,
-        /// Where it goes [default: its own name]
+        /// Path in the workspace [default: the file's name]
         path: Option<String>,
     },
-    /// Take a file out of a session
+    /// Copy a file out of a session
     Get {
-        /// The session's name or handle
+        /// Session name or handle
         session: String,
-        /// The file, from the workspace on
+        /// Path in the workspace
         path: String,
-        /// Where it goes, or `-` for standard output [default: its own name, here]
+        /// Where to save it, or `-` for standard output [default: its name, in the current folder]
         file: Option<PathBuf>,
-        /// Take the place of a file that is there
+        /// Overwrite an existing file
         #[arg(long)]
         force: bool,
     },
@@ -76,7 +81,7 @@ pub async fn workspace(arguments: WorkspaceArguments) -> Outcome {
     let sessions = own_sessions::open(&arguments.config)?;
     match arguments.command {
         WorkspaceCommand::Ls { session, pattern, json } => {
-            list(&files(&sessions, &session).await?, pattern.as_deref(), json)
+            list(&files(&sessions, &session).await?, pattern.as_deref(), arguments.times, json)
         }
         WorkspaceCommand::Cat { session, path } => print(&files(&sessions, &session).await?, &path),
         WorkspaceCommand::Put { session, file, path } => put(&sessions, &session, &file, path).await,
@@ -90,32 +95,34 @@ pub async fn workspace(arguments: WorkspaceArguments) -> Outcome {
 }
 
 async fn files(sessions: &Sessions, session: &str) -> Result<WorkspaceFiles, Failure> {
-    sessions.files(&WHOSE, session).await.map_err(own_sessions::failure)
+    let session = own_sessions::resolved(sessions, session).await?;
+    sessions.files(&WHOSE, &session).await.map_err(own_sessions::failure)
 }
 
-fn list(files: &WorkspaceFiles, pattern: Option<&str>, as_json: bool) -> Outcome {
+fn list(files: &WorkspaceFiles, pattern: Option<&str>, times: TimeArguments, as_json: bool) -> Outcome {
     let listing = files.list(pattern, LISTED_MAX).map_err(own_sessions::file_failure)?;
     if as_json {
         println!("{:#}", Value::from_iter(listing.files.iter().map(as_value)));
     } else {
+        let mut table =
+            Table::new([Column::right("SIZE"), Column::left("MODIFIED"), Column::wrapping("PATH")]);
         for file in &listing.files {
             let size = match file.kind {
                 FileKind::File => format_bytes(file.size),
                 FileKind::EmptyFolder => "folder".to_owned(),
-                FileKind::Other => "no file".to_owned(),
+                FileKind::Other => "other".to_owned(),
             };
-            println!(
-                "{size:>10}  {}  {}",
-                utc_text(file.changed)[..16].replace('T', " "),
-                visible(&file.path)
-            );
+            table.row([size, times.minute(file.changed), visible(&file.path)]);
+        }
+        if !listing.files.is_empty() {
+            table.print();
         }
     }
     if listing.files.is_empty() {
-        eprint_lines(if pattern.is_some() { "no file fits this pattern" } else { "there are no files" });
+        eprint_lines(if pattern.is_some() { "No matching files." } else { "No files." });
     }
     if listing.is_cut || listing.total > listing.files.len() {
-        eprint_lines("note: not all of it is shown; a pattern shows the others");
+        eprint_lines("note: the list is cut; use a pattern to see the rest");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -139,7 +146,11 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let is_input = file.as_os_str() == "-";
     let path = match path.or(name.filter(|_| !is_input)) {
         Some(path) => path,
-        None => return Err(Failure::Usage(anyhow!("say where it goes: workspace put SESSION - PATH"))),
+        None => {
+            return Err(Failure::Usage(anyhow!(
+                "standard input needs a path: gristmill workspace put SESSION - PATH"
+            )));
+        }
     };
     // The content first: no session is made for a file that cannot be read.
     let (mut content, size): (Box<dyn Read + Send>, u64) = match is_input {
@@ -147,21 +158,21 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
             let mut bytes = Vec::new();
             let most = gristmill_gateway::session::READ_BYTES_MAX;
             let read = io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
-            read.map_err(|error| Failure::Internal(anyhow!("standard input cannot be read: {error}")))?;
+            read.map_err(|error| Failure::Internal(anyhow!("can't read standard input: {error}")))?;
             if bytes.len() as u64 > most {
                 let most = format_bytes(most);
-                return Err(Failure::Usage(anyhow!("standard input is larger than {most}; name a file")));
+                return Err(Failure::Usage(anyhow!("standard input is larger than {most}; pass a file")));
             }
             let size = bytes.len() as u64;
             (Box::new(io::Cursor::new(bytes)), size)
         }
         false => {
             let unreadable =
-                |error: io::Error| Failure::Usage(anyhow!("{} cannot be read: {error}", file.display()));
+                |error: io::Error| Failure::Usage(anyhow!("can't read {}: {error}", file.display()));
             let opened = File::open(file).map_err(unreadable)?;
             let metadata = opened.metadata().map_err(unreadable)?;
             if !metadata.is_file() {
-                return Err(Failure::Usage(anyhow!("{} is not a plain file", file.display())));
+                return Err(Failure::Usage(anyhow!("{} isn't a regular file", file.display())));
             }
             (Box::new(opened), metadata.len())
         }
@@ -181,7 +192,7 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     };
     let files = files.map_err(own_sessions::failure)?;
     let written = files.write_from(&path, &mut content, size).map_err(own_sessions::file_failure)?;
-    let replaced = if written.replaced { ", in the place of another" } else { "" };
+    let replaced = if written.replaced { ", replaced" } else { "" };
     println!("{} ({}{replaced})", visible(&path), format_bytes(written.size));
     Ok(ExitCode::SUCCESS)
 }
@@ -199,12 +210,12 @@ fn get(files: &WorkspaceFiles, path: &str, file: Option<PathBuf>, force: bool) -
     };
     let mut target = made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::Usage(anyhow!("{} is there already; --force takes its place", place.display()))
+            Failure::Usage(anyhow!("{} already exists; use --force to overwrite it", place.display()))
         }
-        _ => Failure::Usage(anyhow!("{} cannot be written: {error}", place.display())),
+        _ => Failure::Usage(anyhow!("can't write {}: {error}", place.display())),
     })?;
     let copied = io::copy(&mut source, &mut target)
-        .map_err(|error| Failure::Internal(anyhow!("{} cannot be written: {error}", place.display())))?;
+        .map_err(|error| Failure::Internal(anyhow!("can't write {}: {error}", place.display())))?;
     println!("{} ({})", visible(&place.display().to_string()), format_bytes(copied));
     Ok(ExitCode::SUCCESS)
 }

@@ -65,12 +65,12 @@ pub enum AddError {
     BadEnv,
     #[error("`--header` must be \"Name: value\", such as --header 'Authorization: Bearer ${{TOKEN}}'")]
     BadHeader,
-    #[error("say what to start after `--`: gristmill add NAME -- COMMAND ARGUMENT…")]
+    #[error("the command goes after `--`: gristmill add NAME -- COMMAND ARGUMENT…")]
     NoCommand,
     /// There is no place for the user's file.
-    #[error("there is no folder for your configuration; set HOME or XDG_CONFIG_HOME")]
+    #[error("no folder for your configuration; set HOME or XDG_CONFIG_HOME")]
     NoConfigFolder,
-    #[error("the server is not JSON: {0}")]
+    #[error("not valid JSON: {0}")]
     NotJson(String),
     /// The server is wrong.
     #[error(transparent)]
@@ -78,7 +78,7 @@ pub enum AddError {
     #[error(transparent)]
     Edit(#[from] EditError),
     /// It was changed, but is not approved any more.
-    #[error("the file was changed, but its approval could not be renewed: {0}")]
+    #[error("the file was changed, but its approval couldn't be renewed: {0}")]
     Approvals(#[from] ApprovalsError),
 }
 
@@ -140,7 +140,7 @@ pub(super) fn put_server(
     };
     let text = format!("{verb} {} in {}", server.name, file.display());
     let mut hints = secret_hints(server);
-    hints.push(format!("gristmill list shows whether {} answers", server.name));
+    hints.push(format!("`gristmill list` shows whether {} answers", server.name));
     Ok(Report { file, text, hints })
 }
 
@@ -203,7 +203,7 @@ fn secret_hints(server: &ServerSettings) -> Vec<String> {
         .iter()
         .filter(|(name, text)| is_secret_name(name) && is_plain(text))
         .map(|(name, _)| {
-            format!("the value of {name} is in the file as plain text; a reference such as ${{NAME}} or ${{keyring:name}} keeps it out")
+            format!("{name} is stored as plain text; use a reference such as ${{NAME}} or ${{keyring:name}} to keep it out of the file")
         })
         .collect()
 }

@@ -19,10 +19,10 @@ use super::show::server_for;
 #[derive(Debug, thiserror::Error)]
 pub enum ApproveError {
     /// There is no project.
-    #[error("there is no project file here; name the file: `gristmill config approve FILE`")]
+    #[error("no project file here; pass one: `gristmill config approve FILE`")]
     NoProject,
     /// There is nowhere to write it down.
-    #[error("there is no folder for approvals; set HOME or GRISTMILL_DATA_DIR")]
+    #[error("no folder for approvals; set HOME or GRISTMILL_DATA_DIR")]
     NoDataFolder,
     /// It cannot be read.
     #[error("{path} {source}", path = .path.display())]
@@ -83,7 +83,7 @@ pub fn prepare(surroundings: &Surroundings, file: Option<&Path>) -> Result<Reque
         text.push_str(&format!("# {name}:{line}\nlimits.{} = {:?}\n", limit.as_str(), shown(&value)));
     }
     for (table, line) in document.user_tables {
-        text.push_str(&format!("# {name}:{line}\n# [{table}] is not taken from a project's file\n"));
+        text.push_str(&format!("# {name}:{line}\n# [{table}] is ignored in a project's file\n"));
     }
     let env = read(&env_path(&path))?;
     if let Some(env) = &env {

@@ -1,9 +1,10 @@
-//! `gristmill config check`: everything that is wrong, surprising or worth knowing.
+//! `gristmill config check`: everything that is wrong, surprising or worth knowing, and what servers lack.
 
 use gristmill_gateway::domain::counted;
 use serde_json::{Value as Json, json};
 
-use crate::{Loaded, Problem, Severity};
+use crate::needs;
+use crate::{Loaded, Problem, Severity, Surroundings};
 
 /// What a check found.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,9 +17,10 @@ pub struct Checked {
     pub is_usable: bool,
 }
 
-/// Looks through what was found while loading.
-pub fn check(loaded: &Loaded) -> Checked {
-    let mut problems: Vec<&Problem> = loaded.problems.iter().collect();
+/// Looks through what was found while loading, and for what the servers in use lack.
+pub fn check(loaded: &Loaded, surroundings: &Surroundings) -> Checked {
+    let unmet = needs::unmet(&loaded.config, surroundings);
+    let mut problems: Vec<&Problem> = loaded.problems.iter().chain(&unmet).collect();
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
     let mut text: String = problems.iter().map(|p| format!("{}: {p}\n", name(p.severity))).collect();
     let count = |severity| problems.iter().filter(|problem| problem.severity == severity).count();

@@ -7,7 +7,7 @@ use crate::{Config, ConfiguredServer};
 
 /// There is no such server.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no server `{name}`{}; `gristmill list` shows those there are", near(.nearest))]
+#[error("no server `{name}`{}; `gristmill list` shows your servers", near(.nearest))]
 pub struct UnknownServer {
     /// As it was asked for.
     pub name: String,

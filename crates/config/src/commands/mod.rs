@@ -6,6 +6,7 @@ pub mod add_json;
 pub mod approve;
 pub mod check;
 pub mod get;
+pub mod left_secrets;
 pub mod path;
 pub mod remove;
 pub mod show;

@@ -24,7 +24,7 @@ fn places(config: &Config) -> Vec<(&'static str, String, &'static str)> {
             Some(Approval::Given) => "used",
             Some(Approval::Missing) => "not approved",
             Some(Approval::Outdated) => "changed since it was approved",
-            None if config.locations.found.contains(location) => "cannot be read",
+            None if config.locations.found.contains(location) => "can't be read",
             None if config.locations.left_out.iter().any(|(path, _)| *path == location.path) => "not read",
             None => "not there",
         };

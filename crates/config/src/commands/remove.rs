@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use gristmill_files::WriteError;
+
 use crate::Surroundings;
 use crate::approvals::ApprovalsError;
 use crate::document::{self, BLOCKS};
@@ -12,6 +14,7 @@ use crate::read_file::FileText;
 
 use super::add::{self, AddError, Report, Scope};
 use super::get::UnknownServer;
+use super::left_secrets::{left_by, settings_in};
 
 /// No file was changed.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +23,7 @@ pub enum RemoveError {
     #[error(transparent)]
     NotThere(#[from] UnknownServer),
     /// Two files have it.
-    #[error("`{name}` is in {first} and in {second}; say which with --user or --project", first = .first.display(), second = .second.display())]
+    #[error("`{name}` is in both {first} and {second}; choose one with --user or --project", first = .first.display(), second = .second.display())]
     InTwoFiles { name: String, first: PathBuf, second: PathBuf },
     /// There is no such file.
     #[error(transparent)]
@@ -28,20 +31,58 @@ pub enum RemoveError {
     #[error(transparent)]
     Edit(#[from] EditError),
     /// It was changed, but is not approved any more.
-    #[error("the file was changed, but its approval could not be renewed: {0}")]
+    #[error("the file was changed, but its approval couldn't be renewed: {0}")]
     Approvals(#[from] ApprovalsError),
+    /// The server is gone; `.env` is as it was.
+    #[error("the server was removed, but its secrets weren't: {0}")]
+    Secrets(#[from] WriteError),
+}
+
+/// What becomes of the variables in `.env` that only this server used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// They stay, and are named.
+    Keep,
+    Purge,
 }
 
 /// Removes a server from the file that has it, or from the one that is named.
-pub fn remove(surroundings: &Surroundings, name: &str, scope: Option<&Scope>) -> Result<Report, RemoveError> {
+pub fn remove(
+    surroundings: &Surroundings,
+    name: &str,
+    scope: Option<&Scope>,
+    secrets: Secrets,
+) -> Result<Report, RemoveError> {
     let file = match scope {
         Some(scope) => add::file_of(surroundings, scope)?,
         None => file_with(surroundings, name)?,
     };
+    let settings = settings_in(&file, name, surroundings);
     let edited = edit(&file, Change::Remove { name }, surroundings.home().as_deref())?;
     add::renew_approval(surroundings, &file, &file, &edited)?;
-    let text = format!("removed {name} from {}", file.display());
-    Ok(Report { file, text, hints: Vec::new() })
+    let mut text = format!("removed {name} from {}", file.display());
+    let mut hints = Vec::new();
+    let left = settings.and_then(|settings| left_by(&settings, &file, surroundings));
+    if let Some(left) = left {
+        let (names, env) = (left.names.join(", "), left.env_file.display());
+        let purged = match secrets {
+            Secrets::Purge => left.purge()?,
+            Secrets::Keep => None,
+        };
+        match purged {
+            Some(edited) => {
+                add::renew_approval(surroundings, &file, &left.env_file, &edited)?;
+                text.push_str(&format!("\nremoved {names} from {env}"));
+            }
+            None => {
+                text.push_str(&format!("\nstill in {env}, and no longer used: {names}"));
+                hints.push(format!(
+                    "delete {names} from {env}, or use `gristmill remove NAME --purge` next time"
+                ));
+            }
+        }
+    }
+    Ok(Report { file, text, hints })
 }
 
 fn file_with(surroundings: &Surroundings, name: &str) -> Result<PathBuf, RemoveError> {

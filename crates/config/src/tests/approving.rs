@@ -30,12 +30,12 @@ fn nothing_of_an_unapproved_file_is_used_and_all_of_it_is_listed() {
     assert_eq!(
         world.said(&loaded),
         [
-            "Warning home/project/gristmill.toml is a project's file that you have not approved: nothing of it is used. Look at it, then run `gristmill config approve`",
-            "Warning home/project/gristmill.toml:7: `mine` waits for approval; until then the server of the same name in home/.config/gristmill/gristmill.toml is used",
+            "Warning home/project/gristmill.toml is a project file you haven't approved, so it isn't used. Review it, then run `gristmill config approve`",
+            "Warning home/project/gristmill.toml:7: `mine` isn't approved yet; the server with the same name in home/.config/gristmill/gristmill.toml is used instead",
         ]
     );
     let remedy = loaded.config.server("evil").and_then(|server| server.approval.remedy());
-    assert_eq!(remedy, Some("not approved; look at the file, then run `gristmill config approve`"));
+    assert_eq!(remedy, Some("not approved; review the file, then run `gristmill config approve`"));
 }
 
 #[test]
@@ -127,6 +127,6 @@ fn a_store_that_cannot_be_trusted_approves_nothing() {
         assert!(matches!(Approvals::load(&store), Err(ApprovalsError::Damaged { .. })), "{damaged}");
         let loaded = world.load();
         assert_eq!(loaded.config.servers[0].approval, Approval::Missing);
-        assert!(world.said(&loaded)[0].contains("cannot be understood; remove the file and approve again"));
+        assert!(world.said(&loaded)[0].contains("; delete the file and approve again"));
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::commands::add::{Add, AddError, Scope, Target, add};
 use crate::commands::add_json::{AddJson, add_json};
 use crate::commands::approve::{self, ApproveError};
-use crate::commands::remove::{RemoveError, remove};
+use crate::commands::remove::{RemoveError, Secrets, remove};
 use crate::commands::{check, get, path, show};
 
 use super::super::resolved::Approval;
@@ -53,7 +53,7 @@ fn add_makes_the_users_file_and_hints_at_plain_secrets() {
     );
     assert_eq!(short(&world, &report.text), format!("added things in /{USER}"));
     assert_eq!(report.hints.len(), 2);
-    assert!(report.hints[0].starts_with("the value of API_TOKEN is in the file as plain text"));
+    assert!(report.hints[0].starts_with("API_TOKEN is stored as plain text"));
     assert!(matches!(add(&world.surroundings, &server), Err(AddError::Edit(_))));
     add(&world.surroundings, &Add { replace: true, ..server }).unwrap();
 }
@@ -72,7 +72,7 @@ fn add_takes_an_address_with_headers() {
         "[servers.web]\nurl = \"https://x.example.com/mcp\"\nheaders = { Authorization = \"Bearer ${TOKEN}\" }\n"
     );
     let error = |server: Add| add(&world.surroundings, &server).unwrap_err().to_string();
-    assert!(error(local("none", &[])).starts_with("say what to start after `--`"));
+    assert!(error(local("none", &[])).starts_with("the command goes after `--`"));
     assert!(error(Add { env: vec!["X".to_owned()], ..local("x", &["y"]) }).starts_with("`--env` must be"));
     assert!(
         error(Add { headers: vec!["X".to_owned()], ..local("x", &["y"]) }).starts_with("`--header` must be")
@@ -80,7 +80,7 @@ fn add_takes_an_address_with_headers() {
     let bad = Add { target: Target::Url("x.example.com".to_owned()), ..local("bad", &[]) };
     assert_eq!(
         error(bad),
-        "the configuration has a mistake:\n  `bad.url` must begin with `http://` or `https://`"
+        "the configuration has an error:\n  `bad.url` must start with `http://` or `https://`"
     );
 }
 
@@ -111,7 +111,7 @@ fn a_projects_file_that_we_change_stays_approved_and_another_does_not_become_so(
     add(&world.surroundings, &server).unwrap();
     assert_eq!(world.load().config.servers[0].approval, Approval::Given);
     add(&world.surroundings, &Add { name: "b".to_owned(), ..server.clone() }).unwrap();
-    remove(&world.surroundings, "a", None).unwrap();
+    remove(&world.surroundings, "a", None, Secrets::Keep).unwrap();
     assert_eq!(world.load().config.servers[0].approval, Approval::Given);
     world.write(PROJECT, "[servers.evil]\ncommand = 'evil'\n");
     add(&world.surroundings, &server).unwrap();
@@ -123,15 +123,15 @@ fn remove_finds_the_file_or_asks() {
     let world = World::new()
         .user("[servers.both]\ncommand = 'x'\n[servers.mine]\ncommand = 'x'\n")
         .project("[servers.both]\ncommand = 'x'\n");
-    let error = |name| remove(&world.surroundings, name, None).unwrap_err();
+    let error = |name| remove(&world.surroundings, name, None, Secrets::Keep).unwrap_err();
     assert!(matches!(error("both"), RemoveError::InTwoFiles { .. }));
     assert_eq!(
         error("mien").to_string(),
-        "there is no server `mien` (did you mean `mine`?); `gristmill list` shows those there are"
+        "no server `mien` (did you mean `mine`?); `gristmill list` shows your servers"
     );
-    remove(&world.surroundings, "mine", None).unwrap();
-    remove(&world.surroundings, "both", Some(&Scope::User)).unwrap();
-    remove(&world.surroundings, "both", Some(&Scope::Project)).unwrap();
+    remove(&world.surroundings, "mine", None, Secrets::Keep).unwrap();
+    remove(&world.surroundings, "both", Some(&Scope::User), Secrets::Keep).unwrap();
+    remove(&world.surroundings, "both", Some(&Scope::Project), Secrets::Keep).unwrap();
     assert!(world.load().config.servers.is_empty());
 }
 
@@ -176,22 +176,78 @@ env = {{ A = "…", B = "${{B}}", C = "…${{C}}" }}
 #[test]
 fn check_tells_everything_worst_first() {
     let world = World::new()
-        .user("[servers.a]\ncomand = 'x'\n[servers.b]\ncommand = 'x'\ntrust = true\n")
+        .user("[servers.a]\ncomand = 'x'\n[servers.b]\nurl = 'https://x.example/mcp'\ntrust = true\n")
         .project("[servers.c]\ncommand = 'x'\n");
-    let checked = check::check(&world.load());
+    let checked = check::check(&world.load(), &world.surroundings);
     let text = short(&world, &checked.text);
     let lines: Vec<&str> = text.lines().collect();
     assert!(!checked.is_usable);
     assert_eq!(lines.len(), 5);
-    assert!(lines[0].starts_with(&format!("error: /{USER}:1: `servers.a` says neither")));
+    assert!(lines[0].starts_with(&format!("error: /{USER}:1: `servers.a` needs either")));
     assert!(lines[1].starts_with(&format!("error: /{USER}:2: `servers.a.comand` unknown key")));
-    assert!(
-        lines[2].starts_with(&format!("warning: /{PROJECT} is a project's file that you have not approved"))
-    );
+    assert!(lines[2].starts_with(&format!("warning: /{PROJECT} is a project file you haven't approved")));
     assert!(lines[3].starts_with(&format!("note: /{USER}:5: `servers.b.trust`")));
     assert_eq!(lines[4], "2 files read, 2 servers, 1 usable; 2 errors, 1 warning");
     assert_eq!(checked.json["problems"][1]["line"], 2);
-    assert!(check::check(&World::new().load()).is_usable);
+    let empty = World::new();
+    assert!(check::check(&empty.load(), &empty.surroundings).is_usable);
+}
+
+#[test]
+fn check_names_the_server_the_field_and_what_to_do_about_unset_variables_and_missing_commands() {
+    let world = World::new().user(
+        "[servers.web]\nurl = 'https://${HOST}/mcp'\nheaders = { Authorization = 'Bearer ${TOKEN}', X = '${SET}' }\n\
+         [servers.local]\ncommand = 'no-such-program'\nargs = ['${WITH:-default}']\n\
+         [servers.path]\ncommand = '/nowhere/server'\n\
+         [servers.off]\ncommand = 'no-such-program'\nenabled = false\n",
+    );
+    world.write("home/.config/gristmill/.env", "SET=1\n");
+    let checked = check::check(&world.load(), &world.surroundings);
+    assert!(!checked.is_usable);
+    let env = "/home/.config/gristmill/.env";
+    let mut lines: Vec<String> = short(&world, &checked.text).lines().map(str::to_owned).collect();
+    assert_eq!(lines.pop().as_deref(), Some("1 file read, 4 servers, 3 usable; 4 errors, 0 warnings"));
+    lines.sort_unstable();
+    assert_eq!(
+        lines,
+        [
+            format!(
+                "error: /{USER}:1: `servers.web.headers.Authorization` needs the variable `TOKEN`, which isn't set; add `TOKEN=…` to {env}, or set it in the environment"
+            ),
+            format!(
+                "error: /{USER}:1: `servers.web.url` needs the variable `HOST`, which isn't set; add `HOST=…` to {env}, or set it in the environment"
+            ),
+            format!(
+                "error: /{USER}:4: `servers.local.command` runs `no-such-program`, which isn't on PATH; install it, or give its full path"
+            ),
+            format!(
+                "error: /{USER}:7: `servers.path.command` runs `/nowhere/server`, which doesn't exist; fix the path"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn a_removed_server_leaves_its_secrets_or_takes_them_along() {
+    let servers = "[servers.one]\ncommand = 'x'\nenv = { A = '${ONE_TOKEN}', B = '${SHARED}' }\n\
+                   [servers.two]\ncommand = 'x'\nenv = { B = '${SHARED}' }\n";
+    let secrets = "# mine\nONE_TOKEN=s3cret\nSHARED=both\n";
+    let env = "home/.config/gristmill/.env";
+    let world = World::new().user(servers);
+    world.write(env, secrets);
+    let report = remove(&world.surroundings, "one", None, Secrets::Keep).unwrap();
+    let text = short(&world, &report.text);
+    assert!(text.ends_with(&format!("\nstill in /{env}, and no longer used: ONE_TOKEN")), "{text}");
+    assert!(report.hints[0].contains("--purge") && !text.contains("s3cret"), "{:?}", report.hints);
+    assert_eq!(read(&world, env), secrets);
+    let world = World::new().user(servers);
+    world.write(env, secrets);
+    let report = remove(&world.surroundings, "one", None, Secrets::Purge).unwrap();
+    let text = short(&world, &report.text);
+    assert!(text.ends_with(&format!("\nremoved ONE_TOKEN from /{env}")), "{text}");
+    assert_eq!(read(&world, env), "# mine\nSHARED=both\n");
+    let report = remove(&world.surroundings, "two", None, Secrets::Purge).unwrap();
+    assert_eq!((read(&world, env).as_str(), report.hints.len()), ("# mine\n", 0));
 }
 
 #[test]

@@ -32,16 +32,16 @@ fn what_is_not_a_file_is_not_waited_for() {
         0,
     )
     .unwrap();
-    assert_eq!(world.said(&world.load()), ["Error home/project/gristmill.toml is not a regular file"]);
+    assert_eq!(world.said(&world.load()), ["Error home/project/gristmill.toml isn't a regular file"]);
     fs::remove_file(&pipe).unwrap();
     fs::create_dir(&pipe).unwrap();
-    assert_eq!(world.said(&world.load()), ["Error home/project/gristmill.toml is not a regular file"]);
+    assert_eq!(world.said(&world.load()), ["Error home/project/gristmill.toml isn't a regular file"]);
     fs::remove_dir(&pipe).unwrap();
     std::os::unix::fs::symlink("nowhere", &pipe).unwrap();
     let said = world.said(&world.load());
     assert_eq!(
         said,
-        ["Error home/project/gristmill.toml cannot be read: No such file or directory (os error 2)"]
+        ["Error home/project/gristmill.toml can't be read: No such file or directory (os error 2)"]
     );
 }
 
@@ -64,7 +64,7 @@ fn bytes_that_are_not_text_are_refused() {
     fs::write(&path, b"level = '\xff'").unwrap();
     assert!(matches!(FileText::read(&path).unwrap().text(), Err(ReadError::NotText(9))));
     let said = world.said(&world.load());
-    assert_eq!(said[1], "Warning home/project/gristmill.toml is not UTF-8 text (at byte 9)");
+    assert_eq!(said[1], "Warning home/project/gristmill.toml isn't UTF-8 text (at byte 9)");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn deep_nesting_is_refused_and_not_followed() {
         ] {
             let said = said(&document(name, &text));
             assert_eq!(said.len(), 1, "{name} {depth}");
-            assert!(said[0].contains("cannot be read"), "{name} {depth}: {}", said[0]);
+            assert!(said[0].contains("can't be parsed"), "{name} {depth}: {}", said[0]);
         }
     }
 }

@@ -167,17 +167,17 @@ limits = { cal = "5s", startup = "soon", parallel_calls = 0 }
     assert_eq!(
         said(&document("gristmill.toml", text)),
         [
-            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); the keys here are servers, mcpServers, level, limits, sessions, history, results",
-            "Error gristmill.toml:3: `servers.one` says neither what to start nor where to connect; give it a `command` or a `url`",
-            "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); the keys here are command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, protocol, limits",
+            "Error gristmill.toml:1: `levle` unknown key (did you mean `level`?); expected one of servers, mcpServers, level, limits, sessions, history, results",
+            "Error gristmill.toml:3: `servers.one` needs either `command` or `url`",
+            "Error gristmill.toml:4: `servers.one.comand` unknown key (did you mean `command`?); expected one of command, args, env, cwd, url, headers, oauth, description, category, enabled, accept, protocol, limits",
             "Error gristmill.toml:5: `servers.one.args` must be a list of texts, not text",
-            "Error gristmill.toml:7: `servers.a/b` is no name for a server; a name has 1 to 64 characters, and no `.`, `/` or control characters",
+            "Error gristmill.toml:7: `servers.a/b` isn't a valid server name; use 1 to 64 characters, without `.`, `/` or control characters",
             "Error gristmill.toml:9: `servers.a/b.enabled` must be true or false, not text",
-            "Error gristmill.toml:12: `servers.two.url` must begin with `http://` or `https://`",
+            "Error gristmill.toml:12: `servers.two.url` must start with `http://` or `https://`",
             "Error gristmill.toml:13: `servers.two.accept` must be one of nothing, additions, everything (did you mean `everything`?)",
             "Error gristmill.toml:14: `servers.two.limits.startup` must be a time, such as \"30s\"",
             "Error gristmill.toml:14: `servers.two.limits.parallel_calls` must be a whole number from 1 to 1024",
-            "Error gristmill.toml:14: `servers.two.limits.cal` unknown key (did you mean `call`?); the keys here are startup, call, parallel_calls, result_size, calls_per_minute",
+            "Error gristmill.toml:14: `servers.two.limits.cal` unknown key (did you mean `call`?); expected one of startup, call, parallel_calls, result_size, calls_per_minute",
         ]
     );
 }
@@ -201,15 +201,15 @@ fn a_key_that_is_there_twice_is_a_mistake() {
     let check = |name, text| said(&document(name, text));
     assert_eq!(
         check("gristmill.json", "{\"servers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"y\"}}}"),
-        ["Error gristmill.json:2: `servers.a` this key is there twice; keep one"]
+        ["Error gristmill.json:2: `servers.a` this key appears twice; keep one"]
     );
     assert_eq!(
         check("gristmill.yaml", "servers:\n  a:\n    command: x\n    command: y\n"),
-        ["Error gristmill.yaml:4: `servers.a.command` this key is there twice; keep one"]
+        ["Error gristmill.yaml:4: `servers.a.command` this key appears twice; keep one"]
     );
     assert_eq!(
         check("gristmill.toml", "[servers.a]\ncommand = 'x'\ncommand = 'y'\n"),
-        ["Error gristmill.toml:3: cannot be read: duplicate key"]
+        ["Error gristmill.toml:3: can't be parsed: duplicate key"]
     );
 }
 
@@ -220,22 +220,26 @@ fn a_text_that_is_not_its_format_says_where() {
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].starts_with(expected), "{}", said[0]);
     };
-    check("gristmill.toml", "level = 'x'\n[servers\n", "Error gristmill.toml:2: cannot be read: ");
+    check("gristmill.toml", "level = 'x'\n[servers\n", "Error gristmill.toml:2: can't be parsed: ");
     check(
         "gristmill.toml",
         "[servers.a]\ncommand = npx\n",
-        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+        "Error gristmill.toml:2: can't be parsed: text must stand in quotes",
     );
     check(
         "gristmill.toml",
         "[servers.a]\nargs = ['x', /srv]\n",
-        "Error gristmill.toml:2: cannot be read: text must stand in quotes",
+        "Error gristmill.toml:2: can't be parsed: text must stand in quotes",
     );
     check("gristmill.yaml", "level: x\nservers: [\n", "Error gristmill.yaml:");
-    check("gristmill.json", "{\n\"level\": }", "Error gristmill.json:2: cannot be read: ");
+    check("gristmill.json", "{\n\"level\": }", "Error gristmill.json:2: can't be parsed: ");
     check("gristmill.ini", "", "Error gristmill.ini has no known extension; use .toml, .yaml, .yml or .json");
-    check("gristmill.yaml", "a: &x 1\nb: *x\n", "Error gristmill.yaml:2: cannot be read: aliases");
-    check("gristmill.yaml", "a: 1\n---\nb: 2\n", "Error gristmill.yaml:2: cannot be read: it holds a second");
+    check("gristmill.yaml", "a: &x 1\nb: *x\n", "Error gristmill.yaml:2: can't be parsed: aliases");
+    check(
+        "gristmill.yaml",
+        "a: 1\n---\nb: 2\n",
+        "Error gristmill.yaml:2: can't be parsed: it holds a second",
+    );
     check("gristmill.yaml", "- a\n- b\n", "Error gristmill.yaml:1: must be a table, not a list");
     check("gristmill.json", "[]", "Error gristmill.json:1: must be a table, not a list");
 }
@@ -245,7 +249,7 @@ fn names_that_cannot_be_are_refused() {
     for name in ["", " ", "a.b", "a/b", "a\u{7}b", &"x".repeat(65)] {
         let text = serde_json::json!({"servers": {name: {"command": "x"}}}).to_string();
         let said = said(&document("gristmill.json", &text));
-        assert!(said[0].contains("is no name for a server"), "{name:?}: {said:?}");
+        assert!(said[0].contains("isn't a valid server name"), "{name:?}: {said:?}");
     }
     for name in ["a", "My Server", "größe", "@scope-x_1", &"x".repeat(64)] {
         let text = serde_json::json!({"servers": {name: {"command": "x"}}}).to_string();

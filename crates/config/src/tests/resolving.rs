@@ -124,8 +124,8 @@ fn of_several_files_in_a_folder_the_first_is_read_and_the_others_are_named() {
     assert_eq!(
         world.said(&world.load()),
         [
-            "Warning home/project/gristmill.json is not read, because home/project/gristmill.toml is there",
-            "Warning home/project/.mcp.json is not read, because home/project/gristmill.toml is there",
+            "Warning home/project/gristmill.json is ignored because home/project/gristmill.toml exists",
+            "Warning home/project/.mcp.json is ignored because home/project/gristmill.toml exists",
         ]
     );
 }
@@ -146,7 +146,7 @@ fn a_named_file_is_the_only_one_and_trusted() {
     let loaded = world.load_with(&flags);
     assert_eq!(
         world.said(&loaded),
-        ["Error home/project/missing.toml cannot be read: No such file or directory (os error 2)"]
+        ["Error home/project/missing.toml can't be read: No such file or directory (os error 2)"]
     );
     assert!(loaded.into_result().is_err());
 }
@@ -189,7 +189,7 @@ fn unknown_variables_are_warned_of_and_wrong_ones_are_mistakes() {
     let said = world.said(&world.load());
     assert_eq!(
         said[0],
-        "Warning `GRISTMILL_LEVLE` is not a variable that Gristmill knows (did you mean `GRISTMILL_LEVEL`?); it is ignored"
+        "Warning `GRISTMILL_LEVLE` isn't a variable Gristmill knows (did you mean `GRISTMILL_LEVEL`?); ignored"
     );
     assert!(
         said[1].starts_with(
@@ -197,10 +197,7 @@ fn unknown_variables_are_warned_of_and_wrong_ones_are_mistakes() {
         ),
         "{said:?}"
     );
-    assert_eq!(
-        said[2],
-        "Warning `GRISTMILL_NONSENSE_QQ` is not a variable that Gristmill knows; it is ignored"
-    );
+    assert_eq!(said[2], "Warning `GRISTMILL_NONSENSE_QQ` isn't a variable Gristmill knows; ignored");
     assert_eq!(
         said[3],
         "Error `GRISTMILL_LIMIT_WALL_TIME` `soon` isn't a time; write a number with ms, s, m, h or d, such as 2.5s"
@@ -230,10 +227,7 @@ fn env_files_answer_what_the_environment_does_not() {
     world.approve("home/project/gristmill.toml");
     world.approve("home/project/.env");
     let loaded = world.load();
-    assert_eq!(
-        world.said(&loaded),
-        ["Warning home/project/.env:4: is not `NAME=value`; the line is ignored"]
-    );
+    assert_eq!(world.said(&loaded), ["Warning home/project/.env:4: isn't `NAME=value`; the line is ignored"]);
     let of = |name: &str| {
         let variables = loaded.config.server(name).unwrap().variables.clone();
         ["A", "B", "C", "D", "E"].map(|name| variables.get(name).map(str::to_owned).unwrap_or_default())
@@ -252,9 +246,7 @@ fn a_file_that_others_can_write_is_warned_of() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     assert_eq!(
         world.said(&world.load()),
-        [
-            "Warning home/.config/gristmill/gristmill.toml can be changed by other users of this machine; run `chmod go-w` on it"
-        ]
+        ["Warning home/.config/gristmill/gristmill.toml is writable by other users; run `chmod go-w` on it"]
     );
     assert_eq!(world.load().config.files[0].approval, Approval::Given);
 }

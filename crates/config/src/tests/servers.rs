@@ -73,11 +73,11 @@ fn gemini_settings_are_read_and_its_own_keys_are_noted() {
     assert_eq!(
         said,
         [
-            "Note settings.json:2: `theme` is another client's setting; it has no meaning here and is ignored",
-            "Note settings.json:4: `mcpServers.a.timeout` is read as milliseconds; `limits.call` says it with a unit",
-            "Note settings.json:4: `mcpServers.a.trust` is another client's setting; it has no meaning here and is ignored",
-            "Warning settings.json:4: `mcpServers.a.includeTools` restricts tools in another client; Gristmill ignores it and offers all of the server's tools",
-            "Note settings.json:5: `mcpServers.b.timeout` is read as seconds; `limits.call` says it with a unit",
+            "Note settings.json:2: `theme` is another client's setting; ignored",
+            "Note settings.json:4: `mcpServers.a.timeout` is read as milliseconds; use `limits.call` to give a unit",
+            "Note settings.json:4: `mcpServers.a.trust` is another client's setting; ignored",
+            "Warning settings.json:4: `mcpServers.a.includeTools` restricts tools in another client; Gristmill ignores it and offers all the server's tools",
+            "Note settings.json:5: `mcpServers.b.timeout` is read as seconds; use `limits.call` to give a unit",
         ]
     );
 }
@@ -96,8 +96,8 @@ fn vs_code_files_are_read_and_inputs_are_explained() {
     assert_eq!(
         said,
         [
-            "Note .vscode/mcp.json:2: `inputs` are questions that VS Code asks; they are ignored",
-            "Error .vscode/mcp.json:5: `servers.bad.headers.A` `${input:gh-token}` is asked for by VS Code; write `${GH_TOKEN}` and set that variable, or `${keyring:gh-token}`",
+            "Note .vscode/mcp.json:2: `inputs` are prompts for VS Code; ignored",
+            "Error .vscode/mcp.json:5: `servers.bad.headers.A` `${input:gh-token}` only works in VS Code; use `${GH_TOKEN}` and set that variable, or `${keyring:gh-token}`",
         ]
     );
 }
@@ -125,10 +125,7 @@ env_http_headers = { X-B = "B_VALUE" }
     );
     let (found, said) = read("config.toml", toml);
     assert_eq!(found, [ServerSettings { limits, ..docs }, web]);
-    assert_eq!(
-        said,
-        ["Note config.toml:2: `model` is another client's setting; it has no meaning here and is ignored"]
-    );
+    assert_eq!(said, ["Note config.toml:2: `model` is another client's setting; ignored"]);
 }
 
 #[test]
@@ -139,8 +136,8 @@ fn the_old_transport_is_refused_in_words() {
     assert_eq!(
         said,
         [
-            "Error .mcp.json:1: `mcpServers.a.type` the old HTTP+SSE transport is not supported; use the server's Streamable HTTP address with `type = \"http\"`",
-            "Warning .mcp.json:1: `mcpServers.b.url` looks like an address of the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP address",
+            "Error .mcp.json:1: `mcpServers.a.type` the old HTTP+SSE transport isn't supported; use the server's Streamable HTTP URL with `type = \"http\"`",
+            "Warning .mcp.json:1: `mcpServers.b.url` looks like the old HTTP+SSE transport; if it fails, use the server's Streamable HTTP URL",
         ]
     );
 }
@@ -150,10 +147,7 @@ fn an_unknown_key_of_another_client_is_a_note_unless_it_looks_like_a_slip() {
     let json = r#"{"mcpServers": {"a": {"command": "x", "quux": 1}, "b": {"command": "x", "commnd": 1}}}"#;
     let (found, said) = read(".mcp.json", json);
     assert_eq!(found, [stdio("a", "x")]);
-    assert_eq!(
-        said[0],
-        "Note .mcp.json:1: `mcpServers.a.quux` is not a key that Gristmill knows; it is ignored"
-    );
+    assert_eq!(said[0], "Note .mcp.json:1: `mcpServers.a.quux` isn't a key Gristmill knows; ignored");
     assert!(
         said[1].starts_with("Error .mcp.json:1: `mcpServers.b.commnd` unknown key (did you mean `command`?)")
     );
@@ -166,12 +160,7 @@ fn gristmill_in_its_own_list_is_left_out() {
       "crm": {"command": "gristmill", "args": ["example-server", "crm"]}}}"#;
     let (found, said) = read(".mcp.json", json);
     assert_eq!(found, [with(stdio("crm", "gristmill"), &["example-server", "crm"], &[])]);
-    assert_eq!(
-        said,
-        [
-            "Note .mcp.json:2: `mcpServers.gristmill` is Gristmill itself, which is not connected to itself; it is ignored"
-        ]
-    );
+    assert_eq!(said, ["Note .mcp.json:2: `mcpServers.gristmill` is Gristmill itself; ignored"]);
 }
 
 #[test]
@@ -199,8 +188,8 @@ fn a_bad_reference_names_its_key() {
         said,
         [
             "Error gristmill.toml:3: `servers.a.args[1]` `${` has no closing `}`; to write it literally, use `$${`",
-            "Error gristmill.toml:5: `servers.a.env.A` `${vault:…}` isn't a reference; use env, file, keyring or cmd; to write the characters themselves, double the dollar: `$${`",
-            "Error gristmill.toml:6: `servers.a.env.B` `1` isn't a valid environment variable name; to write the characters themselves, double the dollar: `$${`",
+            "Error gristmill.toml:5: `servers.a.env.A` `${vault:…}` isn't a reference; use env, file, keyring or cmd; to write a literal `${`, double the dollar: `$${`",
+            "Error gristmill.toml:6: `servers.a.env.B` `1` isn't a valid environment variable name; to write a literal `${`, double the dollar: `$${`",
         ]
     );
 }
@@ -214,26 +203,29 @@ fn what_does_not_fit_together_is_told() {
         assert!(said.iter().any(|said| said.contains(expected)), "{entry}: {said:?}");
     };
     check(r#"{"command": "x", "url": "https://x"}"#, "has both `command` and `url`");
-    check(r#"{"command": "x", "type": "http"}"#, "`servers.a.type` is only for servers with a `url`");
+    check(r#"{"command": "x", "type": "http"}"#, "`servers.a.type` only applies to servers with `url`");
     check(
         r#"{"url": "https://x", "type": "stdio"}"#,
-        "`servers.a.type` is only for servers with a `command`",
+        "`servers.a.type` only applies to servers with `command`",
     );
-    check(r#"{"url": "https://x", "args": ["y"]}"#, "`servers.a.args` is only for servers with a `command`");
+    check(
+        r#"{"url": "https://x", "args": ["y"]}"#,
+        "`servers.a.args` only applies to servers with `command`",
+    );
     check(
         r#"{"command": "x", "headers": {"A": "b"}}"#,
-        "`servers.a.headers` is only for servers with a `url`",
+        "`servers.a.headers` only applies to servers with `url`",
     );
     check(r#"{"command": "x", "enabled": true, "disabled": true}"#, "contradicts `enabled`");
-    check(r#"{"command": "  "}"#, "`servers.a.command` must not be empty");
+    check(r#"{"command": "  "}"#, "`servers.a.command` can't be empty");
     check(r#"{"command": ["x"]}"#, "`servers.a.command` must be text, not a list");
     check(r#"{"command": "x\u0000"}"#, "must not contain a NUL character");
-    check(r#"{"command": "x", "env": {"A=B": "c"}}"#, "is no name of an environment variable");
+    check(r#"{"command": "x", "env": {"A=B": "c"}}"#, "isn't a valid environment variable name");
     check(r#"{"command": "x", "env": {"A": ["c"]}}"#, "`servers.a.env.A` must be text, not a list");
     check(r#"{"command": "x", "cwd": "${HOME}/x"}"#, "takes a path without references");
     check(r#"{"url": "https://x", "headers": {"a b": "c"}}"#, "is no HTTP header");
     check(r#"{"url": "https://x", "headers": {"a": "c\nd: e"}}"#, "is no HTTP header");
-    check(r#"{"url": "https://"}"#, "must begin with");
+    check(r#"{"url": "https://"}"#, "must start with");
     check(r#"{"url": "https://x", "type": "websocket"}"#, "must be one of stdio, http, streamable-http");
     check(r#"{"url": "https://x", "oauth": {"clientid": "x"}}"#, "(did you mean `client_id`?)");
     check(

@@ -27,12 +27,12 @@ fn an_approved_project_does_not_say_how_long_anything_is_kept() {
         "level = 'hardened'\n[sessions]\nidle = '1m'\nmax = 1\n[history]\nkeep = '1h'\ncontent = false\n",
     );
     let shown = approve::prepare(&world.surroundings, None).unwrap().text;
-    assert!(shown.contains("# [history] is not taken from a project's file\n"), "{shown}");
+    assert!(shown.contains("# [history] is ignored in a project's file\n"), "{shown}");
     world.approve("home/project/gristmill.toml");
     let loaded = world.load();
     let said = world.said(&loaded);
     for (line, part) in said.iter().zip(["gristmill.toml:2: `sessions`", "gristmill.toml:5: `history`"]) {
-        let is_told = line.starts_with("Warning ") && line.contains("is not taken from a project's file");
+        let is_told = line.starts_with("Warning ") && line.contains("is ignored in a project file");
         assert!(is_told && line.contains(part), "{part} is not in {said:#?}");
     }
     assert_eq!(said.len(), 2);

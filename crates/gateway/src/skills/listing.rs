@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gristmill_domain::catalogue::{Catalogue, Lookup, Server, Tool};
 use gristmill_domain::search::{Index, Query};
-use gristmill_domain::skills::usage_line;
+use gristmill_domain::skills::{ToolDrift, usage_line};
 use serde_json::{Value, json};
 
 use super::skill::{Skill, SkillPlace};
@@ -47,6 +47,8 @@ pub struct ListedSkills<'a> {
     waiting: usize,
     detail: ListDetail,
     lookup: Option<&'a Lookup>,
+    /// Servers that were never asked for their tools.
+    unchecked: Vec<String>,
 }
 
 /// Finds the skills that are wanted. `lookup` tells what became of the tools that they need.
@@ -68,6 +70,7 @@ pub fn listed<'a>(view: &'a SkillsView, query: &ListQuery, lookup: Option<&'a Lo
         waiting: waiting.count(),
         detail: query.detail,
         lookup,
+        unchecked: Vec::new(),
     }
 }
 
@@ -82,6 +85,11 @@ fn ranked<'a>(view: &'a SkillsView, words: &str) -> Vec<&'a Skill> {
 }
 
 impl ListedSkills<'_> {
+    /// The same, where it is known which servers were never asked: a tool of theirs is not missing.
+    pub fn with_unchecked(self, unchecked: Vec<String>) -> Self {
+        Self { unchecked, ..self }
+    }
+
     /// How many there are, on this page and altogether.
     pub fn counts(&self) -> (usize, usize) {
         (self.shown.len(), self.total)
@@ -124,7 +132,20 @@ impl ListedSkills<'_> {
 
     fn troubles(&self, skill: &Skill) -> Vec<String> {
         let broken = skill.broken().map(|why| format!("cannot be imported: it is not valid Python: {why}"));
-        broken.into_iter().chain(skill.drift(self.lookup).iter().map(ToString::to_string)).collect()
+        let drifted = skill.drift(self.lookup).into_iter().map(|drift| match drift {
+            ToolDrift::Gone(tool) if self.is_unchecked(&tool) => format!("needs {tool}: not checked yet"),
+            drift @ (ToolDrift::Gone(_) | ToolDrift::Changed(_)) => drift.to_string(),
+        });
+        broken.into_iter().chain(drifted).collect()
+    }
+
+    /// Whether the tool may be one of a server that was never asked.
+    fn is_unchecked(&self, tool: &str) -> bool {
+        let folded = |name: &str| name.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "_");
+        match tool.split_once('.') {
+            Some((server, _)) => self.unchecked.iter().any(|name| folded(name) == folded(server)),
+            None => !self.unchecked.is_empty(),
+        }
     }
 
     /// One text for each.

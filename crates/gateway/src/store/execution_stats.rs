@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use gristmill_domain::{one_line, utc_text};
+use gristmill_domain::{counted_grouped, grouped, one_line, utc_text};
 use serde::Serialize;
 
 use crate::report::TokenAccount;
@@ -26,7 +26,7 @@ pub struct Stats {
     pub running: u64,
     /// From the request to the report, on average.
     pub average_ms: f64,
-    /// 95 of 100 took no longer.
+    /// The 95th percentile of the same.
     pub p95_ms: f64,
     /// What they computed, together.
     pub cpu_time_ms: f64,
@@ -78,8 +78,14 @@ pub struct ToolStats {
 impl Stats {
     /// For a person or a model, a line for each thing.
     pub fn lines(&self) -> Vec<String> {
-        let Some(since) = self.since_ms else { return vec!["nothing has run yet".to_owned()] };
-        let since = UNIX_EPOCH + Duration::from_millis(u64::try_from(since).unwrap_or_default());
+        let since =
+            self.since_ms.map(|since| Duration::from_millis(u64::try_from(since).unwrap_or_default()));
+        self.lines_since(since.map(|since| utc_text(UNIX_EPOCH + since)).as_deref())
+    }
+
+    /// The same, with the beginning as whoever reads it writes times.
+    pub fn lines_since(&self, since: Option<&str>) -> Vec<String> {
+        let Some(since) = since else { return vec!["nothing has run yet".to_owned()] };
         let outcomes = [
             (self.ok, "ok"),
             (self.failed, "failed"),
@@ -88,26 +94,26 @@ impl Stats {
             (self.running, "running"),
         ];
         let told = outcomes.into_iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told.map(|(count, outcome)| format!("{count} {outcome}")).collect();
+        let told: Vec<String> =
+            told.map(|(count, outcome)| format!("{} {outcome}", grouped(count))).collect();
         let rate = self.success_rate().map(|rate| format!(" ({:.1} % ok)", rate * 100.0)).unwrap_or_default();
         let mut lines = vec![format!(
             "{} {} since {}: {}{rate}",
-            self.executions,
+            grouped(self.executions),
             if self.executions == 1 { "execution" } else { "executions" },
-            utc_text(since),
+            since,
             told.join(", ")
         )];
-        lines.push(format!(
-            "time: {:.1} ms on average, 95 of 100 within {:.1} ms",
-            self.average_ms, self.p95_ms
-        ));
+        lines.push(format!("time: average {:.1} ms, p95 {:.1} ms", self.average_ms, self.p95_ms));
         lines.extend(self.token_lines());
-        lines.push(format!("tool calls: {}, {} failed", self.calls, self.calls_failed));
+        lines.push(format!("tool calls: {}, {} failed", grouped(self.calls), grouped(self.calls_failed)));
         for tool in &self.tools {
             let name = one_line(&tool.name, TOOL_NAME_CHARS_MAX);
             let ToolStats { calls, failed, average_ms, tokens, .. } = tool;
+            let calls = counted_grouped(usize::try_from(*calls).unwrap_or(usize::MAX), "call");
+            let (failed, tokens) = (grouped(*failed), grouped(*tokens));
             lines.push(format!(
-                "  {name}: {calls}, {failed} failed, {average_ms:.1} ms on average, {tokens} tokens"
+                "  {name}: {calls}, {failed} failed, average {average_ms:.1} ms, {tokens} tokens"
             ));
         }
         let hit = self.limits_hit.iter().map(|(name, count)| format!("{name} {count}"));
@@ -124,9 +130,12 @@ impl Stats {
             self.tokens;
         let about = if estimated { "about " } else { "" };
         let own = own_definition.filter(|tokens| *tokens > 0);
-        let own = own.map(|tokens| format!(", {tokens} of our tool's definition")).unwrap_or_default();
-        let definitions =
-            definitions.map(|tokens| format!(" and {about}{tokens} of definitions")).unwrap_or_default();
+        let own =
+            own.map(|tokens| format!(", {} of our tool's definition", grouped(tokens))).unwrap_or_default();
+        let definitions = definitions
+            .map(|tokens| format!(" and {about}{} of definitions", grouped(tokens)))
+            .unwrap_or_default();
+        let (program, returned, inside) = (grouped(program), grouped(returned), grouped(inside));
         let mut lines = vec![format!(
             "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read"
         )];
@@ -148,7 +157,8 @@ impl Stats {
         let about = if self.tokens.estimated { "about " } else { "" };
         let mut parts = Vec::new();
         if compared > 0 {
-            let tokens = saved.unsigned_abs();
+            let tokens = grouped(saved.unsigned_abs());
+            let (compared, tokens_less) = (grouped(compared), grouped(tokens_less));
             let sum = match saved.signum() {
                 1 => format!("saved {about}{tokens} tokens"),
                 0 => "took as many tokens as the same calls, made directly".to_owned(),
@@ -160,6 +170,7 @@ impl Stats {
             ));
         }
         if without_calls > 0 {
+            let without_calls_tokens = grouped(without_calls_tokens);
             parts.push(format!(
                 "programs without calls: {without_calls}, took {without_calls_tokens} tokens; there is nothing to compare them with"
             ));
@@ -254,7 +265,7 @@ mod tests {
             stats(direct).lines(),
             [
                 "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
-                "time: 0.0 ms on average, 95 of 100 within 0.0 ms",
+                "time: average 0.0 ms, p95 0.0 ms",
                 "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read",
                 "programs with calls: 8, took 40 tokens more than the same calls, made directly; direct calls would have been cheaper for 6 of them, by 300 tokens together",
                 "programs without calls: 2, took 60 tokens; there is nothing to compare them with",

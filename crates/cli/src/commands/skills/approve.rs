@@ -1,4 +1,4 @@
-//! `skills approve`: the user says yes to a project's skills, after seeing exactly what that is.
+//! `skills approve`: approves a project's skills, after showing exactly what they are.
 
 use std::process::ExitCode;
 
@@ -18,13 +18,13 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
     let names = match (all, names.is_empty()) {
         (false, false) => names,
         (_, _) if waiting.is_empty() => {
-            eprint_lines("nothing waits for approval");
+            eprint_lines("Nothing needs approval.");
             return Ok(ExitCode::SUCCESS);
         }
         (true, _) => waiting,
         (false, true) => {
             return Err(Failure::Usage(anyhow!(
-                "say which: {}\nhint: `gristmill skills approve NAME`, or --all; each is shown first",
+                "choose skills to approve: {}\nhint: `gristmill skills approve NAME`, or --all; each is shown first",
                 waiting.join(", ")
             )));
         }
@@ -34,8 +34,8 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
         let waiting = place.skills.waiting(&name).await.map_err(failure)?;
         print_waiting(&waiting);
         let name = &waiting.skill.name;
-        if !yes && !confirmed(&format!("approve {name} as shown?")) {
-            eprint_lines(&format!("{name} was not approved"));
+        if !yes && !confirmed(&format!("Approve {name} as shown?")) {
+            eprint_lines(&format!("{name} not approved"));
             is_left = true;
             continue;
         }
@@ -44,7 +44,7 @@ pub async fn approve(place: &Place, names: Vec<String>, all: bool, yes: bool) ->
         println!("approved {name}");
     }
     if is_left {
-        eprint_lines("hint: --yes says yes to all that is shown");
+        eprint_lines("hint: --yes approves everything that is shown");
         return Ok(exit_codes::usage());
     }
     Ok(ExitCode::SUCCESS)
@@ -54,11 +54,11 @@ fn print_waiting(waiting: &WaitingSkill) {
     let name = &waiting.skill.name;
     match &waiting.before {
         None => {
-            println!("{name} of this project is new:\n");
+            println!("{name} is new in this project:\n");
             print_files(&waiting.skill.files);
         }
         Some(before) => {
-            println!("{name} of this project has changed since you approved it:\n");
+            println!("{name} has changed since you approved it:\n");
             print_changes(before, &waiting.skill.files);
         }
     }
@@ -71,14 +71,14 @@ fn print_changes(before: &SkillFiles, now: &SkillFiles) {
             Some(old) => {
                 let mut lines = line_diff(old, text);
                 if lines.is_empty() {
-                    lines.push("only the end of its last line".to_owned());
+                    lines.push("only the end of the last line changed".to_owned());
                 }
-                println!("==> {file} has changed <==\n{}\n", every_character(&lines.join("\n")));
+                println!("==> {file} (changed) <==\n{}\n", every_character(&lines.join("\n")));
             }
-            None => println!("==> {file} is new <==\n{}\n", every_character(text.trim_end())),
+            None => println!("==> {file} (new) <==\n{}\n", every_character(text.trim_end())),
         }
     }
     for (file, _) in before.iter().filter(|(file, _)| now.get(file).is_none()) {
-        println!("==> {file} is gone <==\n");
+        println!("==> {file} (deleted) <==\n");
     }
 }

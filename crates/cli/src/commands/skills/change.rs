@@ -1,10 +1,11 @@
-//! `skills add`, `test`, `rollback` and `delete`.
+//! `skills add`, `test`, `rollback` and `remove`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
 use gristmill_gateway::skills::{
     SaveRequest, SavedSkill, Skill, SkillError, SkillPlace, SkillTest, Skills, Standing, read_files,
@@ -16,6 +17,7 @@ use gristmill_gateway::{DataSettings, Gateway, Settings, Upkeep, WorkerCommand};
 use super::{BY, Outcome, Place, done, failure};
 use crate::data_store;
 use crate::failure::Failure;
+use crate::hints::hint;
 use crate::skill_folders;
 use crate::terminal::{Printable, eprint_lines, one_line};
 
@@ -73,7 +75,7 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
     let name = new.name.unwrap_or(stem);
     if new.path.is_dir() {
         if new.description.is_some() || !new.tags.is_empty() || new.test.is_some() {
-            let why = "a folder says in its SKILL.md what it is for, and brings its tests: leave --description, --tag and --test out";
+            let why = "a folder has its description and tags in SKILL.md and brings its tests; leave out --description, --tag and --test";
             return Err(Failure::Usage(anyhow!(why)));
         }
         let files =
@@ -99,23 +101,23 @@ fn read_source(path: &Path) -> Result<String, Failure> {
     let read = || -> anyhow::Result<String> {
         let mut bytes = Vec::new();
         std::fs::File::open(path)?.take(CODE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-        String::from_utf8(bytes).map_err(|_| anyhow!("it is not text in UTF-8"))
+        String::from_utf8(bytes).map_err(|_| anyhow!("it isn't UTF-8 text"))
     };
-    read().with_context(|| format!("{} cannot be read", path.display())).map_err(Failure::Usage)
+    read().with_context(|| format!("can't read {}", path.display())).map_err(Failure::Usage)
 }
 
 pub fn print_saved(saved: &SavedSkill) -> Outcome {
     match saved.is_unchanged {
-        true => println!("{} is so already (version {})", saved.name, saved.version),
+        true => println!("{} is unchanged (version {})", saved.name, saved.version),
         false => println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str()),
     }
     for note in &saved.notes {
         eprint_lines(&format!("note: {}", Printable::all(note)));
     }
     if saved.tests == 0 {
-        eprint_lines("note: it has no test; one that must pass is given with --test FILE");
+        eprint_lines("note: it has no test; add one with --test FILE");
     }
-    eprint_lines(&format!("hint: {}", Printable::all(&saved.usage())));
+    hint(&Printable::all(&saved.usage()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -126,7 +128,7 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
         None => view.usable().map(|skill| skill.name.to_string()).collect(),
     };
     if names.is_empty() {
-        eprint_lines("there are no skills to test");
+        eprint_lines("No skills to test.");
         return Ok(ExitCode::SUCCESS);
     }
     let gateway = place.gateway().await?;
@@ -134,7 +136,7 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
     for name in &names {
         match place.checked(&gateway).test(name).await {
             Ok(0) => println!("{name}: no test"),
-            Ok(count) => println!("{name}: ok ({count})"),
+            Ok(count) => println!("{name}: ok ({})", counted(count, "test")),
             Err(error @ (SkillError::TestFailed { .. } | SkillError::Syntax { .. })) => {
                 println!("{name}: {}", Printable::all(error.to_string().trim_start_matches("not saved: ")));
                 failed = Some(ExitCode::FAILURE);
@@ -151,25 +153,22 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
 
 pub async fn rollback(place: &Place, name: &str, version: i64) -> Outcome {
     let number = place.skills.rollback(name, version, BY).await.map_err(failure)?;
-    done(&format!("{} has the content of version {version}, as version {number}", one_line(name)))
+    done(&format!("restored version {version} of {} as version {number}", one_line(name)))
 }
 
-pub async fn delete(place: &Place, name: &str) -> Outcome {
+pub async fn remove(place: &Place, name: &str) -> Outcome {
     let deleted = place.skills.delete(name, BY).await.map_err(failure)?;
-    println!("deleted {} ({})", deleted.name, deleted.place.as_str());
+    println!("removed {} ({})", deleted.name, deleted.place.as_str());
     let view = place.skills.look_again().await;
     for left in view.named(deleted.name.as_str()) {
         eprint_lines(&match left.standing {
             Standing::Usable => format!("note: {} is used now", whose(left)),
-            Standing::Waiting => format!("note: {} is still there and waits for approval", whose(left)),
-            Standing::Hidden => format!("note: {} is still there", whose(left)),
+            Standing::Waiting => format!("note: {} still exists and needs approval", whose(left)),
+            Standing::Hidden => format!("note: {} still exists", whose(left)),
         });
     }
     if deleted.version > 0 {
-        eprint_lines(&format!(
-            "hint: `gristmill skills rollback {} {}` brings it back",
-            deleted.name, deleted.version
-        ));
+        hint(&format!("`gristmill skills rollback {} {}` restores it", deleted.name, deleted.version));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -31,7 +31,7 @@ pub async fn edit(place: &Place, name: &str) -> Outcome {
     };
     if edited == skill.files {
         copy.remove();
-        return done("nothing was changed");
+        return done("nothing changed");
     }
     let gateway = place.gateway().await?;
     let saved = place.checked(&gateway).save_files(skill.name.as_str(), edited, false, BY).await;
@@ -68,10 +68,10 @@ impl EditedCopy {
         let tests = skill.files.tests().map(|(file, _)| file);
         let files = [code.as_str(), SKILL_FILE].into_iter().chain(tests).map(|file| self.at.join(file));
         let status = editor().args(files).status();
-        let status = status.map_err(|error| format!("the editor cannot be started: {error}; set EDITOR"))?;
+        let status = status.map_err(|error| format!("can't start the editor: {error}; set EDITOR"))?;
         match status.success() {
             true => read_files(&self.at).map_err(|error| error.to_string()),
-            false => Err(format!("the editor ended with {status}; nothing was saved")),
+            false => Err(format!("the editor exited with {status}; nothing was saved")),
         }
     }
 
@@ -83,7 +83,7 @@ impl EditedCopy {
         }
         let at = self.at.display();
         Failure::Usage(anyhow!(
-            "{why}\nhint: your edit is kept in {at}; when it is right, `gristmill skills add {at}` saves it"
+            "{why}\nhint: your edit is in {at}; once it's fixed, `gristmill skills add {at}` saves it"
         ))
     }
 

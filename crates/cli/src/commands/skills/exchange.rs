@@ -1,4 +1,4 @@
-//! `skills export` and `import`: skills as folders, for others.
+//! `skills export` and `import`: skills as folders, to share.
 
 use std::fs;
 use std::path::Path;
@@ -23,11 +23,11 @@ pub async fn export(place: &Place, folder: &Path, names: &[String]) -> Outcome {
         chosen.extend(view.usable());
     }
     let unwritable =
-        |error: std::io::Error| Failure::Usage(anyhow!("{} cannot be written: {error}", folder.display()));
+        |error: std::io::Error| Failure::Usage(anyhow!("can't write to {}: {error}", folder.display()));
     // All or none: what is there already is not mixed with what is new.
     if let Some(there) = chosen.iter().find(|skill| folder.join(skill.name.as_str()).exists()) {
         let there = folder.join(there.name.as_str());
-        return Err(Failure::Usage(anyhow!("{} is there already; name another folder", there.display())));
+        return Err(Failure::Usage(anyhow!("{} already exists; choose another folder", there.display())));
     }
     for skill in &chosen {
         let target = folder.join(skill.name.as_str());
@@ -38,7 +38,7 @@ pub async fn export(place: &Place, folder: &Path, names: &[String]) -> Outcome {
         println!("{}", target.display());
     }
     if chosen.is_empty() {
-        eprint_lines("there are no skills to export");
+        eprint_lines("No skills to export.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -59,7 +59,7 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
         };
         match saved {
             Ok(saved) if saved.is_unchanged => {
-                println!("{} is so already (version {})", saved.name, saved.version)
+                println!("{} is unchanged (version {})", saved.name, saved.version)
             }
             Ok(saved) => {
                 println!("saved {} version {} ({})", saved.name, saved.version, saved.place.as_str());
@@ -81,7 +81,7 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
 /// The folder itself if it is a skill, else those in it that are.
 fn skill_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     let unreadable =
-        |error: std::io::Error| Failure::Usage(anyhow!("{} cannot be read: {error}", folder.display()));
+        |error: std::io::Error| Failure::Usage(anyhow!("can't read {}: {error}", folder.display()));
     let folder = fs::canonicalize(folder).map_err(unreadable)?;
     let own_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_skill = |path: &Path, name: &str| {
@@ -102,7 +102,7 @@ fn skill_folders(folder: &Path) -> Result<Vec<std::path::PathBuf>, Failure> {
     found.truncate(SKILLS_MAX);
     match found.is_empty() {
         true => Err(Failure::Usage(anyhow!(
-            "{} holds no skill: neither a {SKILL_FILE} nor folders with one",
+            "no skills in {}: expected a {SKILL_FILE}, or folders with one",
             folder.display()
         ))),
         false => Ok(found),

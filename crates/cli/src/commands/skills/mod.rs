@@ -1,4 +1,4 @@
-//! `gristmill skills …`: what was saved for programs to import.
+//! `gristmill skills …`: saved code that programs import.
 
 mod approve;
 mod change;
@@ -18,6 +18,7 @@ use gristmill_gateway::store::Store;
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::data_store;
+use crate::local_time::TimeArguments;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
 
@@ -27,109 +28,113 @@ pub struct SkillsArguments {
     pub command: SkillsCommand,
 
     #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 }
 
 #[derive(Subcommand)]
 pub enum SkillsCommand {
-    /// Show every skill, or those that fit some words
+    /// List skills, or search them
     List {
-        /// What it should do, in words
+        /// Words to search for
         query: Vec<String>,
-        /// Only skills with this tag; may repeat
+        /// Only skills with this tag; repeatable
         #[arg(long, value_name = "TAG")]
         tag: Vec<String>,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one skill: its SKILL.md and its code; the project's as well, if both have one of that name
+    /// Show a skill's SKILL.md and code
     Show {
-        /// Its name
+        /// Skill name
         name: String,
-        /// Only the project's, which may wait for approval
+        /// Only the project's version, even if it isn't approved yet
         #[arg(long, conflicts_with = "version")]
         project: bool,
-        /// An earlier version
+        /// Show an earlier version
         #[arg(long, value_name = "NUMBER")]
         version: Option<i64>,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Save a Python file, or a folder with a skill in it
+    /// Add a skill from a Python file or a folder
     Add {
-        /// A file such as report.py, or a folder
+        /// Python file such as report.py, or a folder
         path: PathBuf,
-        /// Its name, if it is not that of the file or the folder
+        /// Skill name [default: the file's or folder's name]
         #[arg(long)]
         name: Option<String>,
-        /// What it is for; otherwise its docstring says so
+        /// What it does [default: its docstring]
         #[arg(long)]
         description: Option<String>,
-        /// A tag; may repeat
+        /// Add a tag; repeatable
         #[arg(long, value_name = "TAG")]
         tag: Vec<String>,
-        /// A Python file with asserts, which must pass
+        /// Python file with asserts that must pass
         #[arg(long, value_name = "FILE")]
         test: Option<PathBuf>,
-        /// Into the project's .gristmill/skills instead of your own
+        /// Save to the project's .gristmill/skills instead of your own
         #[arg(long)]
         project: bool,
     },
-    /// Edit a skill with $EDITOR; it is checked before it is saved
+    /// Edit a skill in $EDITOR; it's checked before it's saved
     Edit {
-        /// Its name
+        /// Skill name
         name: String,
     },
-    /// Run the tests of one skill, or of all
+    /// Run the tests of one skill, or of all skills
     Test {
-        /// Its name
+        /// Skill name
         name: Option<String>,
     },
-    /// Show the versions of a skill
+    /// Show a skill's versions
     History {
-        /// Its name
+        /// Skill name
         name: String,
-        /// As JSON
+        /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Bring an earlier version back, as a new one
+    /// Restore an earlier version, as a new one
     Rollback {
-        /// Its name
+        /// Skill name
         name: String,
-        /// Which version
+        /// Version to restore
         version: i64,
     },
-    /// Delete a skill; its history is kept
-    Delete {
-        /// Its name
+    /// Remove a skill; its versions are kept
+    #[command(alias = "delete")]
+    Remove {
+        /// Skill name
         name: String,
     },
-    /// Copy skills into a folder, one folder each
+    /// Export skills to a folder
     Export {
-        /// Where to
+        /// Folder to export to
         folder: PathBuf,
-        /// Which; all that can be used if none is named
+        /// Skills to export [default: all]
         names: Vec<String>,
     },
-    /// Save every skill of a folder: one folder each, or one skill alone
+    /// Import skills from a folder
     Import {
-        /// Where from
+        /// Folder with skills, or of one skill
         folder: PathBuf,
-        /// Into the project's .gristmill/skills instead of your own
+        /// Save to the project's .gristmill/skills instead of your own
         #[arg(long)]
         project: bool,
     },
-    /// Say yes to skills of this project, as they are shown
+    /// Review and approve this project's skills
     Approve {
-        /// Which
+        /// Skills to approve
         names: Vec<String>,
-        /// All that wait
+        /// All that need approval
         #[arg(long, conflicts_with = "names")]
         all: bool,
-        /// Do not ask
+        /// Don't ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -151,7 +156,7 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
         SkillsCommand::Show { name, version: None, project, json } => {
             show::show(&place, &name, project, json).await
         }
-        SkillsCommand::History { name, json } => show::history(&place, &name, json).await,
+        SkillsCommand::History { name, json } => show::history(&place, &name, arguments.times, json).await,
         SkillsCommand::Add { path, name, description, tag, test, project } => {
             let new = change::New { path, name, description, tags: tag, test, project };
             change::add(&place, new).await
@@ -159,7 +164,7 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
         SkillsCommand::Edit { name } => edit::edit(&place, &name).await,
         SkillsCommand::Test { name } => change::test(&place, name.as_deref()).await,
         SkillsCommand::Rollback { name, version } => change::rollback(&place, &name, version).await,
-        SkillsCommand::Delete { name } => change::delete(&place, &name).await,
+        SkillsCommand::Remove { name } => change::remove(&place, &name).await,
         SkillsCommand::Approve { names, all, yes } => approve::approve(&place, names, all, yes).await,
         SkillsCommand::Export { folder, names } => exchange::export(&place, &folder, &names).await,
         SkillsCommand::Import { folder, project } => exchange::import(&place, &folder, project).await,
@@ -175,9 +180,9 @@ struct Place {
 /// A failure of skills as one of the command.
 fn failure(error: SkillError) -> Failure {
     match error {
-        SkillError::Unknown { name, nearest } if nearest.is_empty() => Failure::Usage(anyhow!(
-            "there is no skill `{name}`; `gristmill skills list` shows those there are"
-        )),
+        SkillError::Unknown { name, nearest } if nearest.is_empty() => {
+            Failure::Usage(anyhow!("no skill `{name}`; `gristmill skills list` shows your skills"))
+        }
         SkillError::Unchecked(_) => Failure::Internal(anyhow!(error)),
         SkillError::Name(_)
         | SkillError::Files(_)

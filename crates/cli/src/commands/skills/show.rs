@@ -1,17 +1,19 @@
-//! `skills list`, `show` and `history`: what there is.
+//! `skills list`, `show` and `history`.
 
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
 use gristmill_gateway::domain::skills::{SkillFiles, usage_line};
 use gristmill_gateway::domain::{utc_text, visible};
 use gristmill_gateway::skills::{ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
-use gristmill_gateway::upstream::{Refresh, Snapshot};
+use gristmill_gateway::upstream::{Refresh, ServerState, Snapshot};
 use serde_json::{Value, json};
 
 use super::{Outcome, Place, failure};
 use crate::failure::Failure;
+use crate::hints::hint;
+use crate::local_time::{TimeArguments, from_unix_ms};
+use crate::table::{Column, Table};
 use crate::terminal::{Printable, eprint_lines, one_line};
 
 pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> Outcome {
@@ -31,7 +33,10 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
     let snapshot = upstreams.as_ref().map(|upstreams| upstreams.snapshot());
     let lookup = snapshot.as_deref().map(Snapshot::lookup);
     let wanted = ListQuery { query: query.to_owned(), tags, ..ListQuery::default() };
-    let fitting = listed(&view, &wanted, lookup);
+    let unchecked = upstreams.iter().flat_map(|upstreams| upstreams.statuses());
+    let unchecked = unchecked.filter(|status| status.state == ServerState::Starting);
+    let unchecked: Vec<String> = unchecked.map(|status| status.name).collect();
+    let fitting = listed(&view, &wanted, lookup).with_unchecked(unchecked);
     let others: Vec<&Skill> = match query.is_empty() && wanted.tags.is_empty() {
         true => view.all().iter().filter(|skill| skill.standing != Standing::Usable).collect(),
         false => Vec::new(),
@@ -49,35 +54,45 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
         println!("{}", Printable::all(&entry));
     }
     for skill in &others {
-        println!("{} ({}): {}", skill.name, state(skill), Printable::all(&skill.description()));
+        println!("{} ({}): {}", skill.name, state_text(skill), Printable::all(&skill.description()));
     }
     for problem in view.problems() {
         let name = if problem.name.is_empty() { String::new() } else { format!("{}: ", problem.name) };
         eprint_lines(&format!("warning: {name}{}", one_line(&problem.why)));
     }
     if view.all().is_empty() {
-        eprint_lines(
-            "there are no skills\nhint: `gristmill skills add FILE` saves one, and so does save_skill in a program",
-        );
+        eprint_lines("No skills.");
+        hint("`gristmill skills add FILE` adds one; programs add them with save_skill");
     } else if others.iter().any(|skill| skill.standing == Standing::Waiting) {
-        eprint_lines("hint: `gristmill skills approve NAME` shows one that waits, and asks");
+        eprint_lines("note: `gristmill skills approve NAME` shows a skill and asks for your approval");
     } else if fitting.counts().1 == 0 && others.is_empty() {
-        eprint_lines("nothing fits\nhint: `gristmill skills list` shows all");
+        eprint_lines("No matching skills.");
+        hint("`gristmill skills list` shows all");
     }
     let is_filtered = !query.is_empty() || !wanted.tags.is_empty();
     if is_filtered && view.waiting().next().is_some() {
         // Their words are not searched: nobody has said yes to them.
         let names: Vec<&str> = view.waiting().map(|skill| skill.name.as_str()).collect();
-        eprint_lines(&format!("waiting for approval, and not searched: {}", names.join(", ")));
+        eprint_lines(&format!("note: these need approval and are not searched: {}", names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// As `--json` has it.
 fn state(skill: &Skill) -> &'static str {
     match skill.standing {
         Standing::Usable => "usable",
         Standing::Waiting => "waiting for approval",
         Standing::Hidden => "hidden by the project's",
+    }
+}
+
+/// As people read it.
+fn state_text(skill: &Skill) -> &'static str {
+    match skill.standing {
+        Standing::Usable => "usable",
+        Standing::Waiting => "needs approval",
+        Standing::Hidden => "overridden by the project's",
     }
 }
 
@@ -99,7 +114,7 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
     let mut named = view.named(name);
     named.retain(|skill| !only_project || skill.place == SkillPlace::Project);
     if only_project && named.is_empty() && view.find(name).is_some() {
-        return Err(Failure::Usage(anyhow!("the project has no skill `{}`; you have one", one_line(name))));
+        return Err(Failure::Usage(anyhow!("the project has no skill `{}`, but you do", one_line(name))));
     }
     let Some((first, others)) = named.split_first() else {
         return Err(failure(SkillError::Unknown { name: one_line(name), nearest: view.nearest(name) }));
@@ -113,14 +128,14 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
     } else {
         for skill in &named {
             if !others.is_empty() {
-                println!("=== {} ({}, {}) ===\n", skill.name, skill.place.as_str(), state(skill));
+                println!("=== {} ({}, {}) ===\n", skill.name, skill.place.as_str(), state_text(skill));
             }
             print_files(&skill.files);
         }
     }
     if let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) {
         eprint_lines(&format!(
-            "the project's waits: nothing of it can be imported\nhint: `gristmill skills approve {}` says yes to its files as they are shown here",
+            "note: the project's skill isn't approved, so programs can't import it; `gristmill skills approve {}` approves it as shown",
             skill.name
         ));
     }
@@ -156,7 +171,7 @@ pub fn every_character(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
+pub async fn history(place: &Place, name: &str, times: TimeArguments, json: bool) -> Outcome {
     let history = place.skills.history(name).await.map_err(failure)?;
     if json {
         let rows = history.iter().map(|known| {
@@ -165,25 +180,23 @@ pub async fn history(place: &Place, name: &str, json: bool) -> Outcome {
         println!("{:#}", Value::from_iter(rows));
         return Ok(ExitCode::SUCCESS);
     }
+    let mut table = Table::new([Column::right("VERSION"), Column::left("SAVED"), Column::wrapping("HOW")]);
     for known in &history {
         let how = known.how.told(&one_line(&known.saved_by));
-        println!("{:>4}  {}  {how}", known.version, when(known.saved_ms));
+        table.row([known.version.to_string(), times.minute(from_unix_ms(known.saved_ms)), how]);
     }
     if history.is_empty() {
-        eprint_lines("it has no history yet: it waits for approval");
+        eprint_lines("No versions yet: it needs approval.");
+    } else {
+        table.print();
     }
     // A deletion has no files to bring back.
     if let Some(before) = history.iter().skip(1).find(|known| !known.hash.is_empty()) {
-        eprint_lines(&format!(
-            "hint: `gristmill skills rollback {} {}` brings that one back",
-            one_line(name),
-            before.version
-        ));
+        hint(&format!("`gristmill skills rollback {} {}` restores it", one_line(name), before.version));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn when(unix_ms: i64) -> String {
-    let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0));
-    utc_text(SystemTime::UNIX_EPOCH + since)
+    utc_text(from_unix_ms(unix_ms))
 }
