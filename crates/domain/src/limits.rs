@@ -81,6 +81,10 @@ fn nearest_text(nearest: &Option<&'static str>) -> String {
     nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
 
+/// A result above `result_bytes` is stored under a handle instead of being answered, up to this size. To
+/// condense it, the gateway holds it in memory once; what is larger belongs in a file in /workspace.
+pub const LARGE_RESULT_BYTES_MAX: u64 = 64 * MB;
+
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
 

@@ -98,7 +98,7 @@ OTHER_NAMES = {
 }
 # Tools of the gateway that a program cannot call.
 OUTSIDE = {
-    **dict.fromkeys("get_execution_stats get_execution".split(), "call it over MCP, outside of a program"),
+    "get_execution": "call it over MCP, outside of a program",
     **dict.fromkeys("execute_code execute_python".split(), "this is the program already: write the code itself"),
 }
 # What other sandboxes and SDKs call the way to a tool.

@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_domain::{Code, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Core, Purpose};
+use crate::ports::LargeResults;
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
+
+/// A name of a program that is longer is cut: every line of a traceback shows it.
+const FILENAME_CHARS_MAX: usize = 100;
 
 /// A request that may run.
 pub(super) struct Admitted {
     pub engine: EngineId,
     pub code: String,
+    /// What tracebacks call it; empty if nothing was said.
+    pub filename: String,
     /// The context, as JSON.
     pub context: String,
     pub limits: Limits,
@@ -60,8 +66,23 @@ pub(super) async fn admit(
         Purpose::Asked(_) => core.take_place().await?,
         Purpose::Internal(_) => core.take_internal_place().await?,
     };
-    let ExecuteRequest { engine, code, workspace, variables, capabilities, .. } = request;
-    Ok(Admitted { engine, code, context, limits, workspace, variables, capabilities, place })
+    let ExecuteRequest { engine, code, filename, workspace, variables, capabilities, .. } = request;
+    let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
+    Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
+}
+
+/// The name of a program as tracebacks show it: the last part of a path, printable and short. What looks
+/// like a place inside the interpreter is no name.
+fn shown_filename(given: &str) -> Option<String> {
+    let name = given.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| is_shown(*c)).take(FILENAME_CHARS_MAX).collect();
+    let name = name.trim();
+    (!name.is_empty() && !name.starts_with('<')).then(|| name.to_owned())
+}
+
+fn is_shown(c: char) -> bool {
+    // Neither of them shows a quote or a backslash as it is.
+    !c.is_control() && visible(c.encode_utf8(&mut [0; 4])).chars().eq([c]) && !matches!(c, '"' | '\\')
 }
 
 impl Core {
@@ -121,11 +142,13 @@ pub(super) fn worker_limits(
     limits: &Limits,
     bytes_used: u64,
     files_used: u64,
+    large_results: Option<&Arc<dyn LargeResults>>,
 ) -> gristmill_protocol::ProgramLimits {
     gristmill_protocol::ProgramLimits {
         memory_bytes: limits.get(LimitName::Memory),
         cpu_ms: limits.get(LimitName::CpuTime),
         result_bytes: limits.get(LimitName::ResultBytes),
+        large_result_bytes: large_results.map_or(0, |store| store.bytes_max()),
         result_depth: limits.get(LimitName::ResultDepth) as u32,
         open_files: limits.get(LimitName::OpenFiles) as u32,
         file_bytes: limits.get(LimitName::FileBytes),
@@ -133,5 +156,29 @@ pub(super) fn worker_limits(
         workspace_files: limits.get(LimitName::WorkspaceFiles),
         workspace_bytes_used: bytes_used,
         workspace_files_used: files_used,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_shown_by_the_last_part_of_its_path() {
+        let long = "a".repeat(200);
+        for (given, shown) in [
+            ("report.py", Some("report.py")),
+            ("/home/me/jobs/report.py", Some("report.py")),
+            ("../../etc/passwd", Some("passwd")),
+            ("żółw report.py", Some("żółw report.py")),
+            ("a\n\u{1b}[31m\".py", Some("a[31m.py")),
+            ("<stdlib>", None),
+            ("x/", Some("x")),
+            ("", None),
+            ("///", None),
+            (long.as_str(), Some(&long[..FILENAME_CHARS_MAX])),
+        ] {
+            assert_eq!(shown_filename(given).as_deref(), shown, "{given:?}");
+        }
     }
 }

@@ -11,12 +11,14 @@ mod asking;
 mod call_failure;
 mod drive;
 mod ending;
+mod large_result;
 mod outgoing;
 mod prepare;
 mod program_call;
 mod server_starts;
 mod shape;
 mod shared;
+mod standing;
 mod state_call;
 mod token_meter;
 mod tool_call;
@@ -184,8 +186,10 @@ async fn run(
         Ok(ready) => ready,
         Err(refusal) => return refusal.report(asked),
     };
-    let (finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
+    large_result::settle(large, &mut shaped).await;
     if let Some(left) = left {
         variables::settle(core, left, &mut shaped);
     }

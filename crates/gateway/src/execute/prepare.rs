@@ -88,8 +88,14 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         version: PROTOCOL_VERSION,
         engine: admitted.engine,
         code: admitted.code,
+        filename: admitted.filename,
         context: admitted.context,
-        limits: worker_limits(&admitted.limits, used.bytes, used.files),
+        limits: worker_limits(
+            &admitted.limits,
+            used.bytes,
+            used.files,
+            admitted.capabilities.large_results.as_ref(),
+        ),
         mounts,
         stay: lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes),
     };

@@ -17,6 +17,9 @@ const CALL_VALUES_MAX: usize = 1_000_000;
 /// What one parsed value may take in memory beyond its text.
 const VALUE_BYTES: usize = 256;
 
+/// Under which a question about earlier programs is reported.
+const GET_EXECUTION_STATS: &str = "get_execution_stats";
+
 /// Under which the reading of a resource is reported.
 const READ_RESOURCE: &str = "read_resource";
 
@@ -56,6 +59,8 @@ pub(super) enum CallRequest {
     /// To list, save or delete skills.
     Skill(Box<SkillCall>),
     Analysis(Box<AnalysisCall>),
+    /// To be told what earlier programs took and saved.
+    Stats(StatsPayload),
 }
 
 /// Whom a call is for.
@@ -73,7 +78,7 @@ impl Call {
         match &self.request {
             CallRequest::Tool(_) => CallTarget::Tool,
             CallRequest::Resource(_) => CallTarget::Resource,
-            CallRequest::Skill(_) | CallRequest::Analysis(_) => CallTarget::Internal,
+            CallRequest::Skill(_) | CallRequest::Analysis(_) | CallRequest::Stats(_) => CallTarget::Internal,
         }
     }
 
@@ -82,7 +87,7 @@ impl Call {
     pub fn leaves_gateway(&self) -> bool {
         match &self.request {
             CallRequest::Tool(_) | CallRequest::Resource(_) | CallRequest::Skill(_) => true,
-            CallRequest::Analysis(_) => false,
+            CallRequest::Analysis(_) | CallRequest::Stats(_) => false,
         }
     }
 
@@ -92,7 +97,7 @@ impl Call {
             CallRequest::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
             CallRequest::Resource(uri) => uri,
             // No tool of a server: its code is in the program already.
-            CallRequest::Skill(_) => "",
+            CallRequest::Skill(_) | CallRequest::Stats(_) => "",
             CallRequest::Analysis(call) => call.request_text(),
         }
     }
@@ -114,6 +119,18 @@ struct ToolPayload {
 #[serde(deny_unknown_fields)]
 struct ResourcePayload {
     uri: String,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
+/// What the guest writes to ask about earlier programs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatsPayload {
+    #[serde(default)]
+    pub session: Option<String>,
+    #[serde(default)]
+    pub all: bool,
     #[serde(default)]
     line: Option<u64>,
 }
@@ -155,7 +172,13 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
             let ToolPayload { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
             (name, line, CallRequest::Tool(arguments))
         }
-        CallKind::State => return Err(refuse("a request for state reaches no server".to_owned())),
+        CallKind::Stats => {
+            let asked: StatsPayload = serde_json::from_str(payload).map_err(unreadable)?;
+            (GET_EXECUTION_STATS.to_owned(), asked.line, CallRequest::Stats(asked))
+        }
+        CallKind::State | CallKind::Result => {
+            return Err(refuse("this request is answered by the gateway itself".to_owned()));
+        }
     };
     if name.len() > TOOL_NAME_BYTES_MAX {
         return Err(refuse("the tool's name is too long to be one".to_owned()));

@@ -17,6 +17,7 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
+use super::child_end::ChildEnd;
 use super::zygote_link::ZygoteLink;
 use super::{LineError, Shared, Worker, ZygoteLife};
 
@@ -180,8 +181,8 @@ impl Zygote {
                     .map_err(|error| error.to_string())?;
                 tokio::spawn(welcome(worker, kind, Arc::downgrade(shared)));
             }
-            FromZygote::Exited { id, exit } => {
-                self.link.tell_exit(id, exit);
+            FromZygote::Exited { id, exit, used } => {
+                self.link.tell_exit(id, ChildEnd { exit, used });
                 shared.child_exited(id);
             }
             FromZygote::ForkFailed { kind: ChildKind::Programs, .. } => {

@@ -69,7 +69,10 @@ fn anything_but_an_outcome_ends_the_worker() {
     let stage = Stage::sound();
     let output = FromWorker::Output { stream: Stream::Stdout, bytes: b"x".to_vec() };
     let cases = [
-        (script().say(FromWorker::Hello { version: PROTOCOL_VERSION }), "a second hello in an analysis"),
+        (
+            script().say(FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }),
+            "a second hello in an analysis",
+        ),
         (script().say(output), "printed output in an analysis"),
         (script().say(tool_call(1, "echo", &json!({}))), "a call in an analysis"),
         (script().cancel(1), "a call in an analysis"),
@@ -142,7 +145,7 @@ fn a_fork_that_fails_is_told_to_whoever_asked() {
 
 fn a_child_that_does_not_greet_is_told_to_whoever_asked() {
     let greetings = [
-        (Step::Say(vec![FromWorker::Hello { version: 0 }]), "another protocol version"),
+        (Step::Say(vec![FromWorker::Hello { version: 0, cpu_us: 0 }]), "another protocol version"),
         (Step::Say(vec![done(&json!(1))]), "no hello"),
         (Step::Exit(0), "the worker ended"),
         (Step::Bytes(vec![0; 4]), "a frame of no bytes"),

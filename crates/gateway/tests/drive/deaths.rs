@@ -39,7 +39,7 @@ fn every_signal_has_its_code() {
     lost(&stage, &dies(Signal::KILL), "ended from outside (signal 9)");
     lost(&stage, &dies(Signal::TERM), "ended from outside (signal 15)");
     for signal in [Signal::PROF, Signal::XCPU] {
-        stage.fails(&dies(signal), Code::CpuTime, "limit", "cpu_time");
+        stage.fails(&dies(signal), Code::CpuTime, "limit", "of CPU time");
     }
     let not_on_its_list = "a system call that is not on its list";
     stage.fails(&dies(Signal::SYS), Code::WorkerMisbehaved, "worker_misbehaved", not_on_its_list);

@@ -63,7 +63,7 @@ fn text_that_is_not_utf_8_ends_the_worker() {
 
 fn a_second_hello_ends_the_worker() {
     let stage = Stage::sound();
-    let again = script().say(FromWorker::Hello { version: PROTOCOL_VERSION }).done(&json!(1));
+    let again = script().say(FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }).done(&json!(1));
     misbehaves(&stage, &again, "a second hello");
     stage.ends();
 }

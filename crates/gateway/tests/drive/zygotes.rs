@@ -3,7 +3,8 @@
 use gristmill_gateway::domain::{Code, Level, Limits};
 use gristmill_gateway::required_walls;
 use gristmill_protocol::{
-    ChildExit, ChildKind, FRAME_BYTES_MAX, FromZygote, PROTOCOL_VERSION, Wall, WallState, WallStatus,
+    ChildExit, ChildKind, FRAME_BYTES_MAX, FromZygote, PROTOCOL_VERSION, ProcessUse, Wall, WallState,
+    WallStatus,
 };
 use gristmill_testkit::processes::eventually;
 use gristmill_testkit::scripted_worker::{
@@ -136,7 +137,7 @@ fn a_child_without_a_usable_socket_costs_the_zygote() {
 }
 
 fn descriptors_that_belong_to_no_message_are_closed() {
-    let message = FromZygote::Exited { id: 77, exit: ChildExit::Code(0) };
+    let message = FromZygote::Exited { id: 77, exit: ChildExit::Code(0), used: ProcessUse::default() };
     let smuggle = ZygoteStep::Smuggle { message, file: "smuggled".to_owned(), copies: 8 };
     let mut opening = vec![smuggle; 50];
     opening.push(ready(all_walls()));
@@ -147,7 +148,7 @@ fn descriptors_that_belong_to_no_message_are_closed() {
 }
 
 fn exited(id: u64) -> ZygoteStep {
-    ZygoteStep::Say(FromZygote::Exited { id, exit: ChildExit::Code(0) })
+    ZygoteStep::Say(FromZygote::Exited { id, exit: ChildExit::Code(0), used: ProcessUse::default() })
 }
 
 fn ends_of_children_that_were_never_forked_are_ignored() {

@@ -92,6 +92,7 @@ pub fn trusted_program(engine: EngineId, code: &str) -> Program {
         version: gristmill_protocol::PROTOCOL_VERSION,
         engine,
         code: code.to_owned(),
+        filename: String::new(),
         context: "{}".to_owned(),
         limits: ProgramLimits::TRUSTED,
         mounts: Vec::new(),
