@@ -108,7 +108,7 @@ fn wrong_usage_says_what_to_do() {
         (vec!["run", "--limit", "tool_cals=3", "-c", "1"], "did you mean `tool_calls`?"),
         (vec!["run", "--limit", "tool_calls", "-c", "1"], "must be NAME=VALUE"),
         (vec!["run", "--context", "novalue", "-c", "1"], "must be NAME=VALUE"),
-        (vec!["run", "--level", "paranoid", "-c", "1"], "development, production and hardened"),
+        (vec!["run", "--level", "paranoid", "-c", "1"], "development, production or hardened"),
         (vec!["run", "--workspace", "/nowhere/at/all", "-c", "1"], "cannot be made"),
         (vec!["run", "--context", "class=1", "-c", "1"], "is a Python keyword"),
         (vec!["run", "--context-json", "/nowhere.json", "-c", "1"], "/nowhere.json cannot be opened"),

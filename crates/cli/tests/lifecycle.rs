@@ -252,14 +252,14 @@ fn a_program_that_ignores_everything_dies_on_time() {
 #[test]
 fn a_killed_program_reports_what_it_used() {
     let mut limits = patient();
-    limits.set(LimitName::WallTime, 1000).unwrap();
+    limits.set(LimitName::WallTime, 3000).unwrap();
     let world = world().limits(limits).start();
     let report = world.run(
         "kept = bytearray(200 << 20)\nfor at in range(0, len(kept), 4096): kept[at] = 1\nwhile True: pass",
     );
     assert_eq!(code_of(&report), Some(Code::WallTime));
     let (cpu_ms, memory_bytes) = (report.cpu_time_ms, report.memory_peak_bytes);
-    assert!((100.0..2_000.0).contains(&cpu_ms), "{cpu_ms} ms of CPU");
+    assert!((20.0..4_000.0).contains(&cpu_ms), "{cpu_ms} ms of CPU");
     assert!((200 << 20..1 << 30).contains(&memory_bytes), "{memory_bytes} bytes");
     // One that sleeps uses none, though its process was warmed up before.
     let report = world.run("import time\ntime.sleep(60)");

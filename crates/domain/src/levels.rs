@@ -20,7 +20,7 @@ pub enum Level {
 
 /// There is no such level.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is not a level; there are development, production and hardened")]
+#[error("`{0}` isn't a level; use development, production or hardened")]
 pub struct UnknownLevel(String);
 
 impl Level {

@@ -110,7 +110,7 @@ impl Ready {
 }
 
 fn unwritten(error: io::Error) -> Problem {
-    Problem { step: None, message: format!("the output cannot be written: {error}"), hint: None, field: None }
+    Problem { step: None, message: format!("can't write the output: {error}"), hint: None, field: None }
 }
 
 /// What a panic says.

@@ -42,7 +42,7 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Ok(ToZygote::Hello { version: PROTOCOL_VERSION, engine, required }) => (engine, required),
         Ok(ToZygote::Hello { version, .. }) => {
             return Err(format!(
-                "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both are of one version"
+                "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both have the same version"
             ));
         }
         Ok(ToZygote::Fork | ToZygote::ForkAnalysis | ToZygote::Kill { .. }) => {

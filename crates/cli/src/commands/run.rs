@@ -355,7 +355,7 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
         write!(stderr, "{}", shown(&text, terminal))?;
     } else {
         for hit in &report.limits_hit {
-            writeln!(stderr, "note: a limit was reached and the program went on: {}", hit.message)?;
+            writeln!(stderr, "note: the program hit a limit and went on: {}", hit.message)?;
         }
     }
     for note in report.notes.iter().chain(&report.large_result_note()) {

@@ -259,7 +259,7 @@ fn limits_and_the_level_are_read() {
     let said = said(&super::document("gristmill.toml", "level = 'high'\nlimits = { wal_time = 2 }\n"));
     assert_eq!(
         said[0],
-        "Error gristmill.toml:1: `level` `high` is not a level; there are development, production and hardened"
+        "Error gristmill.toml:1: `level` `high` isn't a level; use development, production or hardened"
     );
     assert!(said[1].contains("`limits.wal_time` unknown key (did you mean `wall_time`?)"), "{}", said[1]);
 }

@@ -191,7 +191,7 @@ fn output_of(report: &Report) -> String {
 /// What is worth knowing beside the result.
 fn notes_of(report: &Report, is_silent: bool) -> Vec<String> {
     let hits = report.limits_hit.iter().filter(|_| report.error.is_none());
-    let hits = hits.map(|hit| format!("a limit was reached and the program went on: {}", hit.message));
+    let hits = hits.map(|hit| format!("the program hit a limit and went on: {}", hit.message));
     let mut notes: Vec<String> = hits.collect();
     notes.extend(report.variables.as_ref().and_then(VariablesReport::note));
     notes.extend(report.notes.iter().cloned());

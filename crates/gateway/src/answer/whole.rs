@@ -178,16 +178,16 @@ impl Whole {
                 format!("Whole {what} ({size}{left_out}): {}", line_of_code(stored))
             }
             Place::Nowhere if self.is_short => {
-                format!("The {what} ({size}) is cut and not kept: return less.")
+                format!("The {what} ({size}) is cut and not stored: return less.")
             }
             Place::Refused(error) if self.is_short => {
-                format!("The {what} ({size}) is cut and not kept: {}.", short_reason(error))
+                format!("The {what} ({size}) is cut and not stored: {}.", short_reason(error))
             }
             Place::Nowhere => format!(
-                "The {what} ({size}) is not shown whole and is not kept: return less, or write it to a file in /workspace."
+                "The {what} ({size}) is condensed and not stored: return less, or write it to a file in /workspace."
             ),
             Place::Refused(error) => {
-                format!("The {what} ({size}) is not shown whole and could not be kept: {}", reason(error))
+                format!("The {what} ({size}) is condensed and couldn't be stored: {}", reason(error))
             }
         }
     }
@@ -221,7 +221,7 @@ fn reason(error: &ResultsError) -> String {
         | ResultsError::Busy
         | ResultsError::Damaged { .. } => error.to_string(),
         ResultsError::Folder { .. } | ResultsError::Store(_) => {
-            "the gateway's disk does not take it; return less of it".to_owned()
+            "the gateway can't write to its disk; return less".to_owned()
         }
     }
 }
@@ -234,7 +234,7 @@ fn short_reason(error: &ResultsError) -> String {
         }
         ResultsError::Busy => "the store is busy".to_owned(),
         ResultsError::Folder { .. } | ResultsError::Store(_) | ResultsError::Damaged { .. } => {
-            "the disk does not take it".to_owned()
+            "the disk can't be written".to_owned()
         }
     }
 }

@@ -40,18 +40,18 @@ pub(super) async fn admit(
         return Err(Refusal::new(
             Code::BadRequest,
             format!("this gateway runs at level {}, not {}", core.limits.level(), limits.level()),
-            "start a gateway of that level: its workers stand behind other walls",
+            "start a gateway at that level: its workers run behind other sandbox layers",
         ));
     }
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
             Code::BadRequest,
-            format!("the program is {} bytes long; at most {CODE_BYTES_MAX} are taken", request.code.len()),
-            "pass data through the context or a file in the workspace instead of the program's text",
+            format!("the program is {} bytes long; the most is {CODE_BYTES_MAX}", request.code.len()),
+            "pass data in the context or in a workspace file, not in the program's text",
         ));
     }
     let context = serde_json::to_string(&request.context).map_err(|error| {
-        Refusal::new(Code::BadRequest, format!("the context is not JSON: {error}"), "pass plain values")
+        Refusal::new(Code::BadRequest, format!("the context isn't JSON: {error}"), "pass plain values")
     })?;
     let caps =
         JsonCaps { bytes_max: CONTEXT_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: CONTEXT_BYTES_MAX };
@@ -93,7 +93,7 @@ impl Core {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) | Err(_) => Err(Refusal::new(
                 Code::Busy,
-                "other skills are being checked, and none was done in time",
+                "other skills are being checked, and none finished in time",
                 "try again in a moment",
             )),
         }
@@ -112,7 +112,7 @@ impl Core {
         let _leave = Leave(&self.queued);
         if ahead >= self.queue.queued_executions {
             return Err(busy(format!(
-                "{} programs are running and {ahead} are waiting, which is as many as may",
+                "{} programs are running and {ahead} are waiting, which is the most there can be",
                 self.queue.concurrent_executions
             )));
         }
@@ -121,7 +121,7 @@ impl Core {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) => Err(busy("the gateway is closing".to_owned())),
             Err(_) => Err(busy(format!(
-                "{} programs are running, and none ended within {} s",
+                "{} programs are running, and none finished within {} s",
                 self.queue.concurrent_executions,
                 self.queue.timeout.as_secs()
             ))),

@@ -217,13 +217,13 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal>
     let worker = core.pool.checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
-            format!("no worker can be started: {error}"),
-            "run `gristmill doctor` to see what this machine lacks",
+            format!("can't start a worker: {error}"),
+            "run `gristmill doctor` to see what's missing",
         ),
         CheckoutError::TimedOut(_) => Refusal::new(
             Code::WorkerUnavailable,
             error.to_string(),
-            "try again; `gristmill doctor` shows what the workers are doing",
+            "try again; `gristmill doctor` shows the state of the workers",
         ),
     })?;
     Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })

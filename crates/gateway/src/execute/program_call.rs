@@ -148,13 +148,13 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
     };
     let values =
         caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
-    let unreadable = |error: serde_json::Error| refuse(format!("the call cannot be read: {error}"));
+    let unreadable = |error: serde_json::Error| refuse(format!("can't read the call: {error}"));
     let (name, line, request) = match kind {
         CallKind::Search => {
             let read = serde_json::from_str(payload);
             return read
                 .map(ProgramRequest::Search)
-                .map_err(|error| refuse(format!("the search cannot be read: {error}")));
+                .map_err(|error| refuse(format!("can't read the search: {error}")));
         }
         CallKind::Resource => {
             let ResourcePayload { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
@@ -181,7 +181,7 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
         }
     };
     if name.len() > TOOL_NAME_BYTES_MAX {
-        return Err(refuse("the tool's name is too long to be one".to_owned()));
+        return Err(refuse("the tool's name is too long".to_owned()));
     }
     Ok(ProgramRequest::Call(Call {
         id,
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn forged_calls_are_answered_with_a_reason() {
-        assert!(refused(CallKind::Tool, "not json").contains("cannot be read"));
+        assert!(refused(CallKind::Tool, "not json").contains("can't read the call"));
         assert!(refused(CallKind::Tool, r#"{"name":"x","as":"root"}"#).contains("unknown field `as`"));
         assert!(refused(CallKind::Tool, &"[".repeat(100_000)).contains("nested deeper"));
         let echoed = refused(CallKind::Tool, &format!(r#"{{"{}":1}}"#, "x".repeat(1_000_000)));

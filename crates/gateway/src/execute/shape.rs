@@ -27,7 +27,7 @@ const LARGE_RESULT_ADVICE: &str = "write it to a file in /workspace, and return 
 
 /// Printed bytes cannot be had back from a text.
 const NOT_TEXT_NOTE: &str =
-    "what was printed and is not UTF-8 shows as U+FFFD; write bytes to a file in /workspace";
+    "printed bytes that aren't UTF-8 show as U+FFFD; write bytes to a file in /workspace";
 
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
@@ -150,16 +150,16 @@ fn verdict_of(ending: Ending, standing: &Standing, limits: &Limits, stats: &RunS
         Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
         Ending::Done(Outcome::Refused(why)) => ours(
             Code::WorkerUnavailable,
-            format!("the worker refused to begin: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
-            "run `gristmill doctor` to see what this machine lacks",
+            format!("the worker refused to start: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
+            "run `gristmill doctor` to see what's missing",
         ),
         Ending::Limit(LimitName::WallTime) => from_time_out(standing, limits),
         Ending::Limit(name) => from_limit(name, limits),
-        Ending::Cancelled => failed(Code::Cancelled, "cancelled by the caller".to_owned(), None),
+        Ending::Cancelled => failed(Code::Cancelled, "canceled by the caller".to_owned(), None),
         Ending::Lost(exit) => from_exit(exit, limits),
         Ending::Misbehaved(how) => ours(
             Code::WorkerMisbehaved,
-            format!("the worker was ended because it broke the protocol: {how}"),
+            format!("the worker was killed for breaking the protocol: {how}"),
             "if the program did nothing unusual, please report this",
         ),
     }
@@ -170,8 +170,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
     let measured = caps.check(told.as_bytes());
     if measured == Err(JsonCapError::ReservedKey) {
-        let message = "the result, or an error, has a key that begins with `$serde_json::private::`";
-        return failed(Code::Exception, message.to_owned(), Some("give the key another name"));
+        let message = "the result or an error has a key that starts with `$serde_json::private::`";
+        return failed(Code::Exception, message.to_owned(), Some("rename the key"));
     }
     let told: OutcomePayload<'_> = match measured
         .map_err(|error| error.to_string())
@@ -179,8 +179,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
     {
         Ok(told) => told,
         Err(error) => {
-            let message = format!("the interpreter's last words cannot be read: {error}");
-            let hint = "the program seems to have damaged the interpreter it runs in";
+            let message = format!("can't read what the interpreter reported: {error}");
+            let hint = "the program seems to have damaged its interpreter";
             return damaged(failed(Code::EngineCrash, message, Some(hint)));
         }
     };
@@ -193,7 +193,7 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         (true, _) => None,
         (false, Some(error)) => Some(error),
         (false, None) => {
-            let message = "the interpreter failed without a reason".to_owned();
+            let message = "the interpreter failed without saying why".to_owned();
             return damaged(failed(Code::EngineCrash, message, None));
         }
     };
@@ -255,7 +255,7 @@ fn read_result(text: &RawValue, limits: &Limits) -> Result<Value, LimitName> {
 fn read_notes(text: &RawValue) -> Vec<String> {
     // Far more text than the notes that are kept: not worth reading.
     if text.get().len() > 1024 * 1024 {
-        return vec!["the notes were too long to be read".to_owned()];
+        return vec!["the notes were too long to read".to_owned()];
     }
     let notes: Vec<String> = serde_json::from_str(text.get()).unwrap_or_default();
     notes.iter().take(NOTES_MAX).map(|note| cut(note, NOTE_CHARS_MAX)).collect()
@@ -264,7 +264,7 @@ fn read_notes(text: &RawValue) -> Vec<String> {
 fn from_trap(trap: &Trap) -> Verdict {
     let (message, hint) = match trap.kind {
         TrapKind::StackOverflow => (
-            "the interpreter's stack ran out: the program, or something it called, recursed too deep"
+            "the interpreter's stack overflowed: the program, or something it called, recursed too deep"
                 .to_owned(),
             "use a loop or an explicit stack, and leave sys.setrecursionlimit alone",
         ),
@@ -334,23 +334,23 @@ fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
         Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(LimitName::CpuTime, limits),
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
             Code::WorkerMisbehaved,
-            "the worker made a system call that is not on its list, and was ended by the kernel".to_owned(),
+            "the kernel killed the worker for a system call that isn't on its list".to_owned(),
             "if the program did nothing unusual, please report this",
         ),
         Some(ChildExit::Signal(signal)) => ours(
             Code::WorkerLost,
-            format!("the worker was ended from outside (signal {signal})"),
-            "if the machine ran out of memory, lower `memory` or `concurrent_executions`; tools that were called are listed",
+            format!("the worker was killed from outside (signal {signal})"),
+            "if the machine ran out of memory, lower `memory` or `concurrent_executions`; check the calls that were made before you run it again",
         ),
         Some(ChildExit::Code(code)) => ours(
             Code::WorkerLost,
-            format!("the worker ended by itself with code {code}"),
-            "please report this; tools that were called are listed",
+            format!("the worker exited with code {code}"),
+            "please report this; check the calls that were made before you run it again",
         ),
         None => ours(
             Code::WorkerLost,
-            "the worker was lost together with its zygote".to_owned(),
-            "run the program again; tools that were called are listed, so that nothing is done twice",
+            "the worker was lost along with its zygote".to_owned(),
+            "run the program again; check the calls that were made first, so that nothing is done twice",
         ),
     }
 }

@@ -133,7 +133,7 @@ async fn ask(
                 let call = ToolCall { name: name.to_owned(), arguments, progress, asker, watcher };
                 tools.call(caller, call).await.map_err(|error| unless_a_skill(error, &skills.offer()))
             }
-            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments aren't an object: {error}"))),
         },
     };
     outcome.map_err(CallFailure::Tool)
@@ -167,7 +167,7 @@ fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
     };
     match meant {
         Some((skill, usage)) => ToolFailure::BadArguments(format!(
-            "{skill} is a skill, which is imported and not called as a tool: {usage}"
+            "{skill} is a skill: import it instead of calling it as a tool: {usage}"
         )),
         None => error,
     }

@@ -76,8 +76,8 @@ impl VariablesReport {
     pub fn note(&self) -> Option<String> {
         let lost = self.lost.as_ref()?;
         Some(match self.found {
-            true => format!("the session's variables are gone: {lost}; the next program begins with none"),
-            false => format!("the session's variables were gone: {lost}; this program began with none"),
+            true => format!("the session's variables are gone: {lost}; the next program starts without them"),
+            false => format!("the session's variables were gone: {lost}; this program started without them"),
         })
     }
 }
@@ -160,7 +160,7 @@ pub struct LimitHit {
 impl ToolCalled {
     /// What stands in the list until the answer comes.
     pub(crate) fn unanswered(name: &str, line: Option<u64>, argument_bytes: u64) -> Self {
-        let error = "no answer before the program ended or gave up; it may have been carried out";
+        let error = "no answer before the program ended or gave up; the call may have been carried out";
         Self {
             name: name.to_owned(),
             line,

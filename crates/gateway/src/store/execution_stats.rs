@@ -97,10 +97,7 @@ impl Stats {
             utc_text(since),
             told.join(", ")
         )];
-        lines.push(format!(
-            "time: {:.1} ms on average, 95 of 100 within {:.1} ms",
-            self.average_ms, self.p95_ms
-        ));
+        lines.push(format!("time: {:.1} ms on average, p95 {:.1} ms", self.average_ms, self.p95_ms));
         lines.extend(self.token_lines());
         lines.push(format!("tool calls: {}, {} failed", self.calls, self.calls_failed));
         for tool in &self.tools {
@@ -254,7 +251,7 @@ mod tests {
             stats(direct).lines(),
             [
                 "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
-                "time: 0.0 ms on average, 95 of 100 within 0.0 ms",
+                "time: 0.0 ms on average, p95 0.0 ms",
                 "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read",
                 "programs with calls: 8, took 40 tokens more than the same calls, made directly; direct calls would have been cheaper for 6 of them, by 300 tokens together",
                 "programs without calls: 2, took 60 tokens; there is nothing to compare them with",

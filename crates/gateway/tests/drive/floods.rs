@@ -109,7 +109,7 @@ fn a_worker_that_dies_with_its_answers_unread_is_lost_at_once() {
     eventually("as many answers as may wait", || (answered.load(Ordering::SeqCst) >= full).then_some(()));
     stage.let_go_on("go");
     let report = stage.world().block_on(execution.finish());
-    check_failure(&report, Code::WorkerLost, "worker_lost", "ended by itself with code 3");
+    check_failure(&report, Code::WorkerLost, "worker_lost", "exited with code 3");
     assert!(report.execution_time_ms < 50_000.0, "{}", report.execution_time_ms);
     stage.works_and_ends();
 }

@@ -71,7 +71,7 @@ fn a_second_hello_ends_the_worker() {
 fn half_a_frame_and_then_death_is_a_lost_worker() {
     let stage = Stage::sound();
     let script = script().print("so far").frame_of(100, &[1, 0, 96]).step(Step::Exit(0));
-    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "ended by itself with code 0");
+    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "exited with code 0");
     assert_eq!(report.stdout, "so far");
     stage.works_and_ends();
 }

@@ -73,7 +73,7 @@ fn words_while_idle_end_the_interpreter() {
     stage.let_go_on("go");
     is_let_go(&stage);
     let report = run_in(&stage, "s", &script().say(done()));
-    let why = "the interpreter broke the protocol while it was idle, and was ended";
+    let why = "the interpreter broke the protocol while idle and was killed";
     assert_eq!(report.variables, variables(false, true, Some(why)));
     stage.world().gateway().forget_variables("s", "the test is over");
     stage.works_and_ends();

@@ -60,10 +60,10 @@ fn a_zygote_that_never_becomes_ready_is_waited_for_and_no_longer() {
 fn a_zygote_that_cannot_start_says_why() {
     let failed = FromZygote::Failed { message: "this machine has no such wall".to_owned() };
     let failed = vec![ZygoteStep::Say(failed), ZygoteStep::Exit(1)];
-    fails_to_start(failed, "no worker can be started: this machine has no such wall");
+    fails_to_start(failed, "can't start a worker: this machine has no such wall");
     let panics = vec![ZygoteStep::Print("thread panicked at engine.rs".into()), ZygoteStep::Exit(101)];
     fails_to_start(panics, "(thread panicked at engine.rs)");
-    fails_to_start(vec![ZygoteStep::Signal(9)], "the zygote was lost");
+    fails_to_start(vec![ZygoteStep::Signal(9)], "the zygote died");
 }
 
 fn foreign_words_of_a_zygote_are_cut() {

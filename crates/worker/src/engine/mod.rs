@@ -73,7 +73,7 @@ pub struct EngineUse {
 
 /// There is no interpreter; no program ran.
 #[derive(Debug, thiserror::Error)]
-#[error("the {} engine does not start: {reason}", .engine.language())]
+#[error("can't start the {} engine: {reason}", .engine.language())]
 pub struct EngineError {
     pub engine: EngineId,
     pub reason: String,
