@@ -16,8 +16,17 @@ class WitWorld(wit_world.WitWorld):
     def ready(self) -> None:
         program.ready()
 
-    def run(self, code: str, context: str, result_bytes: int, result_depth: int, keep: bool) -> str:
-        return program.run(code, context, result_bytes, result_depth, keep)
+    def run(
+        self,
+        code: str,
+        filename: str,
+        context: str,
+        result_bytes: int,
+        large_result_bytes: int,
+        result_depth: int,
+        keep: bool,
+    ) -> str:
+        return program.run(code, context, result_bytes, result_depth, keep, filename, large_result_bytes)
 
 
 image.settle()

@@ -59,11 +59,11 @@ fn mistakes_say_what_is_allowed() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}\n{}", ran.stderr);
         assert!(ran.stderr.contains(says), "{arguments:?}\n{}", ran.stderr);
     };
-    check(&["token", "new", "a"], "there is a token `a` already; revoke it first, or take another name");
+    check(&["token", "new", "a"], "a token named `a` already exists; revoke it first, or pick another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 of a-z, 0-9");
-    check(&["token", "new", "b", "--scope", "root"], "there are execute, search and admin");
+    check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search and admin");
     check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");
-    check(&["token", "remove", "b"], "there is no token `b`; there are a");
+    check(&["token", "remove", "b"], "no token is named `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();
     check(&["token", "list"], "move it away and issue the tokens again");
 }

@@ -63,10 +63,33 @@ fn a_program_comes_from_a_file_or_from_standard_input() {
 }
 
 #[test]
+fn a_traceback_shows_the_name_of_the_script_and_its_message_once() {
+    let folder = TestFolder::new("named-scripts");
+    let script = folder.path().join("report.py");
+    std::fs::write(&script, "def half(n):\n    return n / 0\nhalf(2)\n").unwrap();
+    let stderr = check(&["run", script.to_str().unwrap()], 1, "");
+    assert!(
+        stderr.contains("File \"report.py\", line 3\n")
+            && stderr.contains("File \"report.py\", line 2, in half"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.matches("division by zero").count(), 1, "{stderr}");
+}
+
+#[test]
+fn a_missing_file_leads_to_the_workspace_flag() {
+    let stderr = check(&["run", "-c", "open('sales.csv')"], 1, "");
+    assert!(stderr.contains("add `--workspace .`"), "{stderr}");
+    let folder = TestFolder::new("missing-file");
+    let stderr =
+        check(&["run", "--workspace", folder.path().to_str().unwrap(), "-c", "open('sales.csv')"], 1, "");
+    assert!(!stderr.contains("--workspace"), "{stderr}");
+}
+
+#[test]
 fn exit_codes_are_as_documented() {
     let stderr = check(&["run", "-c", "1 / 0"], 1, "");
-    assert!(stderr.contains("error[GM-1102]: division by zero"), "{stderr}");
-    assert!(stderr.contains("line 1"), "{stderr}");
+    assert!(stderr.ends_with("ZeroDivisionError: division by zero\nerror[GM-1102], line 1\n"), "{stderr}");
     check(&["run", "-c", "import sys; sys.exit(3)"], 1, "");
     let stderr = check(&["run", "--timeout", "1s", "-c", "while True: pass"], 3, "");
     assert!(stderr.contains("error[GM-1201]") && stderr.contains("hint:"), "{stderr}");
@@ -85,7 +108,7 @@ fn wrong_usage_says_what_to_do() {
         (vec!["run", "--limit", "tool_cals=3", "-c", "1"], "did you mean `tool_calls`?"),
         (vec!["run", "--limit", "tool_calls", "-c", "1"], "must be NAME=VALUE"),
         (vec!["run", "--context", "novalue", "-c", "1"], "must be NAME=VALUE"),
-        (vec!["run", "--level", "paranoid", "-c", "1"], "development, production and hardened"),
+        (vec!["run", "--level", "paranoid", "-c", "1"], "development, production or hardened"),
         (vec!["run", "--workspace", "/nowhere/at/all", "-c", "1"], "cannot be made"),
         (vec!["run", "--context", "class=1", "-c", "1"], "is a Python keyword"),
         (vec!["run", "--context-json", "/nowhere.json", "-c", "1"], "/nowhere.json cannot be opened"),

@@ -309,7 +309,10 @@ fn a_session_without_room_says_what_is_not_kept() {
     assert!(ended(&world, &write()).session.is_some());
     let full = ended(&world, &write());
     assert_eq!((full.session.clone(), full.result.clone()), (None, Some(json!(1))), "it ran all the same");
-    assert!(full.notes.iter().any(|note| note.contains("is not kept: there are 1 sessions")), "{full:?}");
+    assert!(
+        full.notes.iter().any(|note| note.contains("isn't kept: no room for another session")),
+        "{full:?}"
+    );
 }
 
 #[test]

@@ -250,6 +250,24 @@ fn a_program_that_ignores_everything_dies_on_time() {
 }
 
 #[test]
+fn a_killed_program_reports_what_it_used() {
+    let mut limits = patient();
+    limits.set(LimitName::WallTime, 3000).unwrap();
+    let world = world().limits(limits).start();
+    let report = world.run(
+        "kept = bytearray(200 << 20)\nfor at in range(0, len(kept), 4096): kept[at] = 1\nwhile True: pass",
+    );
+    assert_eq!(code_of(&report), Some(Code::WallTime));
+    let (cpu_ms, memory_bytes) = (report.cpu_time_ms, report.memory_peak_bytes);
+    assert!((20.0..4_000.0).contains(&cpu_ms), "{cpu_ms} ms of CPU");
+    assert!((200 << 20..1 << 30).contains(&memory_bytes), "{memory_bytes} bytes");
+    // One that sleeps uses none, though its process was warmed up before.
+    let report = world.run("import time\ntime.sleep(60)");
+    assert_eq!(code_of(&report), Some(Code::WallTime));
+    assert!(report.cpu_time_ms < 100.0 && report.memory_peak_bytes > 0, "{report:?}");
+}
+
+#[test]
 fn cpu_time_is_a_limit_of_its_own() {
     let mut limits = patient();
     limits.set(LimitName::CpuTime, 200).unwrap();
@@ -351,6 +369,9 @@ fn the_end_of_a_program_cancels_its_calls_and_lists_them() {
     let world = world().limits(limits).tools(gated_tools(&gate)).start();
     let report = world.run("await callMCPTool('gate')");
     assert_eq!(code_of(&report), Some(Code::WallTime));
+    let error = report.error.as_ref().unwrap();
+    assert!(error.message.starts_with("timed out after 1 s; it had been waiting "), "{}", error.message);
+    assert!(error.message.ends_with(" for `gate` (line 1)") && error.line == Some(1), "{}", error.message);
     assert!(gate.given_up.load(Ordering::SeqCst));
     let called = &report.tools_called[0];
     assert_eq!((called.name.as_str(), called.line, called.ok), ("gate", Some(1), false));

@@ -201,7 +201,7 @@ fn a_result_is_listed_shown_taken_out_and_removed() {
     assert_eq!((shown.stdout.as_str(), shown.stderr.as_str()), ("row 4999\n", ""));
     let shown = home.run(&["results", "show", handle, "--path", "rows", "--limit", "2"]);
     assert_eq!(parsed(&shown.stdout), json!([{"name": "row 0", "at": 0}, {"name": "row 1", "at": 1}]));
-    assert!(shown.stderr.contains("items 0 to 1 of 5,000; go on with offset 2"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("items 0 to 1 of 5,000; continue with offset 2"), "{}", shown.stderr);
     let small = home.ok(&["results", "show", handle, "--max-tokens", "100"]);
     assert!(small.len() < 1_000, "{small}");
     let wrong = home.run(&["results", "show", handle, "--path", "row"]);
@@ -221,4 +221,69 @@ fn a_result_is_listed_shown_taken_out_and_removed() {
     }
     let doctor = home.run(&["doctor", "--no-servers"]);
     assert!(doctor.stdout.contains("1 stored result (3 bytes)"), "{}", doctor.stdout);
+}
+
+/// About 12 MB, and the handle that `run` tells.
+const LARGE: &str =
+    "result = {'rows': [{'id': n, 'name': 'row ' + 'x' * 40} for n in range(160_000)], 'count': 160_000}";
+
+fn large_value() -> Value {
+    let rows: Vec<Value> =
+        (0..160_000).map(|n| json!({"id": n, "name": format!("row {}", "x".repeat(40))})).collect();
+    json!({"rows": rows, "count": 160_000})
+}
+
+#[test]
+fn a_result_too_large_for_a_report_is_stored_whole() {
+    let home = Home::new(gristmill(), "results-large");
+    let report = parsed(&home.ok(&["run", "--no-servers", "--timeout", "60s", "--json", "-c", LARGE]));
+    assert_eq!(report["success"], json!(true), "{report}");
+    assert_eq!(report["result"]["count"], json!(160_000), "what fits is shown: {}", report["result"]);
+    let large = &report["large_result"];
+    let handle = large["handle"].as_str().expect("a handle");
+    assert_eq!(large["path"], json!(format!("/results/{handle}.json")));
+    assert_eq!(parsed(&home.ok(&["results", "get", handle])), large_value());
+    let read = format!(
+        "import json\nvalue = json.load(open('/results/{handle}.json'))\n[len(value['rows']), value['rows'][-1]['id']]"
+    );
+    assert_eq!(run(&home, &read), json!([160_000, 159_999]));
+
+    let said = home.run(&["run", "--no-servers", "--timeout", "60s", "-c", LARGE]);
+    assert!(said.stdout.len() < 20_000 && said.stdout.contains("160000"), "{}", said.stdout);
+    assert!(
+        said.stderr.contains(&format!("`gristmill results get {handle}`")),
+        "the same value: {}",
+        said.stderr
+    );
+}
+
+#[test]
+fn a_large_text_is_stored_as_text() {
+    let home = Home::new(gristmill(), "results-large-text");
+    let code = "result = 'żółw\\n' * 1_000_000";
+    let report = parsed(&home.ok(&["run", "--no-servers", "--timeout", "60s", "--json", "-c", code]));
+    let large = &report["large_result"];
+    let handle = large["handle"].as_str().expect("a handle");
+    assert_eq!(large["path"], json!(format!("/results/{handle}.txt")), "{large}");
+    assert_eq!(home.ok(&["results", "get", handle]), "żółw\n".repeat(1_000_000));
+}
+
+#[test]
+fn a_result_above_every_bound_fails_and_says_so() {
+    let home = Home::new(gristmill(), "results-too-large");
+    let ran = home.run(&["run", "--no-servers", "--timeout", "60s", "-c", "'x' * (70 << 20)"]);
+    assert!(ran.stderr.contains("error[GM-1205]: the result is larger than 64 MB"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: write it to a file in /workspace"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_program_asks_what_earlier_ones_took() {
+    let home = Home::new(gristmill(), "results-stats");
+    for _ in 0..3 {
+        home.ok(&["run", "--no-servers", "-c", "1"]);
+    }
+    let told = run(&home, "get_execution_stats()");
+    // The one that asks is counted as running.
+    assert_eq!((&told["ok"], &told["running"]), (&json!(3), &json!(1)), "{told}");
+    assert_eq!(run(&home, "(await get_execution_stats())['failed']"), json!(0));
 }

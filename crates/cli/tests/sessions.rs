@@ -34,10 +34,10 @@ fn files_stay_from_one_run_to_the_next() {
     assert_eq!(run(&home, "other", LOOK)["result"], json!([]));
     let unknown = home.run(&["run", "--no-servers", "--session", "abcdefghijkmnpqrstuv", "-c", "1"]);
     assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(2), ""));
-    let expected = "error: there is no session `abcdefghijkmnpqrstuv`\nhint: `gristmill sessions list`";
+    let expected = "error: no session `abcdefghijkmnpqrstuv`\nhint: `gristmill sessions list`";
     assert!(unknown.stderr.starts_with(expected), "{}", unknown.stderr);
     let bad = home.run(&["run", "--no-servers", "--session", "../up", "-c", "1"]);
-    assert!(bad.code == Some(2) && bad.stderr.contains("is not a name for a session"), "{}", bad.stderr);
+    assert!(bad.code == Some(2) && bad.stderr.contains("can't be a session name"), "{}", bad.stderr);
     let misspelt = home.run(&["run", "--no-servers", "--session", "nots", "-c", "1"]);
     assert!(misspelt.stderr.contains("note: new session `nots`"), "{}", misspelt.stderr);
 }
@@ -59,7 +59,7 @@ fn a_program_without_a_place_for_its_session_has_a_report_all_the_same() {
     assert_eq!((&report["success"], &report["error"]["code"]), (&json!(false), &json!("GM-2001")));
     let refused = run(&[], "two");
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""));
-    assert!(refused.stderr.starts_with("error[GM-2001]: there are 1 sessions"), "{}", refused.stderr);
+    assert!(refused.stderr.starts_with("error[GM-2001]: no room for another session"), "{}", refused.stderr);
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn what_the_code_needs_is_read_out_of_it() {
         let told = view.find("deals_by_city").expect("a skill").drift(Some(&lookup));
         told.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(drifted(r#"{"name":"other"}"#), ["needs crm.find_deals, which is not there now"]);
+    assert_eq!(drifted(r#"{"name":"other"}"#), ["needs crm.find_deals, which isn't available now"]);
     assert_eq!(
         drifted(r#"{"name":"find_deals","inputSchema":{"properties":{"town":{}}}}"#),
         ["needs crm.find_deals, which has changed since the skill was saved"]
@@ -460,7 +460,7 @@ fn a_projects_skill_cannot_be_imported_before_it_is_approved() {
     );
     assert_eq!(home.run(&program).code, Some(1), "it still waits");
     let edited = home.run(&["skills", "edit", "site_rules"]);
-    assert!(edited.stderr.contains("waits for its approval"), "{}", edited.stderr);
+    assert!(edited.stderr.contains("isn't approved yet"), "{}", edited.stderr);
     // One that waits does not stand in the way of one's own.
     home.ok(&["run", "-c", "save_skill('site_rules', 'def rules(): return 1')"]);
     assert_eq!(home.ok(&program).trim(), "1");
@@ -514,7 +514,7 @@ fn a_skill_put_there_by_hand_says_what_it_is_for_and_what_is_wrong_with_it() {
     let listed = home.ok(&["skills", "list"]);
     let told = "by_hand (v1): Counts the words.\n    from skills.by_hand import count";
     assert!(listed.contains(told), "{listed}");
-    assert!(listed.contains("warning: cannot be imported: it is not valid Python"), "{listed}");
+    assert!(listed.contains("warning: can't be imported: it isn't valid Python"), "{listed}");
 }
 
 #[test]

@@ -143,9 +143,9 @@ fn an_interpreter_that_cannot_report_any_more_is_given_up() {
 fn what_ends_the_interpreter_takes_them_along_and_is_told() {
     let world = world();
     for (session, end, reason) in [
-        ("time", "import time\ntime.sleep(100)", "the program ran past its time limit"),
+        ("time", "import time\ntime.sleep(100)", "the program timed out"),
         ("exit", "import os\nos._exit(0)", "the program ended the interpreter"),
-        ("output", "print('x' * 20_000_000)", "the program ran into its limit `output_bytes`"),
+        ("output", "print('x' * 20_000_000)", "the program hit its limit `output_bytes`"),
     ] {
         run(&world, session, "n = 1");
         let report = run_with(&world, session, LimitName::WallTime, 2000, end);
@@ -272,11 +272,11 @@ fn only_so_many_stay_and_the_oldest_is_told_why_it_went() {
     let report = run(&world, "a", GONE);
     assert_eq!(
         (result(&report), lost(&report)),
-        (json!(false), Some("the interpreter was ended to make room for others"))
+        (json!(false), Some("the interpreter was stopped to make room for others"))
     );
     let none = builder().kept(KeepSettings { count: 0, ..KeepSettings::default() }).start();
     let report = run(&none, "a", "n = 1");
-    assert_eq!(report.notes, ["variables are not kept: this gateway keeps no interpreters"]);
+    assert_eq!(report.notes, ["variables aren't kept: this gateway keeps no interpreters"]);
     assert_eq!(result(&run(&none, "a", GONE)), json!(false));
 }
 
@@ -362,5 +362,5 @@ fn state_goes_from_program_to_program_whether_variables_do_or_not() {
     assert_eq!(result(&report), json!([[], []]));
     let flood =
         with("try:\n    while True: state.get('x')\nexcept Exception as error:\n    result = str(error)");
-    assert_eq!(result(&flood), json!("a program can use state 10000 times"));
+    assert_eq!(result(&flood), json!("a program can use `state` at most 10000 times"));
 }

@@ -71,5 +71,5 @@ fn a_level_that_promises_more_than_the_machine_gives_is_refused_with_a_remedy() 
     }];
     let required = gristmill_gateway::required_walls(gristmill_gateway::domain::Level::Hardened);
     let message = first_missing(&walls, required).unwrap();
-    assert!(message.contains("this level promises"), "{message}");
+    assert!(message.contains("this isolation level needs"), "{message}");
 }

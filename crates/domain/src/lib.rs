@@ -28,7 +28,7 @@ mod visible_text;
 pub use codes::Code;
 pub use glob::Glob;
 pub use levels::{Level, UnknownLevel};
-pub use limits::{LimitError, LimitName, Limits};
+pub use limits::{LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits};
 pub use nearest::nearest;
 pub use quantity::{
     QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,

@@ -50,7 +50,7 @@ enum Unit {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LimitError {
     /// No limit has this name.
-    #[error("there is no limit `{name}`{}; the limits are {}", nearest_text(.nearest), LimitName::names())]
+    #[error("unknown limit `{name}`{}; the limits are {}", nearest_text(.nearest), LimitName::names())]
     Unknown {
         /// As it was written.
         name: String,
@@ -59,7 +59,7 @@ pub enum LimitError {
     },
     /// The value is outside what this level permits.
     #[error(
-        "{name} = {value} is outside what level {level} permits ({min} to {max}); choose a value in between, or another --level"
+        "{name} = {value} is out of range for level {level} ({min} to {max}); pick a value in the range, or another --level"
     )]
     OutOfRange {
         name: &'static str,
@@ -73,13 +73,17 @@ pub enum LimitError {
     #[error(transparent)]
     Quantity(#[from] QuantityError),
     /// The value is not a number.
-    #[error("`{0}` is not a whole number")]
+    #[error("`{0}` isn't a whole number")]
     Count(String),
 }
 
 fn nearest_text(nearest: &Option<&'static str>) -> String {
     nearest.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
 }
+
+/// A result above `result_bytes` is stored under a handle instead of being answered, up to this size. To
+/// condense it, the gateway holds it in memory once; what is larger belongs in a file in /workspace.
+pub const LARGE_RESULT_BYTES_MAX: u64 = 64 * MB;
 
 const KB: u64 = 1 << 10;
 const MB: u64 = 1 << 20;
@@ -340,7 +344,7 @@ mod tests {
         let error = limits.set_text("wall_time", "10m").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "wall_time = 600 s is outside what level production permits (1 s to 120 s); choose a value in between, or another --level"
+            "wall_time = 600 s is out of range for level production (1 s to 120 s); pick a value in the range, or another --level"
         );
     }
 

@@ -16,7 +16,9 @@ const DEPTH_MAX: usize = 256;
 /// between two looks holds nothing.
 pub(crate) fn measure(folder: &OwnedFd, depth: usize, found: &mut (u64, u64)) -> std::io::Result<()> {
     if depth > DEPTH_MAX {
-        return Err(std::io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
+        return Err(std::io::Error::other(format!(
+            "it has folders nested more than {DEPTH_MAX} levels deep"
+        )));
     }
     for entry in rustix::fs::Dir::read_from(folder)? {
         let entry = match entry {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::ids::{Caller, Owner};
 use crate::pool::Scratch;
-use crate::ports::{AnalysisInputs, Asker, StateValues};
+use crate::ports::{AnalysisInputs, Asker, ExecutionStats, LargeResults, StateValues};
 use crate::state_values::StateInMemory;
 
 /// One program to run.
@@ -18,6 +18,8 @@ use crate::state_values::StateInMemory;
 pub struct ExecuteRequest {
     pub engine: EngineId,
     pub code: String,
+    /// What tracebacks call it, such as `report.py`: of a path, its last part. `None` for `program.py`.
+    pub filename: Option<String>,
     /// Variables that it finds defined.
     pub context: Map<String, Value>,
     /// Its limits; `None` takes the gateway's.
@@ -53,6 +55,10 @@ pub struct Capabilities {
     /// Whole values that it may read as `/results/<handle>.json` if it knows their handles: the folder of
     /// its owner. An interpreter that stays has that of its first program.
     pub results_folder: Option<PathBuf>,
+    /// Where a result goes that is too large for the report; `None` if it ends the program (GM-1205).
+    pub large_results: Option<Arc<dyn LargeResults>>,
+    /// What it is told of earlier programs; `None` if nothing is recorded.
+    pub stats: Option<Arc<dyn ExecutionStats>>,
 }
 
 /// What becomes of a program's variables.
@@ -134,6 +140,7 @@ impl ExecuteRequest {
         Self {
             engine: EngineId::Python,
             code: code.into(),
+            filename: None,
             context: Map::new(),
             limits: None,
             workspace: WorkspaceChoice::ThrowAway,
@@ -156,6 +163,8 @@ impl Default for Capabilities {
             changes_skills_as: Some(Owner::local()),
             analysis_inputs: None,
             results_folder: None,
+            large_results: None,
+            stats: None,
         }
     }
 }

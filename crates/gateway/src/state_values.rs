@@ -37,7 +37,7 @@ pub struct Others {
 /// Whether a value may be put under a key. The error says which bound stands in the way.
 pub fn check_room(key: &str, value: &str, others: Others) -> Result<(), StateFailure> {
     if key.is_empty() {
-        return Err(StateFailure("a key of state cannot be empty".to_owned()));
+        return Err(StateFailure("a key of `state` can't be empty".to_owned()));
     }
     if key.len() > KEY_BYTES_MAX {
         return Err(StateFailure(format!(
@@ -55,12 +55,12 @@ pub fn check_room(key: &str, value: &str, others: Others) -> Result<(), StateFai
     }
     if others.count >= KEYS_MAX {
         return Err(StateFailure(format!(
-            "state has {KEYS_MAX} keys, which is as many as may be; remove some before state[{shown:?}] is added"
+            "state already has {KEYS_MAX} keys, the most it can hold; remove some before you add state[{shown:?}]"
         )));
     }
     if others.bytes + key.len() + value.len() > ALL_BYTES_MAX {
         return Err(StateFailure(format!(
-            "state[{shown:?}] does not fit: all values together have at most {ALL_BYTES_MAX} bytes; remove some, or use files in /workspace"
+            "state[{shown:?}] doesn't fit: all values together can take {ALL_BYTES_MAX} bytes; remove some, or use files in /workspace"
         )));
     }
     Ok(())
@@ -177,7 +177,7 @@ mod tests {
         let state = StateInMemory::default();
         let refused = |key: &str, value: String| state.put(key, value).unwrap_err().0;
         state.put("a", "1".to_owned()).unwrap();
-        assert!(refused("", "1".to_owned()).contains("cannot be empty"));
+        assert!(refused("", "1".to_owned()).contains("can't be empty"));
         assert!(refused(&"k".repeat(257), "1".to_owned()).contains("at most 256 bytes"));
         assert!(refused("a", "x".repeat(VALUE_BYTES_MAX + 1)).contains("at most 1048576 are kept"));
         for number in 1..KEYS_MAX {

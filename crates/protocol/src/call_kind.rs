@@ -15,12 +15,24 @@ pub enum CallKind {
     Analyze,
     /// Read or change the session's `state`.
     State,
+    /// Ask what earlier programs took and saved.
+    Stats,
+    /// Hand over the next part of a result that is too large for the outcome.
+    Result,
 }
 
 impl CallKind {
     /// Every kind there is.
-    pub const ALL: &[Self] =
-        &[Self::Tool, Self::Resource, Self::Search, Self::Skill, Self::Analyze, Self::State];
+    pub const ALL: &[Self] = &[
+        Self::Tool,
+        Self::Resource,
+        Self::Search,
+        Self::Skill,
+        Self::Analyze,
+        Self::State,
+        Self::Stats,
+        Self::Result,
+    ];
 
     /// As guests write it.
     pub fn name(self) -> &'static str {
@@ -31,6 +43,8 @@ impl CallKind {
             Self::Skill => "skill",
             Self::Analyze => "analyze",
             Self::State => "state",
+            Self::Stats => "stats",
+            Self::Result => "result",
         }
     }
 

@@ -7,7 +7,7 @@ use crate::{CallKind, EngineId};
 
 /// Both ends must name the same version in their first message. They are built from the same
 /// binary, so a difference means a half-finished upgrade.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToZygote {
@@ -70,6 +70,7 @@ pub enum FromZygote {
         /// The number from [`FromZygote::Child`].
         id: u64,
         exit: ChildExit,
+        used: ProcessUse,
     },
     /// The fork that was asked for could not be made; the next one may.
     ForkFailed {
@@ -85,6 +86,15 @@ pub enum ChildExit {
     /// By itself, with this code.
     Code(i32),
     Signal(i32),
+}
+
+/// What a process used in its whole life, as the kernel counted it when it was reaped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessUse {
+    /// User and system time together.
+    pub cpu_us: u64,
+    /// The most that it had in memory at once, shared pages included.
+    pub resident_peak_bytes: u64,
 }
 
 /// One barrier between a program and the machine.
@@ -206,6 +216,8 @@ pub struct Program {
     /// The engine that it is written for. A child with another one refuses it.
     pub engine: EngineId,
     pub code: String,
+    /// What tracebacks call it; empty for the engine's own choice.
+    pub filename: String,
     /// The variables injected into it: a JSON object.
     pub context: String,
     pub limits: ProgramLimits,
@@ -246,6 +258,8 @@ pub struct ProgramLimits {
     pub cpu_ms: u64,
     /// The result, encoded as JSON.
     pub result_bytes: u64,
+    /// A larger result is handed over in parts ([`CallKind::Result`]) up to this size; 0 if nobody takes it.
+    pub large_result_bytes: u64,
     /// Nesting of the result.
     pub result_depth: u32,
     /// Files and folders open at once.
@@ -267,6 +281,7 @@ impl ProgramLimits {
         memory_bytes: u64::MAX,
         cpu_ms: u64::MAX,
         result_bytes: 1 << 20,
+        large_result_bytes: 0,
         result_depth: 64,
         open_files: 0,
         file_bytes: 0,
@@ -290,6 +305,8 @@ pub enum FromWorker {
     Hello {
         /// The child's [`PROTOCOL_VERSION`].
         version: u32,
+        /// CPU time that it has used so far: no program's.
+        cpu_us: u64,
     },
     /// The program wrote something.
     Output {

@@ -41,7 +41,11 @@ fn from_zygote() -> impl Strategy<Value = FromZygote> {
             pid,
             kind
         }),
-        (any::<u64>(), child_exit()).prop_map(|(id, exit)| FromZygote::Exited { id, exit }),
+        (any::<u64>(), child_exit(), process_use()).prop_map(|(id, exit, used)| FromZygote::Exited {
+            id,
+            exit,
+            used
+        }),
         (child_kind(), text()).prop_map(|(kind, message)| FromZygote::ForkFailed { kind, message }),
     ]
 }
@@ -56,7 +60,7 @@ fn to_worker() -> impl Strategy<Value = ToWorker> {
 
 fn from_worker() -> impl Strategy<Value = FromWorker> {
     prop_oneof![
-        any::<u32>().prop_map(|version| FromWorker::Hello { version }),
+        (any::<u32>(), any::<u64>()).prop_map(|(version, cpu_us)| FromWorker::Hello { version, cpu_us }),
         (stream(), vec(any::<u8>(), 0..300)).prop_map(|(stream, bytes)| FromWorker::Output { stream, bytes }),
         (any::<u64>(), call_kind(), text()).prop_map(|(id, kind, payload)| FromWorker::Call {
             id,
@@ -105,6 +109,11 @@ fn child_exit() -> impl Strategy<Value = ChildExit> {
     prop_oneof![any::<i32>().prop_map(ChildExit::Code), any::<i32>().prop_map(ChildExit::Signal)]
 }
 
+fn process_use() -> impl Strategy<Value = ProcessUse> {
+    (any::<u64>(), any::<u64>())
+        .prop_map(|(cpu_us, resident_peak_bytes)| ProcessUse { cpu_us, resident_peak_bytes })
+}
+
 fn child_kind() -> impl Strategy<Value = ChildKind> {
     select(vec![ChildKind::Programs, ChildKind::Analysis])
 }
@@ -131,11 +140,12 @@ fn analysis_limits() -> impl Strategy<Value = AnalysisLimits> {
 
 fn program() -> impl Strategy<Value = Program> {
     let mounts = vec(mount(), 0..FRAME_DESCRIPTORS_MAX);
-    (any::<u32>(), engine(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
-        |(version, engine, code, context, limits, mounts, stay)| Program {
+    (any::<u32>(), engine(), text(), text(), text(), program_limits(), mounts, any::<bool>()).prop_map(
+        |(version, engine, code, filename, context, limits, mounts, stay)| Program {
             version,
             engine,
             code,
+            filename,
             context,
             limits,
             mounts,
@@ -149,6 +159,7 @@ prop_compose! {
         memory_bytes: u64,
         cpu_ms: u64,
         result_bytes: u64,
+        large_result_bytes: u64,
         result_depth: u32,
         open_files: u32,
         file_bytes: u64,
@@ -161,6 +172,7 @@ prop_compose! {
             memory_bytes,
             cpu_ms,
             result_bytes,
+            large_result_bytes,
             result_depth,
             open_files,
             file_bytes,

@@ -11,6 +11,7 @@ const UNSAFE_PLACES: &[&str] = &[
     "crates/worker/src/engine/wasm/compiled_code.rs",
     "crates/worker/src/fork.rs",
     "crates/worker/src/page_warming.rs",
+    "crates/worker/src/reaped.rs",
     "crates/worker/src/jail/descriptors.rs",
     "crates/worker/src/jail/elsewhere.rs",
     "crates/worker/src/jail/linux/",

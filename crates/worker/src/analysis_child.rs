@@ -32,7 +32,7 @@ pub fn run(socket: OwnedFd, prepared: &Prepared) -> i32 {
     if prepared.filter_analysis_calls().is_err() {
         return 1;
     }
-    if channel.send(&FromWorker::Hello { version: PROTOCOL_VERSION }).is_err() {
+    if channel.send(&FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }).is_err() {
         return 1;
     }
     let mut descriptors = Vec::new();
@@ -110,7 +110,7 @@ impl Ready {
 }
 
 fn unwritten(error: io::Error) -> Problem {
-    Problem { step: None, message: format!("the output cannot be written: {error}"), hint: None, field: None }
+    Problem { step: None, message: format!("can't write the output: {error}"), hint: None, field: None }
 }
 
 /// What a panic says.

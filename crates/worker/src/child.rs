@@ -31,7 +31,11 @@ pub fn run(
     if prepared.filter_system_calls().is_err() {
         return 1;
     }
-    if interpreter.channel().send(&FromWorker::Hello { version: PROTOCOL_VERSION }).is_err() {
+    if interpreter
+        .channel()
+        .send(&FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: jail::cpu_us() })
+        .is_err()
+    {
         return 1;
     }
     let mut turn = Turn::First;

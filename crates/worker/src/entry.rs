@@ -32,6 +32,6 @@ pub fn run_if_worker() -> Option<ExitCode> {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("this command is gristmill's own, for starting its workers; try `gristmill run`");
+    eprintln!("this command is internal: gristmill starts its workers with it; try `gristmill run`");
     ExitCode::from(2)
 }

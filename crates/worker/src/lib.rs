@@ -19,6 +19,7 @@ mod entry;
 mod fork;
 mod jail;
 mod page_warming;
+mod reaped;
 mod supervisor;
 mod upstream_supervisor;
 mod zygote;

@@ -22,7 +22,7 @@ pub fn run(cache: PathBuf, scratch: PathBuf) -> ExitCode {
     let (forked, namespaces) = match jail::fork_into_namespaces() {
         Ok(forked) => forked,
         Err(error) => {
-            eprintln!("the zygote cannot be forked: {error}");
+            eprintln!("can't fork the zygote: {error}");
             return ExitCode::FAILURE;
         }
     };

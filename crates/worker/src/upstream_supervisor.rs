@@ -34,7 +34,7 @@ pub fn run(command: &OsStr, arguments: &[OsString]) -> ExitCode {
     let mut child = match start(command, arguments) {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("gristmill: `{}` cannot be started: {error}", command.to_string_lossy());
+            eprintln!("gristmill: can't start `{}`: {error}", command.to_string_lossy());
             return ExitCode::from(NOT_FOUND);
         }
     };

@@ -12,15 +12,16 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use gristmill_protocol::{
-    ChildExit, ChildKind, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
+    ChildKind, FromZygote, PROTOCOL_VERSION, ReceiveError, ToZygote, recv_frame, send_frame,
 };
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, WaitOptions};
+use rustix::process::Pid;
 
 use crate::engine::{self, Interpreter};
 use crate::fork::{Forked, exit_now, fork};
 use crate::jail::{self, ChildSignal, NamespacesEntered, Prepared};
 use crate::page_warming::PageWarming;
+use crate::reaped::{self, Reaped};
 use crate::{analysis_child, child};
 
 /// Runs the zygote until the gateway hangs up. Gives the exit code.
@@ -41,7 +42,7 @@ fn serve(control: BorrowedFd<'_>, cache: &Path, namespaces: NamespacesEntered) -
         Ok(ToZygote::Hello { version: PROTOCOL_VERSION, engine, required }) => (engine, required),
         Ok(ToZygote::Hello { version, .. }) => {
             return Err(format!(
-                "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both are of one version"
+                "the gateway speaks protocol {version} and this worker {PROTOCOL_VERSION}; restart gristmill so that both have the same version"
             ));
         }
         Ok(ToZygote::Fork | ToZygote::ForkAnalysis | ToZygote::Kill { .. }) => {
@@ -147,14 +148,9 @@ impl Zygote<'_> {
     }
 
     fn reap(&mut self) -> Result<(), String> {
-        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
-            let Some(id) = self.children.remove(&pid.as_raw_nonzero().get()) else { continue };
-            let exit = match (status.exit_status(), status.terminating_signal()) {
-                (Some(code), _) => ChildExit::Code(code),
-                (None, Some(signal)) => ChildExit::Signal(signal),
-                (None, None) => continue,
-            };
-            self.send(&FromZygote::Exited { id, exit }, &[])?;
+        while let Some(Reaped { pid, exit, used }) = reaped::next() {
+            let Some(id) = self.children.remove(&pid) else { continue };
+            self.send(&FromZygote::Exited { id, exit, used }, &[])?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 
-from gristmill_guest import analyze, at_once, catalogue, describe, encoding, files, search, tools
+from gristmill_guest import analyze, at_once, catalogue, describe, encoding, files, loop, search, tools
 
 WORKSPACE = "/workspace"
 PATH_CHARS_MAX = 1000
@@ -122,6 +122,17 @@ def read_result(handle, path="", offset=0, limit=None):
     return at_once.awaitable(value)
 
 
+def get_execution_stats(session=None, all=False):
+    """What your programs took and saved so far, or those of one session, as a dict."""
+    asked = {"all": bool(all), "line": tools.program_line()}
+    if session is not None:
+        asked["session"] = str(session)
+    ok, answer = loop.current().calls.ask("stats", encoding.to_json(asked))
+    if not ok:
+        raise tools.error_from(answer, "get_execution_stats")
+    return at_once.awaitable(encoding.from_json(answer))
+
+
 def _part(value, path):
     """What lies at a path, each step of which must be there."""
     at = 1 if path.startswith("$") else 0
@@ -162,6 +173,7 @@ NAMES = {
         write_workspace_file,
         list_workspace_files,
         read_result,
+        get_execution_stats,
     )
 }
 for _function in NAMES.values():

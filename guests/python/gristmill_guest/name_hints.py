@@ -98,7 +98,7 @@ OTHER_NAMES = {
 }
 # Tools of the gateway that a program cannot call.
 OUTSIDE = {
-    **dict.fromkeys("get_execution_stats get_execution".split(), "call it over MCP, outside a program"),
+    "get_execution": "call it over MCP, outside a program",
     **dict.fromkeys("execute_code execute_python".split(), "you're already in a program: write the code directly"),
 }
 # What other sandboxes and SDKs call the way to a tool.

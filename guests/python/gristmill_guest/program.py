@@ -20,6 +20,7 @@ from gristmill_guest import (
     errors,
     everyday,
     exit_handlers,
+    large_result,
     loop,
     loose_ends,
     namespace,
@@ -48,16 +49,20 @@ _kept = None
 
 
 class Request:
-    """A program as it arrives: its text, its variables as JSON, the limits of its result."""
+    """A program as it arrives: its text, its variables as JSON, the limits of its result, its name."""
 
-    __slots__ = ("code", "context_json", "bytes_max", "depth_max", "filename")
+    __slots__ = ("code", "context_json", "bytes_max", "depth_max", "filename", "large_bytes_max")
 
-    def __init__(self, code, context_json="", bytes_max=0, depth_max=0, filename=DEFAULT_FILENAME):
+    def __init__(
+        self, code, context_json="", bytes_max=0, depth_max=0, filename=DEFAULT_FILENAME, large_bytes_max=0
+    ):
         self.code = code
         self.context_json = context_json
         self.bytes_max = bytes_max or RESULT_BYTES_DEFAULT
         self.depth_max = depth_max or RESULT_DEPTH_DEFAULT
         self.filename = filename
+        # A larger result is handed over in parts, up to this size.
+        self.large_bytes_max = large_bytes_max
 
     def context(self):
         """The variables. Parsed only where there are any: most programs bring none."""
@@ -70,6 +75,8 @@ class Outcome:
     def __init__(self):
         self.error = None
         self.result_json = None
+        # Whether the result was handed over before.
+        self.is_result_stored = False
         self.notes = notes.Notes()
         # Whether our own code failed: no later program would fare better.
         self.damaged = False
@@ -85,6 +92,8 @@ class Outcome:
             "has_result": self.result_json is not None,
             "notes": self.notes.texts(),
         }
+        if self.is_result_stored:
+            told["stored_result"] = True
         if self.error is not None:
             told["error"] = self.error
         if self.damaged:
@@ -93,18 +102,24 @@ class Outcome:
 
 
 class Kept:
-    """What the programs of one session share: their module, and how many there were."""
+    """What the programs of one session share: their module, how many there were, and their names."""
 
-    __slots__ = ("module", "count")
+    __slots__ = ("module", "count", "names")
 
     def __init__(self):
         self.module = None
         self.count = 0
+        self.names = set()
 
-    def next_filename(self):
+    def next_filename(self, wanted=""):
         """A name of its own for each, so that tracebacks show the lines of the right one."""
         self.count += 1
-        return DEFAULT_FILENAME if self.count == 1 else f"program-{self.count}.py"
+        name = wanted or DEFAULT_FILENAME
+        if name in self.names:
+            stem, dot, ending = name.rpartition(".")
+            name = f"{stem or ending}-{self.count}{dot}{ending if stem else ''}"
+        self.names.add(name)
+        return name
 
 
 class Prepared:
@@ -124,6 +139,13 @@ class Prepared:
         self.state = _prepare(filename, self.outcome, streams)
         self.state.is_continued = kept is not None
 
+    def rename(self, filename):
+        """Another name for the program to come. Everything else is as fresh as it was."""
+        self.filename = filename
+        environment.continue_as(filename)
+        self.state = _prepare(filename, self.outcome, self.streams)
+        self.state.is_continued = False
+
 
 def ready():
     """Does ahead of time what does not depend on the program. Called after the fork."""
@@ -133,36 +155,38 @@ def ready():
     _ready = Prepared(DEFAULT_FILENAME, _live, in_workspace=True)
 
 
-def run(code, context_json, bytes_max, depth_max, keep=False):
+def run(code, context_json, bytes_max, depth_max, keep=False, filename="", large_bytes_max=0):
     """Runs one program. Always returns an outcome as strict JSON.
 
     With `keep` it goes on where the last such program ended, and leaves its variables to the next.
     """
     try:
-        prepared = _continued() if keep and _kept is not None else _begun(keep)
-        request = Request(code, context_json, bytes_max, depth_max, prepared.filename)
+        prepared = _continued(filename) if keep and _kept is not None else _begun(keep, filename)
+        request = Request(code, context_json, bytes_max, depth_max, prepared.filename, large_bytes_max)
     except BaseException as error:
         return _last_resort(error)
     return run_with(request, prepared)
 
 
-def _begun(keep):
+def _begun(keep, filename):
     global _ready, _kept
     if _ready is None:
         ready()
     prepared, _ready = _ready, None
+    if filename and filename != prepared.filename:
+        prepared.rename(filename)
     if keep:
         prepared.kept = _kept = Kept()
-        _kept.next_filename()
+        _kept.next_filename(filename)
     return prepared
 
 
-def _continued():
+def _continued(filename):
     global _live
     if not _live.are_open():
         _live = stdio.live()
     skills.continue_run()
-    return Prepared(_kept.next_filename(), _live, in_workspace=False, kept=_kept)
+    return Prepared(_kept.next_filename(filename), _live, in_workspace=False, kept=_kept)
 
 
 def run_with(request, prepared):
@@ -418,7 +442,13 @@ def _convert_result(request, value, outcome):
     if value is None or (type(value) is tools.ToolCall and not value.sent):
         return
     try:
-        outcome.result_json = result.to_json(value, outcome.notes, request.bytes_max, request.depth_max)
+        limits = (request.bytes_max, request.depth_max, request.large_bytes_max)
+        written = result.written(value, outcome.notes, *limits)
+        if written.bytes_used <= request.bytes_max:
+            outcome.result_json = "".join(written.parts)
+        else:
+            large_result.hand_over(written.parts)
+            outcome.is_result_stored = True
     except BaseException as error:
         if outcome.error is None:
             outcome.error = errors.describe(error, request.filename)

@@ -48,22 +48,33 @@ class ResultLimit(Exception):
 
 def to_json(value, notes, bytes_max, depth_max):
     """JSON text of the value. Adds a note for whatever is not carried over exactly."""
-    writer = _Writer(notes, bytes_max, min(depth_max, DEPTH_HARD_MAX))
+    return "".join(written(value, notes, bytes_max, depth_max).parts)
+
+
+def written(value, notes, bytes_max, depth_max, large_bytes_max=0):
+    """The same in `parts`, with the size as `bytes_used`. It may be larger than bytes_max, up to large_bytes_max."""
+    writer = _Writer(notes, bytes_max, min(depth_max, DEPTH_HARD_MAX), max(bytes_max, large_bytes_max))
     writer.write(value, 1)
-    return "".join(writer.parts)
+    return writer
 
 
 class _Writer:
-    def __init__(self, notes, bytes_max, depth_max):
+    def __init__(self, notes, bytes_max, depth_max, large_bytes_max):
         self.parts = []
         self._notes = notes
-        self._bytes_max = bytes_max
-        self._bytes_left = bytes_max
+        self._bytes_max = large_bytes_max
+        self._bytes_left = large_bytes_max
+        # What only a large result has room for.
+        self._bytes_extra = large_bytes_max - bytes_max
         self._depth_max = depth_max
         self._open = {}
         self._images = result_files.ToolImages()
         # Keys and indexes on the way here; turned into text only when something is said.
         self._path = []
+
+    @property
+    def bytes_used(self):
+        return self._bytes_max - self._bytes_left
 
     # Output.
 
@@ -74,8 +85,9 @@ class _Writer:
         self.parts.append(text)
 
     def _too_large(self):
-        said = f"the result is larger than {self._bytes_max} bytes of JSON (it stopped at {self._where()})"
-        return ResultLimit("result_bytes", self._bytes_max, said)
+        said = f"the result is larger than {_size(self._bytes_max)} as JSON (reached at {self._where()})"
+        name = "large_result_bytes" if self._bytes_extra else "result_bytes"
+        return ResultLimit(name, self._bytes_max, said)
 
     def _put_text(self, text):
         # A string takes at least one byte for each character: do not escape a giant first.
@@ -229,7 +241,7 @@ class _Writer:
         members = value
         if kind is dict:
             if len(value) == result_files.MEMBERS and depth < self._depth_max:
-                image = self._images.text_of(value, self._bytes_left)
+                image = self._images.text_of(value, self._bytes_left - self._bytes_extra)
                 if image is not None:
                     return image
             for key in value:
@@ -341,6 +353,10 @@ def _digits(number, bits):
         return _int_repr(number)
     except ValueError:
         return None
+
+
+def _size(count):
+    return f"{count >> 20} MB" if count >= 1 << 20 and not count % (1 << 20) else f"{count:,} bytes"
 
 
 def _step(step):

@@ -31,16 +31,22 @@ class FakeHost:
     """Tools are functions from arguments to a value; `delay_ms` in the arguments delays them.
 
     `search` answers searches after `search_delay_ms`, `resource` the reading of resources, `skill` what
-    is asked of skills, `analysis` what is analysed. `values` are what programs find as `state`.
+    is asked of skills, `analysis` what is analysed, `stats` what is asked of the history. `large_result` is what
+    was handed over of a large result, in parts; `large_result_refusal` refuses it. `values` are what programs find as `state`.
     """
 
-    def __init__(self, search=None, search_delay_ms=0, resource=None, skill=None, analysis=None, **tools):
+    def __init__(
+        self, search=None, search_delay_ms=0, resource=None, skill=None, analysis=None, stats=None, **tools
+    ):
         self.values = {}
         self._tools = tools
         self._search = search
         self._resource = resource
         self._skill = skill
         self._analysis = analysis
+        self._stats = stats
+        self.large_result = []
+        self.large_result_refusal = None
         self._search_delay_ms = search_delay_ms
         self._ids = itertools.count(1)
         self._due = []
@@ -49,7 +55,8 @@ class FakeHost:
         self.cancelled = []
 
     def start_call(self, kind, payload):
-        request = json.loads(payload)
+        # A part of a large result is no JSON by itself.
+        request = payload if kind == "result" else json.loads(payload)
         call_id = next(self._ids)
         self.started.append((kind, request))
         try:
@@ -71,6 +78,13 @@ class FakeHost:
             return self._skill(request)
         if kind == "analyze":
             return self._analysis(request)
+        if kind == "stats":
+            return self._stats(request)
+        if kind == "result":
+            if self.large_result_refusal is not None:
+                raise Refusal(**self.large_result_refusal)
+            self.large_result.append(request)
+            return None
         return self._search(request) if kind == "search" else self._tools[request["name"]](request["arguments"])
 
     def _state(self, do, key=None, value=None):
@@ -87,7 +101,7 @@ class FakeHost:
         return None
 
     def _delay_ms(self, kind, request):
-        if kind in ("resource", "state", "skill", "analyze"):
+        if kind in ("resource", "state", "skill", "analyze", "stats", "result"):
             return 0
         return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 
@@ -110,10 +124,10 @@ class FakeHost:
         heapq.heapify(self._due)
 
 
-def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50):
+def run(code, fake=None, context=None, result_bytes=100_000, result_depth=50, **more):
     """Runs a program as the component would, with captured streams; returns the outcome."""
     fake = fake or FakeHost()
-    request = program.Request(code, json.dumps(context) if context else "", result_bytes, result_depth)
+    request = program.Request(code, json.dumps(context) if context else "", result_bytes, result_depth, **more)
     kept = warm.keep_state()
     previous = host.use(fake)
     loop.SandboxLoop.time = lambda self: fake.now
@@ -143,8 +157,8 @@ class Session:
         host.use(self._previous)
         warm.restore_state(self._kept)
 
-    def run(self, code, context=None):
-        told = program.run(code, json.dumps(context) if context else "", 100_000, 50, True)
+    def run(self, code, context=None, filename=""):
+        told = program.run(code, json.dumps(context) if context else "", 100_000, 50, True, filename)
         return json.loads(told, parse_constant=_strict)
 
     def result(self, code, context=None):

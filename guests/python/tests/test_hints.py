@@ -200,7 +200,6 @@ class Tools(Faulty):
 
     def test_12_a_tool_of_the_gateway_is_no_function_of_a_program(self):
         self.check(
-            ("get_execution_stats()", "call it over MCP"),
             ("get_execution('x')", "call it over MCP"),
             ("execute_code('1')", "already in a program: write the code directly"),
             ("await execute_python(code='1')", "already in a program: write the code directly"),

@@ -23,6 +23,7 @@ mod print_file;
 pub mod rerun;
 pub mod results;
 pub mod run;
+mod run_error;
 pub mod serve;
 pub mod servers;
 pub mod session_archive;

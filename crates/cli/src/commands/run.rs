@@ -23,6 +23,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
+use super::run_error::{Workspace, error_text};
 use super::{Failure, Outcome};
 use crate::arguments::Run;
 use crate::data_store::{self, DataPlace};
@@ -60,7 +61,11 @@ pub async fn run_request(arguments: Run, mut request: ExecuteRequest) -> Outcome
         Some(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit_codes::of(&report)),
         Some(error) => return Err(Failure::Internal(anyhow!("standard output cannot be written: {error}"))),
     }
-    print_report(&report, answer.as_deref(), arguments.json)
+    let workspace = match (&arguments.workspace, &arguments.session) {
+        (None, None) => Workspace::Empty,
+        (Some(_), _) | (_, Some(_)) => Workspace::Chosen,
+    };
+    print_report(&report, answer.as_deref(), arguments.json, workspace)
 }
 
 /// A gateway for one program, and the servers that are connected to it.
@@ -157,12 +162,12 @@ async fn refused(report: Report, budget: Option<AnswerBudget>) -> Ran {
 }
 
 /// The end of it, and the exit code.
-fn print_report(report: &Report, said: Option<&Answer>, as_json: bool) -> Outcome {
+fn print_report(report: &Report, said: Option<&Answer>, as_json: bool, workspace: Workspace) -> Outcome {
     let printed = match (said, as_json) {
         (Some(said), true) => print_json(&said.structured),
         (Some(said), false) => print_said(said),
         (None, true) => print_json(report),
-        (None, false) => print_end(report),
+        (None, false) => print_end(report, workspace),
     };
     match printed {
         Ok(()) => Ok(exit_codes::of(report)),
@@ -321,7 +326,7 @@ fn print_said(said: &Answer) -> io::Result<()> {
     writeln!(stderr, "note: {} tokens", said.tokens)
 }
 
-fn print_end(report: &Report) -> io::Result<()> {
+fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
     if let Some(result) = &report.result {
         let text = match result {
             Value::String(text) => text.clone(),
@@ -342,19 +347,7 @@ fn print_end(report: &Report) -> io::Result<()> {
         if unfinished(&report.stderr) || (report.stderr.is_empty() && unfinished(&report.stdout)) {
             text.push('\n');
         }
-        if let Some(traceback) = error.traceback.as_deref().filter(|traceback| !traceback.is_empty()) {
-            text.push_str(traceback.trim_end());
-            text.push('\n');
-        }
-        // Where there is no traceback, nothing else names the line.
-        let line = match (error.line, &error.traceback) {
-            (Some(line), None) => format!(" line {line}"),
-            (Some(_) | None, _) => String::new(),
-        };
-        text.push_str(&format!("error[{}]{line}: {}\n", error.code, error.message));
-        if let Some(hint) = &error.hint {
-            text.push_str(&format!("hint: {hint}\n"));
-        }
+        text.push_str(&error_text(error, workspace));
         for call in report.tools_called.iter().filter(|call| !call.ok && error.kind != "tool").take(5) {
             let why = call.error.as_deref().unwrap_or_default();
             text.push_str(&format!("note: the call of {} has no answer: {why}\n", call.name));
@@ -362,10 +355,10 @@ fn print_end(report: &Report) -> io::Result<()> {
         write!(stderr, "{}", shown(&text, terminal))?;
     } else {
         for hit in &report.limits_hit {
-            writeln!(stderr, "note: a limit was reached and the program went on: {}", hit.message)?;
+            writeln!(stderr, "note: the program hit a limit and went on: {}", hit.message)?;
         }
     }
-    for note in &report.notes {
+    for note in report.notes.iter().chain(&report.large_result_note()) {
         writeln!(stderr, "note: {}", shown(note, terminal))?;
     }
     let made = report.session.as_ref().filter(|session| session.is_new);
@@ -396,7 +389,9 @@ fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
         }
         (None, None) => bail!("name a program: a file, `-` for standard input, or -c 'CODE'"),
     };
-    Ok(ExecuteRequest { context: context_from(arguments)?, ..ExecuteRequest::python(code) })
+    let filename = arguments.script.as_ref().filter(|path| path.as_os_str() != "-");
+    let filename = filename.map(|path| path.to_string_lossy().into_owned());
+    Ok(ExecuteRequest { filename, context: context_from(arguments)?, ..ExecuteRequest::python(code) })
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

@@ -141,7 +141,7 @@ fn what_was_already_called_is_named_after_a_failure_in_the_middle() {
     assert_eq!(members(structured), ["status", "error", "tools_called"]);
     assert_eq!(structured["tools_called"], json!(called));
     assert_eq!(structured["error"]["hint"], "catch it with: except ToolError as error");
-    let tail = format!("Already called, do not repeat blindly:\n- {}", called.join("\n- "));
+    let tail = format!("Already called; don't repeat blindly:\n- {}", called.join("\n- "));
     assert!(text_of(&answer).ends_with(&tail), "{answer:#}");
 }
 
@@ -157,7 +157,7 @@ fn many_calls_before_a_failure_are_counted_by_name() {
 }
 
 fn an_unknown_tool_in_a_program_names_the_nearest() {
-    let message = "there is no tool `calculator.evaluat`; did you mean calculator.evaluate?";
+    let message = "there's no tool `calculator.evaluat`; did you mean calculator.evaluate?";
     let failed = run("await callMCPTool('calculator.evaluat', {'expression': '1'})");
     assert_eq!(
         (&failed["error"]["code"], &failed["error"]["message"], &failed["error"]["line"]),
@@ -274,7 +274,8 @@ fn programs_that_keep_their_variables_go_on_with_them_and_hear_when_they_are_los
     };
     assert_eq!(run("def twice(n): return 2 * n\ntwice(1)")["result"], json!(2));
     assert_eq!(run("state['n'] = twice(2)\nstate['n']"), json!({"status": "ok", "result": 4}));
-    let lost = "the session's variables are gone: the program ran past its time limit; the next program begins with none";
+    let lost =
+        "the session's variables are gone: the program timed out; the next program starts without them";
     assert_eq!(run("await asyncio.sleep(60)")["notes"], json!([lost]));
     assert_eq!(run("'twice' in globals()"), json!({"status": "ok", "result": false}));
     // Without a session, the connection's is made for it.
@@ -342,15 +343,15 @@ fn variables_of_another_gateway_or_from_before_a_reset_are_not_gone_on_with() {
         json!({
             "status": "ok",
             "result": false,
-            "notes": [format!("the session's variables were gone: {why}; this program began with none")],
+            "notes": [format!("the session's variables were gone: {why}; this program started without them")],
         })
     };
     const LOOK: &str = "'n' in globals()";
     assert_eq!(run(&one, "n = 1\nn"), json!({"status": "ok", "result": 1}));
-    let elsewhere = "they were kept by another gateway, or by this one before it was restarted";
+    let elsewhere = "another gateway kept them, or this one before it restarted";
     assert_eq!(run(&other, LOOK), gone(elsewhere));
     assert_eq!(run(&other, "n = 2\nn"), json!({"status": "ok", "result": 2}));
-    assert_eq!(run(&one, LOOK), gone("another gateway has run a program of the session since"));
+    assert_eq!(run(&one, LOOK), gone("another gateway has run a program in the session since"));
     // Told once.
     assert_eq!(run(&one, "n = 3\nn"), json!({"status": "ok", "result": 3}));
     place.home().ok(&["sessions", "reset", "kept"]);

@@ -184,7 +184,7 @@ fn programs_are_answered_although_nothing_can_be_recorded() {
         let code = format!("{number} # {long}{number}");
         let ran = client.structured("execute_code", json!({"code": code}));
         assert_eq!((&ran["status"], &ran["result"]), (&json!("ok"), &json!(number)), "{ran}");
-        ran["notes"].to_string().contains("this execution is not in the history: ")
+        ran["notes"].to_string().contains("this execution isn't in the history: ")
     });
     assert!(is_told, "no execution was too much");
     drop(client);

@@ -36,7 +36,7 @@ fn a_skill_is_saved_found_imported_read_and_deleted() {
     let text = defined["definitions"]["skills.open_rows"].as_str().unwrap_or_default();
     assert!(text.contains(usage), "{defined:#}");
     let called = served.call("execute_code", json!({"code": "await callMCPTool('skills.open_rows', {})"}));
-    assert!(text_of(&called).contains("open_rows is a skill, which is imported"), "{called:#}");
+    assert!(text_of(&called).contains("open_rows is a skill: import it"), "{called:#}");
     let listed = served.structured("list_skills", json!({"tags": ["rows"]}));
     let entry = format!("open_rows (v1) [rows]: Keeps the rows that are open.\n    {usage}");
     assert_eq!(listed, json!({"total": 1, "skills": [entry]}));
@@ -65,10 +65,10 @@ fn a_skill_that_is_wrong_is_refused_in_words_that_say_why() {
     let told = refusal("save_skill", json!({"name": "open_rows", "code": "def f(:"}));
     assert!(told.contains("GM-1101") && told.contains("line 1"), "{told}");
     let told = refusal("load_skill", json!({"name": "nothing"}));
-    assert!(told.contains("there is no skill `nothing`"), "{told}");
+    assert!(told.contains("no skill `nothing`"), "{told}");
     served.structured("save_skill", json!({"name": "open_rows", "code": CODE}));
     let told = refusal("load_skill", json!({"name": "open_rows", "version": 9}));
     assert!(told.contains("`open_rows` has no version 9; there are 1"), "{told}");
     let told = refusal("delete_skill", json!({"name": "nothing"}));
-    assert!(told.contains("there is no skill `nothing`"), "{told}");
+    assert!(told.contains("no skill `nothing`"), "{told}");
 }

@@ -48,7 +48,7 @@ fn what_a_program_leaves_behind_is_there_for_the_next_one() {
     assert_eq!((by(&handle), by("notes")), (json!(["a.txt"]), json!(["b.txt"])));
     assert_eq!(run(&other, json!({"code": LOOK}))["result"], json!([]), "and not without");
     let unknown = run(&other, json!({"code": LOOK, "session": "abcdefghijkmnpqrstuv"}));
-    assert_eq!(unknown["error"]["message"], "there is no session `abcdefghijkmnpqrstuv`", "{unknown}");
+    assert_eq!(unknown["error"]["message"], "no session `abcdefghijkmnpqrstuv`", "{unknown}");
 }
 
 fn files_are_written_read_and_listed_without_a_program() {
@@ -56,7 +56,8 @@ fn files_are_written_read_and_listed_without_a_program() {
     assert_eq!(served.structured("list_workspace_files", json!({})), json!({"files": [], "total": 0}));
     let missing = served.call("read_workspace_file", json!({"path": "a.csv"}));
     assert_eq!(missing["isError"], true);
-    let expected = "error[GM-2002]: there is no file `a.csv` in the workspace\nhint: list_workspace_files lists the files";
+    let expected =
+        "error[GM-2002]: no file `a.csv` in the workspace\nhint: list_workspace_files lists the files";
     assert_eq!(text_of(&missing), expected);
     let write = json!({"path": "data/a.csv", "content": "a,b\n1,2\n"});
     let written = served.structured("write_workspace_file", write.clone());
@@ -114,7 +115,7 @@ fn bytes_travel_as_base64() {
         json!([255, 0, 1])
     );
     let text = served.call("read_workspace_file", json!({"path": "a.bin"}));
-    assert!(text_of(&text).contains("not text in UTF-8 from byte 0 on"), "{text}");
+    assert!(text_of(&text).contains("isn't UTF-8 text (byte 0)"), "{text}");
     let read = json!({"path": "a.bin", "encoding": "base64"});
     assert_eq!(served.structured("read_workspace_file", read)["content"], "/wAB");
     let broken = json!({"path": "b.bin", "content": "?", "encoding": "base64"});
@@ -125,7 +126,7 @@ fn paths_and_arguments_that_cannot_be_are_refused() {
     let served = serve("bad-paths");
     for path in ["", "/etc/passwd", "../x", "a/../../x", "a\u{0}b", &"n".repeat(5_000), &"d/".repeat(100)] {
         let refused = served.call("write_workspace_file", json!({"path": path, "content": "x"}));
-        assert!(text_of(&refused).starts_with("error[GM-2002]: the path `"), "{path}: {refused}");
+        assert!(text_of(&refused).starts_with("error[GM-2002]: can't use the path `"), "{path}: {refused}");
     }
     let none = served.structured("list_workspace_files", json!({}));
     assert_eq!(none["total"], 0, "what was refused made nothing");

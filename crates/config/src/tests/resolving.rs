@@ -193,7 +193,7 @@ fn unknown_variables_are_warned_of_and_wrong_ones_are_mistakes() {
     );
     assert!(
         said[1].starts_with(
-            "Error `GRISTMILL_LIMIT_WAL_TIME` there is no limit `wal_time` (did you mean `wall_time`?)"
+            "Error `GRISTMILL_LIMIT_WAL_TIME` unknown limit `wal_time` (did you mean `wall_time`?)"
         ),
         "{said:?}"
     );
@@ -211,7 +211,7 @@ fn a_limit_outside_its_level_is_told_with_its_place() {
     assert_eq!(
         world.said(&world.load()),
         [
-            "Error home/.config/gristmill/gristmill.toml:2: `limits.wall_time` wall_time = 60 s is outside what level hardened permits (100 ms to 10 s); choose a value in between, or another --level"
+            "Error home/.config/gristmill/gristmill.toml:2: `limits.wall_time` wall_time = 60 s is out of range for level hardened (100 ms to 10 s); pick a value in the range, or another --level"
         ]
     );
 }

@@ -42,7 +42,7 @@ impl fmt::Display for Scope {
 
 /// There is no such scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope `{0}`; there are execute, search and admin")]
+#[error("unknown scope `{0}`; the scopes are execute, search and admin")]
 pub struct UnknownScope(String);
 
 impl FromStr for Scope {
@@ -117,7 +117,7 @@ mod tests {
         }
         assert_eq!(
             "root".parse::<Scope>().map_err(|error| error.to_string()),
-            Err("there is no scope `root`; there are execute, search and admin".to_owned())
+            Err("unknown scope `root`; the scopes are execute, search and admin".to_owned())
         );
     }
 }

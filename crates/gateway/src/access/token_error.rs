@@ -12,37 +12,37 @@ pub(super) const NAME_MAX: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error(
-        "`{name}` cannot be a token's name: use 1 to {NAME_MAX} of a-z, 0-9, `-`, `_` and `.`, but not `local`"
+        "`{name}` can't be a token name: use 1 to {NAME_MAX} characters of a-z, 0-9, `-`, `_` and `.`; `local` is taken"
     )]
     Name {
         /// As it was given, cut.
         name: String,
     },
-    #[error("there is a token `{name}` already; revoke it first, or take another name")]
+    #[error("a token named `{name}` already exists; revoke it first, or pick another name")]
     Taken { name: String },
     /// A token for nothing.
-    #[error("a token needs a scope: execute, search or admin")]
+    #[error("a token needs at least one scope: execute, search or admin")]
     NoScope,
     /// It would be refused from the beginning.
     #[error("the expiry is in the past")]
     Past,
-    #[error("there are {TOKENS_MAX} tokens already; revoke some first")]
+    #[error("you already have {TOKENS_MAX} tokens; revoke some first")]
     TooMany,
-    #[error("there is no token `{name}`; {}", known_names(.known))]
+    #[error("no token is named `{name}`; {}", known_names(.known))]
     Missing {
         /// What was asked for, cut.
         name: String,
         known: Vec<String>,
     },
     /// The file. Nobody gets in by token until it can be used.
-    #[error("the access tokens in {path} cannot be used: {why}")]
+    #[error("can't use the access tokens in {path}: {why}")]
     File {
         path: String,
         /// What is wrong, and what to do.
         why: String,
     },
     /// The system has no randomness.
-    #[error("no token can be made: {why}")]
+    #[error("can't create a token: {why}")]
     Randomness {
         /// What the system says.
         why: String,

@@ -106,13 +106,13 @@ impl TokenFile {
             Err(error) => return Err(self.error(error.to_string())),
         };
         if !metadata.is_file() {
-            return Err(self.error("it is not a file; move it away".to_owned()));
+            return Err(self.error("it isn't a file; move it away".to_owned()));
         }
         if metadata.uid() != rustix::process::geteuid().as_raw() {
             return Err(self.error("it belongs to another user".to_owned()));
         }
         if metadata.permissions().mode() & 0o077 != 0 {
-            let why = format!("others have access to it; run: chmod 600 {}", self.path.display());
+            let why = format!("other users can read it; run `chmod 600 {}`", self.path.display());
             return Err(self.error(why));
         }
         Ok(Some(FileStamp::from(&metadata)))

@@ -13,7 +13,7 @@ use super::token_text::TokenText;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenRefused {
     /// Not a token, or not one of ours, or revoked.
-    #[error("the access token is not known here: it may have been revoked")]
+    #[error("unknown access token; it may have been revoked")]
     Unknown,
     /// It was one of ours.
     #[error("the access token `{name}` has expired")]

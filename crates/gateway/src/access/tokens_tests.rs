@@ -115,7 +115,7 @@ fn a_file_that_others_could_have_written_lets_nobody_in() {
     };
     set(0o620);
     let refused = tokens.check(issued.text.reveal(), at(1)).expect_err("not ours alone").to_string();
-    assert!(refused.contains("run: chmod 600"), "{refused}");
+    assert!(refused.contains("run `chmod 600"), "{refused}");
     set(0o600);
     assert!(tokens.check(issued.text.reveal(), at(1)).is_ok());
 }

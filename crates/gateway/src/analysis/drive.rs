@@ -48,7 +48,7 @@ pub(super) async fn drive(mut worker: Worker, job: &mut Job) -> Ending {
     };
     worker.kill();
     // However it ended: nobody may write to the output when it is measured.
-    let exit = worker.exit().await;
+    let exit = worker.end().await.map(|end| end.exit);
     match ending {
         Ending::Lost(_) => Ending::Lost(exit),
         ending @ (Ending::Done(..) | Ending::WallTime | Ending::Misbehaved(_)) => ending,

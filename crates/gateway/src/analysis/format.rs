@@ -42,8 +42,8 @@ pub(super) fn read(name: &str) -> Result<DataFormat, AnalysisFailure> {
     found.map(|(_, format)| *format).ok_or_else(|| {
         AnalysisFailure::new(
             Code::BadRequest,
-            format!("there is no format `{}`; nothing ran", one_line(name, 40)),
-            "use json, json_lines, csv or parquet, or leave it out",
+            format!("unknown format `{}`; nothing ran", one_line(name, 40)),
+            "use json, json_lines, csv or parquet, or leave `format` out",
         )
     })
 }

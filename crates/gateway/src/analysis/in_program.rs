@@ -105,7 +105,10 @@ impl ProgramAnalyses {
         if call.inputs.len() > ANALYSIS_INPUTS_MAX {
             return Err(AnalysisFailure::new(
                 Code::BadRequest,
-                format!("{} inputs; at most {ANALYSIS_INPUTS_MAX} are taken; nothing ran", call.inputs.len()),
+                format!(
+                    "{} inputs, but an analysis takes at most {ANALYSIS_INPUTS_MAX}; nothing ran",
+                    call.inputs.len()
+                ),
                 "join what belongs together in several analyses",
             ));
         }
@@ -116,7 +119,7 @@ impl ProgramAnalyses {
         let output = unlinked_file_in(&self.scratch).map_err(|error| {
             AnalysisFailure::new(
                 Code::Workspace,
-                format!("no file for the output can be made: {error}; nothing ran"),
+                format!("can't create a file for the output: {error}; nothing ran"),
                 "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room",
             )
         })?;
@@ -159,13 +162,13 @@ impl ProgramAnalyses {
             Ok(Some(file)) => Ok(AnalysisData::File(file)),
             Ok(None) => Err(AnalysisFailure::new(
                 Code::BadRequest,
-                format!("there is no stored result `{shown}`; nothing ran"),
-                "results are kept for a while only, and for whoever they were made for; make it again",
+                format!("no stored result `{shown}`; nothing ran"),
+                "results expire, and only their owner can read them; run the program again",
             )),
             Err(failure) => Err(AnalysisFailure::new(
                 Code::BadRequest,
-                format!("the stored result `{shown}` cannot be opened: {failure}; nothing ran"),
-                "make it again",
+                format!("can't open the stored result `{shown}`: {failure}; nothing ran"),
+                "run the program again",
             )),
         }
     }
@@ -175,11 +178,11 @@ impl ProgramAnalyses {
             AnalysisFailure::new(
                 Code::BadRequest,
                 format!("{why}; nothing ran"),
-                "write the path from the workspace on, such as `data/a.csv`",
+                "use a path relative to the workspace, such as `data/a.csv`",
             )
         };
         let workspace =
-            self.workspace.as_ref().ok_or_else(|| refused("the workspace cannot be opened".to_owned()))?;
+            self.workspace.as_ref().ok_or_else(|| refused("can't open the workspace".to_owned()))?;
         match open_plain_file(workspace.as_fd(), path) {
             Ok(file) => Ok(AnalysisData::File(file)),
             Err(error) => Err(refused(error.to_string())),
@@ -202,7 +205,7 @@ async fn value_of(outcome: AnalysisOutcome) -> Result<ToolAnswer, AnalysisFailur
         return Err(AnalysisFailure::new(
             Code::CallBytes,
             format!(
-                "the output is {}; a program can take {} at once",
+                "the output is {}, but a program can take only {} at once",
                 format_bytes(output_bytes),
                 format_bytes(CALL_PAYLOAD_BYTES_MAX as u64)
             ),
@@ -222,8 +225,8 @@ async fn value_of(outcome: AnalysisOutcome) -> Result<ToolAnswer, AnalysisFailur
 fn unreadable(error: &dyn std::fmt::Display) -> AnalysisFailure {
     AnalysisFailure::new(
         Code::WorkerMisbehaved,
-        format!("the output cannot be read: {error}"),
-        "if the data is nothing unusual, please report this",
+        format!("can't read the output: {error}"),
+        "if there's nothing unusual about the data, please report this",
     )
 }
 

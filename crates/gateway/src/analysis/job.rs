@@ -38,7 +38,7 @@ pub(super) fn prepare(request: AnalysisRequest, defaults: &Limits) -> Result<Job
     if limits.level() != defaults.level() {
         return Err(refused(
             format!("this gateway runs at level {}, not {}", defaults.level(), limits.level()),
-            "start a gateway of that level: its workers stand behind other walls",
+            "start a gateway at that level: its workers run behind other sandbox layers",
         ));
     }
     let caps =
@@ -61,7 +61,7 @@ pub(super) fn prepare(request: AnalysisRequest, defaults: &Limits) -> Result<Job
         },
     };
     let mut frame = encode_frame(&ToWorker::Analyze(Box::new(job))).map_err(|error| {
-        refused(error.to_string(), "put the data into a file in the workspace, and name that")
+        refused(error.to_string(), "put the data into a file in the workspace, and pass its path")
     })?;
     // Many of them may wait for a place: without the room that they have grown into.
     frame.shrink_to_fit();
@@ -72,7 +72,7 @@ pub(super) fn prepare(request: AnalysisRequest, defaults: &Limits) -> Result<Job
 fn described(inputs: Vec<AnalysisInput>, files: &mut Vec<File>) -> Result<Vec<JobInput>, AnalysisFailure> {
     if inputs.is_empty() || inputs.len() > ANALYSIS_INPUTS_MAX {
         return Err(refused(
-            format!("{} inputs; an analysis has between 1 and {ANALYSIS_INPUTS_MAX}", inputs.len()),
+            format!("{} inputs, but an analysis takes 1 to {ANALYSIS_INPUTS_MAX}", inputs.len()),
             "join what belongs together in several analyses",
         ));
     }
@@ -82,7 +82,7 @@ fn described(inputs: Vec<AnalysisInput>, files: &mut Vec<File>) -> Result<Vec<Jo
         if name.len() > NAME_BYTES_MAX {
             return Err(refused(
                 format!("the input's name `{}` is too long", one_line(&name, 40)),
-                "choose a short one",
+                "pick a shorter one",
             ));
         }
         let format = format.as_deref().map(format::read).transpose()?;
@@ -111,7 +111,7 @@ fn check_memory(inputs: &[JobInput], files: &[File], limits: &Limits) -> Result<
         return Ok(());
     }
     let message = format!(
-        "the data is {}, and the limit on memory is {} (`memory`); nothing ran",
+        "the data is {}, but memory is limited to {} (`memory`); nothing ran",
         format_bytes(bytes),
         format_bytes(limits.get(LimitName::Memory))
     );
@@ -133,10 +133,10 @@ fn check_inline(
     if inline_bytes > CALL_PAYLOAD_BYTES_MAX {
         return Err(refused(
             format!(
-                "`{name}`: at most {} of data can be passed inline, all inputs together",
+                "`{name}`: inline data is limited to {} for all inputs together",
                 format_bytes(CALL_PAYLOAD_BYTES_MAX as u64)
             ),
-            "put the data into a file in the workspace, and name that",
+            "put the data into a file in the workspace, and pass its path",
         ));
     }
     let may_be_json = match format {
@@ -159,15 +159,15 @@ fn check_inline(
 fn read_only(name: &str, mut file: File) -> Result<File, AnalysisFailure> {
     let name = one_line(name, 40);
     let unusable = |why: String| refused(format!("the file of `{name}` {why}"), "name a plain file");
-    let metadata = file.metadata().map_err(|error| unusable(format!("cannot be looked at: {error}")))?;
+    let metadata = file.metadata().map_err(|error| unusable(format!("can't be inspected: {error}")))?;
     if !metadata.is_file() {
         return Err(unusable("is none".to_owned()));
     }
-    let flags = fcntl_getfl(&file).map_err(|error| unusable(format!("cannot be looked at: {error}")))?;
+    let flags = fcntl_getfl(&file).map_err(|error| unusable(format!("can't be inspected: {error}")))?;
     if flags & OFlags::RWMODE != OFlags::RDONLY {
         file = reopened(&file).map_err(|error| unusable(format!("is open for writing: {error}")))?;
     }
-    file.rewind().map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    file.rewind().map_err(|error| unusable(format!("can't be read: {error}")))?;
     Ok(file)
 }
 
@@ -186,8 +186,8 @@ fn reopened(_file: &File) -> std::io::Result<File> {
 fn check_output(output: &File) -> Result<(), AnalysisFailure> {
     match output.metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Ok(()),
-        Ok(_) => Err(refused("the output is not an empty file".to_owned(), "open a new one")),
-        Err(error) => Err(refused(format!("the output cannot be used: {error}"), "open a new one")),
+        Ok(_) => Err(refused("the output isn't an empty file".to_owned(), "open a new one")),
+        Err(error) => Err(refused(format!("can't use the output file: {error}"), "open a new one")),
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_taken_is_refused_before_a_worker_sees_it() {
-        assert!(refusal(Vec::new()).contains("between 1 and 4"));
+        assert!(refusal(Vec::new()).contains("takes 1 to 4"));
         let many = (0..5).map(|n| inline(&n.to_string(), None, "[]")).collect();
         assert!(refusal(many).contains("5 inputs"));
         assert!(refusal(vec![inline("data", None, &"[".repeat(101))]).contains("nested deeper"));

@@ -137,7 +137,7 @@ impl Analyses {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) => Err(busy("the gateway is closing; nothing ran".to_owned())),
             Err(_) => Err(busy(format!(
-                "as many analyses run as may, and none ended within {} s; nothing ran",
+                "too many analyses are running, and none finished within {} s; nothing ran",
                 self.queue_timeout.as_secs()
             ))),
         }
@@ -146,8 +146,8 @@ impl Analyses {
 
 fn no_worker(error: CheckoutError) -> AnalysisFailure {
     let hint = match &error {
-        CheckoutError::Unavailable(_) => "run `gristmill doctor` to see what this machine lacks",
-        CheckoutError::TimedOut(_) => "try again; `gristmill doctor` shows what the workers are doing",
+        CheckoutError::Unavailable(_) => "run `gristmill doctor` to see what's missing",
+        CheckoutError::TimedOut(_) => "try again; `gristmill doctor` shows the state of the workers",
     };
-    AnalysisFailure::new(Code::WorkerUnavailable, format!("no worker can be started: {error}"), hint)
+    AnalysisFailure::new(Code::WorkerUnavailable, format!("can't start a worker: {error}"), hint)
 }

@@ -74,12 +74,12 @@ pub(super) fn settle(
                 "the analysis failed on this data or these steps: {}",
                 cut(&trap.message, MESSAGE_CHARS_MAX)
             ),
-            "try the steps one by one to see which it is; if the data is nothing unusual, please report this",
+            "try the steps one by one to find the one that fails; if there's nothing unusual about the data, please report this",
         )),
         Ending::Done(Outcome::Refused(why), _) => Err(AnalysisFailure::new(
             Code::WorkerUnavailable,
-            format!("the worker refused to begin: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
-            "run `gristmill doctor` to see what this machine lacks",
+            format!("the worker refused to start: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
+            "run `gristmill doctor` to see what's missing",
         )),
         Ending::WallTime => Err(stopped(LimitName::WallTime, &job.limits)),
         Ending::Lost(exit) => Err(of_exit(exit, &job.limits)),
@@ -98,8 +98,8 @@ fn finish(
     let output_bytes = measured.map_err(|error| {
         AnalysisFailure::new(
             Code::Workspace,
-            format!("the output cannot be read back: {error}"),
-            "see whether the disk is full, and try again",
+            format!("can't read the output back: {error}"),
+            "check that the disk isn't full, and try again",
         )
     })?;
     match output_bytes {
@@ -129,15 +129,15 @@ fn read(told: &str) -> Result<OutcomePayload, AnalysisFailure> {
 fn misbehaved(how: &str) -> AnalysisFailure {
     AnalysisFailure::new(
         Code::WorkerMisbehaved,
-        format!("the worker was ended because it broke the protocol: {how}"),
-        "if the data is nothing unusual, please report this",
+        format!("the worker was killed for breaking the protocol: {how}"),
+        "if there's nothing unusual about the data, please report this",
     )
 }
 
 fn too_large() -> AnalysisFailure {
     AnalysisFailure::new(
         Code::ResultBytes,
-        format!("the output is more than {}, which is as much as may be", format_bytes(OUTPUT_BYTES_MAX)),
+        format!("the output is larger than {}, the most it can be", format_bytes(OUTPUT_BYTES_MAX)),
         "filter, select columns, aggregate, or end with a limit",
     )
 }
@@ -146,7 +146,7 @@ fn too_large() -> AnalysisFailure {
 fn stopped(name: LimitName, limits: &Limits) -> AnalysisFailure {
     let code = name.code().unwrap_or(Code::WallTime);
     let message = format!(
-        "the analysis was stopped: the limit on {} is {} (`{}`)",
+        "the analysis was stopped: {} is limited to {} (`{}`)",
         name.subject(),
         name.format(limits.get(name)),
         name.as_str()
@@ -172,8 +172,8 @@ fn of_exit(exit: Option<ChildExit>, limits: &Limits) -> AnalysisFailure {
         }
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => AnalysisFailure::new(
             Code::WorkerMisbehaved,
-            "the worker made a system call that is not on its list, and was ended by the kernel",
-            "if the data is nothing unusual, please report this",
+            "the kernel killed the worker for a system call that isn't on its list",
+            "if there's nothing unusual about the data, please report this",
         ),
         // Native code that gets no memory gives up, and so does one whose stack is used up: from
         // outside the two look the same, and the first is by far the likelier.
@@ -186,15 +186,15 @@ fn of_exit(exit: Option<ChildExit>, limits: &Limits) -> AnalysisFailure {
             )
         }
         Some(ChildExit::Signal(signal)) => lost(
-            format!("the worker was ended from outside (signal {signal})"),
-            "if the machine ran out of memory, lower `memory`; the analysis can be tried again",
+            format!("the worker was killed from outside (signal {signal})"),
+            "if the machine ran out of memory, lower `memory`; you can run the analysis again",
         ),
         Some(ChildExit::Code(code)) => {
-            lost(format!("the worker ended by itself with code {code}"), "please report this")
+            lost(format!("the worker exited with code {code}"), "please report this")
         }
         None => lost(
-            "the worker was lost together with its zygote".to_owned(),
-            "try again: an analysis changes nothing",
+            "the worker was lost along with its zygote".to_owned(),
+            "try again; an analysis changes nothing",
         ),
     }
 }

@@ -96,7 +96,7 @@ impl Draft {
             Some(failure) => {
                 failure.write(&mut text);
                 if !self.called.is_empty() {
-                    let _ = writeln!(text, "Already called, do not repeat blindly:");
+                    let _ = writeln!(text, "Already called; don't repeat blindly:");
                 }
                 for line in &self.called {
                     let _ = writeln!(text, "- {line}");

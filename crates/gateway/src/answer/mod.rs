@@ -139,9 +139,10 @@ pub async fn of_report(
     // The error first: it is what must not be cut away.
     draft.failure = report.error.as_ref().map(|error| Failure::within(error, tokens_max * 3 / 4));
 
+    let large = report.large_result.as_ref().zip(keep);
     let binaries = match &report.result {
-        Some(result) => Some(Binaries::of(result, keep).await),
-        None => None,
+        Some(result) if large.is_none() => Some(Binaries::of(result, keep).await),
+        Some(_) | None => None,
     };
     let output = output_of(report);
     let traceback = draft.failure.as_ref().and_then(Failure::traceback);
@@ -160,6 +161,11 @@ pub async fn of_report(
         let share = if output.is_empty() { left(&draft) } else { left(&draft) * 3 / 4 };
         let text = Text::of_result(&value, original);
         let Shown { shaped, whole } = whole::shown("result", text, share, budget.strategy, keep).await;
+        (draft.result, draft.result_whole) = (shaped, whole);
+    }
+    if let Some((large, keep)) = large {
+        let share = if output.is_empty() { left(&draft) } else { left(&draft) * 3 / 4 };
+        let Shown { shaped, whole } = whole::shown_large(large, share, budget.strategy, keep).await;
         (draft.result, draft.result_whole) = (shaped, whole);
     }
     if !output.is_empty() {
@@ -185,7 +191,7 @@ fn output_of(report: &Report) -> String {
 /// What is worth knowing beside the result.
 fn notes_of(report: &Report, is_silent: bool) -> Vec<String> {
     let hits = report.limits_hit.iter().filter(|_| report.error.is_none());
-    let hits = hits.map(|hit| format!("a limit was reached and the program went on: {}", hit.message));
+    let hits = hits.map(|hit| format!("the program hit a limit and went on: {}", hit.message));
     let mut notes: Vec<String> = hits.collect();
     notes.extend(report.variables.as_ref().and_then(VariablesReport::note));
     notes.extend(report.notes.iter().cloned());

@@ -85,17 +85,15 @@ async fn what_is_left_out_is_kept_whole_and_the_answer_goes_on_from_it() {
 async fn what_cannot_be_kept_is_said_with_what_to_do() {
     let report = ok(Some(json!("word ".repeat(5_000))), "");
     let answer = of_report(&report, &within(200), None, None).await;
-    let said = "The result (24.4 KB) is not shown whole and is not kept: return less, or write it to a file in /workspace.";
+    let said =
+        "The result (24.4 KB) is condensed and not stored: return less, or write it to a file in /workspace.";
     assert!(answer.text.contains(said), "{}", answer.text);
     assert_eq!(answer.structured.get("result_handle"), None);
 
     let folder = TestFolder::new("answers-small");
     let keep = keeping(&folder, 10).await;
     let answer = of_report(&report, &within(300), Some(&keep), None).await;
-    assert!(
-        answer.text.contains("The result (24.4 KB) is not shown whole and could not be kept: "),
-        "{answer:?}"
-    );
+    assert!(answer.text.contains("The result (24.4 KB) is condensed and couldn't be stored: "), "{answer:?}");
 }
 
 #[tokio::test]
@@ -119,8 +117,8 @@ async fn the_smallest_budget_says_that_something_is_not_kept_and_why() {
     let keep = keeping(&folder, 1 << 10).await;
     let report = ok(Some(json!("word ".repeat(400_000))), "");
     for (keep, said) in [
-        (None, "The result (1.9 MB) is cut and not kept: return less."),
-        (Some(&keep), "The result (1.9 MB) is cut and not kept: at most 1 KB are."),
+        (None, "The result (1.9 MB) is cut and not stored: return less."),
+        (Some(&keep), "The result (1.9 MB) is cut and not stored: at most 1 KB are."),
     ] {
         let answer = of_report(&report, &within(TOKENS_MIN), keep, None).await;
         assert!(answer.text.contains(said), "{}", answer.text);

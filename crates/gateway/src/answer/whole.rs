@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::fit::BYTES_PER_TOKEN_MAX;
 use super::{Keeping, binaries};
+use crate::ports::LargeResult;
 use crate::results::{ResultKind, ResultsError, StoredResult};
 use crate::tokens;
 
@@ -64,19 +65,32 @@ pub(super) async fn shown(
         }
     }
     let mut whole = Whole::keep(what, &text, keep).await;
-    // What is shown needs room, too.
-    if whole.tokens() > room / 2 {
-        whole.say_less();
-    }
-    let room = room.saturating_sub(whole.tokens());
-    // Nothing at all is better than an empty text that looks like the value.
-    let shaped = match room {
+    let shaped = match whole.leave_room(room) {
         0 => None,
-        room => Some(shaped(&text, room, strategy).await).filter(|shaped| !shaped.text.is_empty()),
+        room => Some(shaped(&text, room, strategy).await),
     };
-    let left_out = shaped.as_ref().and_then(|shaped| shaped.left_out.first());
-    whole.left_out = left_out.map(|left_out| one_line(left_out, LEFT_OUT_CHARS_MAX));
-    Shown { shaped, whole: Some(whole) }
+    whole.beside(shaped)
+}
+
+/// The same for a result that was stored before, because it is too large for a report.
+pub(super) async fn shown_large(
+    large: &LargeResult,
+    room: usize,
+    strategy: Strategy,
+    keep: &Keeping,
+) -> Shown {
+    let Keeping { results, owner, .. } = keep;
+    let place = match results.find(owner, &large.handle).await {
+        Ok(Some(stored)) => Place::Kept(stored),
+        Ok(None) => Place::Nowhere,
+        Err(error) => Place::Refused(error),
+    };
+    let mut whole = Whole { what: "result", bytes: large.bytes, place, left_out: None, is_short: false };
+    let condensed = match whole.leave_room(room) {
+        0 => None,
+        room => results.condensed(owner, &large.handle, (strategy, room)).await.ok().flatten(),
+    };
+    whole.beside(condensed.map(|(_, shaped)| shaped))
 }
 
 async fn shaped(text: &Text, room: usize, strategy: Strategy) -> Shaped {
@@ -130,6 +144,23 @@ impl Whole {
         Self { what, bytes, place, left_out: None, is_short: false }
     }
 
+    /// What is left beside it of so many tokens; it is said shorter if it takes too much.
+    fn leave_room(&mut self, room: usize) -> usize {
+        // What is shown needs room, too.
+        if self.tokens() > room / 2 {
+            self.say_less();
+        }
+        room.saturating_sub(self.tokens())
+    }
+
+    fn beside(mut self, shaped: Option<Shaped>) -> Shown {
+        // Nothing at all is better than an empty text that looks like the value.
+        let shaped = shaped.filter(|shaped| !shaped.text.is_empty());
+        let left_out = shaped.as_ref().and_then(|shaped| shaped.left_out.first());
+        self.left_out = left_out.map(|left_out| one_line(left_out, LEFT_OUT_CHARS_MAX));
+        Shown { shaped, whole: Some(self) }
+    }
+
     pub fn handle(&self) -> Option<&str> {
         match &self.place {
             Place::Kept(stored) => Some(&stored.handle),
@@ -147,16 +178,16 @@ impl Whole {
                 format!("Whole {what} ({size}{left_out}): {}", line_of_code(stored))
             }
             Place::Nowhere if self.is_short => {
-                format!("The {what} ({size}) is cut and not kept: return less.")
+                format!("The {what} ({size}) is cut and not stored: return less.")
             }
             Place::Refused(error) if self.is_short => {
-                format!("The {what} ({size}) is cut and not kept: {}.", short_reason(error))
+                format!("The {what} ({size}) is cut and not stored: {}.", short_reason(error))
             }
             Place::Nowhere => format!(
-                "The {what} ({size}) is not shown whole and is not kept: return less, or write it to a file in /workspace."
+                "The {what} ({size}) is condensed and not stored: return less, or write it to a file in /workspace."
             ),
             Place::Refused(error) => {
-                format!("The {what} ({size}) is not shown whole and could not be kept: {}", reason(error))
+                format!("The {what} ({size}) is condensed and couldn't be stored: {}", reason(error))
             }
         }
     }
@@ -190,7 +221,7 @@ fn reason(error: &ResultsError) -> String {
         | ResultsError::Busy
         | ResultsError::Damaged { .. } => error.to_string(),
         ResultsError::Folder { .. } | ResultsError::Store(_) => {
-            "the gateway's disk does not take it; return less of it".to_owned()
+            "the gateway can't write to its disk; return less".to_owned()
         }
     }
 }
@@ -203,7 +234,7 @@ fn short_reason(error: &ResultsError) -> String {
         }
         ResultsError::Busy => "the store is busy".to_owned(),
         ResultsError::Folder { .. } | ResultsError::Store(_) | ResultsError::Damaged { .. } => {
-            "the disk does not take it".to_owned()
+            "the disk can't be written".to_owned()
         }
     }
 }

@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_domain::{Code, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Core, Purpose};
+use crate::ports::LargeResults;
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
+
+/// A name of a program that is longer is cut: every line of a traceback shows it.
+const FILENAME_CHARS_MAX: usize = 100;
 
 /// A request that may run.
 pub(super) struct Admitted {
     pub engine: EngineId,
     pub code: String,
+    /// What tracebacks call it; empty if nothing was said.
+    pub filename: String,
     /// The context, as JSON.
     pub context: String,
     pub limits: Limits,
@@ -34,18 +40,18 @@ pub(super) async fn admit(
         return Err(Refusal::new(
             Code::BadRequest,
             format!("this gateway runs at level {}, not {}", core.limits.level(), limits.level()),
-            "start a gateway of that level: its workers stand behind other walls",
+            "start a gateway at that level: its workers run behind other sandbox layers",
         ));
     }
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
             Code::BadRequest,
-            format!("the program is {} bytes long; at most {CODE_BYTES_MAX} are taken", request.code.len()),
-            "pass data through the context or a file in the workspace instead of the program's text",
+            format!("the program is {} bytes long; the most is {CODE_BYTES_MAX}", request.code.len()),
+            "pass data in the context or in a workspace file, not in the program's text",
         ));
     }
     let context = serde_json::to_string(&request.context).map_err(|error| {
-        Refusal::new(Code::BadRequest, format!("the context is not JSON: {error}"), "pass plain values")
+        Refusal::new(Code::BadRequest, format!("the context isn't JSON: {error}"), "pass plain values")
     })?;
     let caps =
         JsonCaps { bytes_max: CONTEXT_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: CONTEXT_BYTES_MAX };
@@ -60,8 +66,23 @@ pub(super) async fn admit(
         Purpose::Asked(_) => core.take_place().await?,
         Purpose::Internal(_) => core.take_internal_place().await?,
     };
-    let ExecuteRequest { engine, code, workspace, variables, capabilities, .. } = request;
-    Ok(Admitted { engine, code, context, limits, workspace, variables, capabilities, place })
+    let ExecuteRequest { engine, code, filename, workspace, variables, capabilities, .. } = request;
+    let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
+    Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
+}
+
+/// The name of a program as tracebacks show it: the last part of a path, printable and short. What looks
+/// like a place inside the interpreter is no name.
+fn shown_filename(given: &str) -> Option<String> {
+    let name = given.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| is_shown(*c)).take(FILENAME_CHARS_MAX).collect();
+    let name = name.trim();
+    (!name.is_empty() && !name.starts_with('<')).then(|| name.to_owned())
+}
+
+fn is_shown(c: char) -> bool {
+    // Neither of them shows a quote or a backslash as it is.
+    !c.is_control() && visible(c.encode_utf8(&mut [0; 4])).chars().eq([c]) && !matches!(c, '"' | '\\')
 }
 
 impl Core {
@@ -72,7 +93,7 @@ impl Core {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) | Err(_) => Err(Refusal::new(
                 Code::Busy,
-                "other skills are being checked, and none was done in time",
+                "other skills are being checked, and none finished in time",
                 "try again in a moment",
             )),
         }
@@ -91,7 +112,7 @@ impl Core {
         let _leave = Leave(&self.queued);
         if ahead >= self.queue.queued_executions {
             return Err(busy(format!(
-                "{} programs are running and {ahead} are waiting, which is as many as may",
+                "{} programs are running and {ahead} are waiting, which is the most there can be",
                 self.queue.concurrent_executions
             )));
         }
@@ -100,7 +121,7 @@ impl Core {
             Ok(Ok(place)) => Ok(place),
             Ok(Err(_)) => Err(busy("the gateway is closing".to_owned())),
             Err(_) => Err(busy(format!(
-                "{} programs are running, and none ended within {} s",
+                "{} programs are running, and none finished within {} s",
                 self.queue.concurrent_executions,
                 self.queue.timeout.as_secs()
             ))),
@@ -121,11 +142,13 @@ pub(super) fn worker_limits(
     limits: &Limits,
     bytes_used: u64,
     files_used: u64,
+    large_results: Option<&Arc<dyn LargeResults>>,
 ) -> gristmill_protocol::ProgramLimits {
     gristmill_protocol::ProgramLimits {
         memory_bytes: limits.get(LimitName::Memory),
         cpu_ms: limits.get(LimitName::CpuTime),
         result_bytes: limits.get(LimitName::ResultBytes),
+        large_result_bytes: large_results.map_or(0, |store| store.bytes_max()),
         result_depth: limits.get(LimitName::ResultDepth) as u32,
         open_files: limits.get(LimitName::OpenFiles) as u32,
         file_bytes: limits.get(LimitName::FileBytes),
@@ -133,5 +156,29 @@ pub(super) fn worker_limits(
         workspace_files: limits.get(LimitName::WorkspaceFiles),
         workspace_bytes_used: bytes_used,
         workspace_files_used: files_used,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_shown_by_the_last_part_of_its_path() {
+        let long = "a".repeat(200);
+        for (given, shown) in [
+            ("report.py", Some("report.py")),
+            ("/home/me/jobs/report.py", Some("report.py")),
+            ("../../etc/passwd", Some("passwd")),
+            ("żółw report.py", Some("żółw report.py")),
+            ("a\n\u{1b}[31m\".py", Some("a[31m.py")),
+            ("<stdlib>", None),
+            ("x/", Some("x")),
+            ("", None),
+            ("///", None),
+            (long.as_str(), Some(&long[..FILENAME_CHARS_MAX])),
+        ] {
+            assert_eq!(shown_filename(given).as_deref(), shown, "{given:?}");
+        }
     }
 }

@@ -19,13 +19,13 @@ pub(super) struct AnswerPayload {
 /// An answer that cannot be handed over. The call was made all the same.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AnswerPayloadError {
-    #[error("is {bytes} bytes; at most {CALL_PAYLOAD_BYTES_MAX} can be taken; ask the tool for less")]
+    #[error("is {bytes} bytes; the most is {CALL_PAYLOAD_BYTES_MAX}; ask the tool for less")]
     TooLarge { bytes: usize },
     #[error("is too large with its files; ask the tool for less")]
     TooLargeWithFiles,
     #[error(transparent)]
     Caps(#[from] JsonCapError),
-    #[error("is not JSON: {0}")]
+    #[error("isn't JSON: {0}")]
     NotJson(#[from] serde_json::Error),
 }
 
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             told(&"x".repeat(CALL_PAYLOAD_BYTES_MAX + 1)),
             format!(
-                "the answer of `a.b` is {} bytes; at most {CALL_PAYLOAD_BYTES_MAX} can be taken; ask the tool for less",
+                "the answer of `a.b` is {} bytes; the most is {CALL_PAYLOAD_BYTES_MAX}; ask the tool for less",
                 CALL_PAYLOAD_BYTES_MAX + 1
             )
         );

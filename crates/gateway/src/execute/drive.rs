@@ -19,10 +19,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::asking::asker_of_execution;
 use super::ending::{Ending, Finished};
+use super::large_result::LargeResultParts;
 use super::outgoing::Outgoing;
 use super::prepare::Prepared;
 use super::program_call::{Call, CallTarget, ProgramRequest, parse};
 use super::server_starts::{Sent, ServerStarts};
+use super::standing::{CallAt, Standing};
 use super::state_call::{Flood, StateCalls};
 use super::token_meter::{Of, TokenMeter};
 use super::tool_call::{Answered, Listeners, Reachable, answer, search};
@@ -60,6 +62,9 @@ struct Drive<'a> {
     asker: Asker,
     starts: ServerStarts,
     state: StateCalls,
+    large_result: LargeResultParts,
+    /// The last call that was answered, and when.
+    last_answered: Option<(usize, Instant)>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     stats: RunStats,
@@ -93,10 +98,12 @@ pub(super) async fn drive(
         tools: Arc::clone(&belongings.given.tools),
         skills: Arc::clone(&prepared.skills),
         analyses: Arc::new(analyses_of(core, &prepared, &belongings)),
+        stats: capabilities.stats.clone(),
     };
     let starts = ServerStarts::new(deadline.clone(), events.clone());
     let mut drive = Drive::new(&reachable, &prepared.limits, events, asker, starts, state);
     drive.tokens = TokenMeter::new(capabilities.count_tokens);
+    drive.large_result = LargeResultParts::new(capabilities.large_results.clone());
     let started = Instant::now();
     // One that is there already has its folders.
     let folders: &[OwnedFd] = if found { &[] } else { &belongings.folders };
@@ -108,17 +115,16 @@ pub(super) async fn drive(
         ending = drive.run(&mut worker, &prepared.frame, folders) => ending,
     };
     let ran_for = started.elapsed();
+    let standing = drive.standing();
     let may_stay = prepared.lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes)
         && matches!(ending, Ending::Done(Outcome::Returned(_)))
         && drive.outgoing.finish_answer(&worker).await;
     if !may_stay {
         worker.kill();
     }
-    let ending = match ending {
-        Ending::Lost(_) => Ending::Lost(worker.exit().await),
-        ending => ending,
-    };
-    let Drive { stdout, stderr, stats, mut tools_called, tokens, .. } = drive.give_up();
+    let (ending, stats) = account(&mut worker, ending, std::mem::take(&mut drive.stats)).await;
+    let Drive { stdout, stderr, mut tools_called, tokens, large_result, .. } = drive.give_up();
+    let large_result = large_result.finish();
     let tools = Arc::clone(&belongings.given.tools);
     let limits = prepared.limits;
     let interpreter = Interpreter { worker, belongings, memory_bytes: stats.memory_peak_bytes };
@@ -135,9 +141,38 @@ pub(super) async fn drive(
     let took = asked.elapsed();
     // Last: the next program has this one's place by now.
     let call_tokens = tokens.settle(&mut tools_called, tools).await;
-    let finished =
-        Finished { ending, limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took };
+    let finished = Finished {
+        ending,
+        standing,
+        large_result,
+        limits,
+        stdout,
+        stderr,
+        stats,
+        tools_called,
+        call_tokens,
+        ran_for,
+        took,
+    };
     (finished, left)
+}
+
+/// What a program used: its worker's word, or the kernel's if the worker had no time for one.
+async fn account(worker: &mut Worker, ending: Ending, mut stats: RunStats) -> (Ending, RunStats) {
+    if matches!(ending, Ending::Done(_)) {
+        worker.program_used(stats.cpu_us);
+        return (ending, stats);
+    }
+    let end = worker.end().await;
+    if let Some(end) = &end {
+        stats.cpu_us = end.used.cpu_us;
+        stats.memory_peak_bytes = end.used.resident_peak_bytes;
+    }
+    let ending = match ending {
+        Ending::Lost(_) => Ending::Lost(end.map(|end| end.exit)),
+        ending => ending,
+    };
+    (ending, stats)
 }
 
 fn analyses_of(core: &Core, prepared: &Prepared, belongings: &Belongings) -> ProgramAnalyses {
@@ -167,6 +202,8 @@ impl<'a> Drive<'a> {
             asker,
             starts,
             state,
+            large_result: LargeResultParts::new(None),
+            last_answered: None,
             stdout: Vec::new(),
             stderr: Vec::new(),
             stats: RunStats::default(),
@@ -221,6 +258,7 @@ impl<'a> Drive<'a> {
                 },
                 () = room_for_events, if events_full => {}
                 answer = self.state.next(), if may_answer => self.outgoing.push(answer),
+                answer = self.large_result.next(), if may_answer => self.outgoing.push(answer),
                 Some(answered) = self.running.next() => {
                     if let Some(answered) = answered {
                         self.answered(answered);
@@ -234,6 +272,7 @@ impl<'a> Drive<'a> {
     fn heard(&mut self, message: FromWorker) -> Option<Ending> {
         match message {
             FromWorker::Output { stream, bytes } => self.printed(stream, bytes),
+            FromWorker::Call { id, kind: CallKind::Result, payload } => self.handed_over(id, payload),
             FromWorker::Call { id, kind, payload } => self.called(id, kind, &payload),
             FromWorker::CancelCall { id } => {
                 self.cancel(id);
@@ -298,6 +337,34 @@ impl<'a> Drive<'a> {
         }
     }
 
+    fn handed_over(&mut self, id: u64, part: String) -> Option<Ending> {
+        match self.large_result.take(id, part) {
+            Ok(refusal) => {
+                if let Some(refusal) = refusal {
+                    self.outgoing.push(refusal);
+                }
+                None
+            }
+            Err(Flood) => Some(Ending::Misbehaved("a flood of parts of a result".to_owned())),
+        }
+    }
+
+    /// Where the program is, as far as its calls tell.
+    fn standing(&self) -> Standing {
+        let call_at = |place: usize, at: Instant| {
+            let called = &self.tools_called[place];
+            CallAt { name: called.name.clone(), line: called.line, ago: at.elapsed() }
+        };
+        let waiting = self.begun.len() + self.unbegun.len();
+        match (self.begun.values().min_by_key(|begun| begun.place), self.last_answered) {
+            (Some(oldest), _) => {
+                Standing::Waiting { call: call_at(oldest.place, oldest.at), others: waiting - 1 }
+            }
+            (None, Some((place, at))) => Standing::Computing { last: call_at(place, at) },
+            (None, None) => Standing::Unknown,
+        }
+    }
+
     /// Begins as many waiting calls as may run at once, the oldest first.
     fn begin_calls(&mut self) {
         let parallel = self.limits.get(LimitName::ParallelCalls) as usize;
@@ -351,6 +418,7 @@ impl<'a> Drive<'a> {
         };
         self.tokens.count(of, answered.answer_text());
         self.tools_called[begun.place] = answered.called;
+        self.last_answered = Some((begun.place, Instant::now()));
         self.outgoing.push(answered.completion);
     }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use gristmill_domain::{LimitName, Limits};
 use gristmill_protocol::{ChildExit, Outcome, RunStats};
 
+use super::standing::Standing;
+use crate::ports::GrowingResult;
 use crate::report::{CallTokens, ToolCalled};
 
 /// How a program came to its end.
@@ -24,6 +26,10 @@ pub(super) enum Ending {
 /// Everything that is known of a program that ended.
 pub(super) struct Finished {
     pub ending: Ending,
+    /// Where it was in its program, if its time was over.
+    pub standing: Standing,
+    /// What it handed over of a result that is too large for the outcome.
+    pub large_result: Option<Box<dyn GrowingResult>>,
     pub limits: Limits,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,

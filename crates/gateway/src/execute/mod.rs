@@ -11,12 +11,14 @@ mod asking;
 mod call_failure;
 mod drive;
 mod ending;
+mod large_result;
 mod outgoing;
 mod prepare;
 mod program_call;
 mod server_starts;
 mod shape;
 mod shared;
+mod standing;
 mod state_call;
 mod token_meter;
 mod tool_call;
@@ -184,8 +186,10 @@ async fn run(
         Ok(ready) => ready,
         Err(refusal) => return refusal.report(asked),
     };
-    let (finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
+    large_result::settle(large, &mut shaped).await;
     if let Some(left) = left {
         variables::settle(core, left, &mut shaped);
     }
@@ -213,13 +217,13 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal>
     let worker = core.pool.checkout().await.map_err(|error| match &error {
         CheckoutError::Unavailable(_) => Refusal::new(
             Code::WorkerUnavailable,
-            format!("no worker can be started: {error}"),
-            "run `gristmill doctor` to see what this machine lacks",
+            format!("can't start a worker: {error}"),
+            "run `gristmill doctor` to see what's missing",
         ),
         CheckoutError::TimedOut(_) => Refusal::new(
             Code::WorkerUnavailable,
             error.to_string(),
-            "try again; `gristmill doctor` shows what the workers are doing",
+            "try again; `gristmill doctor` shows the state of the workers",
         ),
     })?;
     Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })

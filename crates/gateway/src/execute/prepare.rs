@@ -88,8 +88,14 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         version: PROTOCOL_VERSION,
         engine: admitted.engine,
         code: admitted.code,
+        filename: admitted.filename,
         context: admitted.context,
-        limits: worker_limits(&admitted.limits, used.bytes, used.files),
+        limits: worker_limits(
+            &admitted.limits,
+            used.bytes,
+            used.files,
+            admitted.capabilities.large_results.as_ref(),
+        ),
         mounts,
         stay: lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes),
     };
@@ -157,8 +163,8 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
     outcome.and_then(|inner| inner).map_err(|error| {
         Refusal::new(
             Code::Workspace,
-            format!("the session's folders cannot be measured: {error}; nothing ran"),
-            "remove what is nested too deep, or end the session",
+            format!("can't measure the session's folders: {error}; nothing ran"),
+            "remove folders that are nested too deep, or end the session",
         )
     })
 }
@@ -174,7 +180,7 @@ fn belongings(
     let failed = |error: std::io::Error| {
         Refusal::new(
             Code::WorkerUnavailable,
-            format!("no scratch folder can be made: {error}"),
+            format!("can't create a scratch folder: {error}"),
             "free some disk space, or set GRISTMILL_SCRATCH_DIR to a folder with room",
         )
     };
@@ -192,8 +198,8 @@ fn belongings(
         let opened = crate::pool::open_folder(tree).map_err(|error| {
             Refusal::new(
                 Code::WorkerUnavailable,
-                format!("the tree of tools at {} cannot be opened: {error}", tree.display()),
-                "start gristmill again, so that it is written anew",
+                format!("can't open the tree of tools at {}: {error}", tree.display()),
+                "restart gristmill to write it again",
             )
         })?;
         folders.push(opened);
@@ -237,8 +243,8 @@ async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {
     outcome.map_err(|error| {
         Refusal::new(
             Code::Workspace,
-            format!("the workspace {shown} cannot be used: {error}"),
-            "name a folder that exists, all of which you may read",
+            format!("can't use the workspace {shown}: {error}"),
+            "use an existing folder that you can read all of",
         )
     })
 }

@@ -17,6 +17,9 @@ const CALL_VALUES_MAX: usize = 1_000_000;
 /// What one parsed value may take in memory beyond its text.
 const VALUE_BYTES: usize = 256;
 
+/// Under which a question about earlier programs is reported.
+const GET_EXECUTION_STATS: &str = "get_execution_stats";
+
 /// Under which the reading of a resource is reported.
 const READ_RESOURCE: &str = "read_resource";
 
@@ -56,6 +59,8 @@ pub(super) enum CallRequest {
     /// To list, save or delete skills.
     Skill(Box<SkillCall>),
     Analysis(Box<AnalysisCall>),
+    /// To be told what earlier programs took and saved.
+    Stats(StatsPayload),
 }
 
 /// Whom a call is for.
@@ -73,7 +78,7 @@ impl Call {
         match &self.request {
             CallRequest::Tool(_) => CallTarget::Tool,
             CallRequest::Resource(_) => CallTarget::Resource,
-            CallRequest::Skill(_) | CallRequest::Analysis(_) => CallTarget::Internal,
+            CallRequest::Skill(_) | CallRequest::Analysis(_) | CallRequest::Stats(_) => CallTarget::Internal,
         }
     }
 
@@ -82,7 +87,7 @@ impl Call {
     pub fn leaves_gateway(&self) -> bool {
         match &self.request {
             CallRequest::Tool(_) | CallRequest::Resource(_) | CallRequest::Skill(_) => true,
-            CallRequest::Analysis(_) => false,
+            CallRequest::Analysis(_) | CallRequest::Stats(_) => false,
         }
     }
 
@@ -92,7 +97,7 @@ impl Call {
             CallRequest::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
             CallRequest::Resource(uri) => uri,
             // No tool of a server: its code is in the program already.
-            CallRequest::Skill(_) => "",
+            CallRequest::Skill(_) | CallRequest::Stats(_) => "",
             CallRequest::Analysis(call) => call.request_text(),
         }
     }
@@ -118,6 +123,18 @@ struct ResourcePayload {
     line: Option<u64>,
 }
 
+/// What the guest writes to ask about earlier programs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatsPayload {
+    #[serde(default)]
+    pub session: Option<String>,
+    #[serde(default)]
+    pub all: bool,
+    #[serde(default)]
+    line: Option<u64>,
+}
+
 /// Reads what a program asks; the error is what the program is told.
 pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramRequest, Completion> {
     let refuse =
@@ -131,13 +148,13 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
     };
     let values =
         caps.check(payload.as_bytes()).map_err(|error| refuse(format!("the call's arguments: {error}")))?;
-    let unreadable = |error: serde_json::Error| refuse(format!("the call cannot be read: {error}"));
+    let unreadable = |error: serde_json::Error| refuse(format!("can't read the call: {error}"));
     let (name, line, request) = match kind {
         CallKind::Search => {
             let read = serde_json::from_str(payload);
             return read
                 .map(ProgramRequest::Search)
-                .map_err(|error| refuse(format!("the search cannot be read: {error}")));
+                .map_err(|error| refuse(format!("can't read the search: {error}")));
         }
         CallKind::Resource => {
             let ResourcePayload { uri, line } = serde_json::from_str(payload).map_err(unreadable)?;
@@ -155,10 +172,16 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
             let ToolPayload { name, arguments, line } = serde_json::from_str(payload).map_err(unreadable)?;
             (name, line, CallRequest::Tool(arguments))
         }
-        CallKind::State => return Err(refuse("a request for state reaches no server".to_owned())),
+        CallKind::Stats => {
+            let asked: StatsPayload = serde_json::from_str(payload).map_err(unreadable)?;
+            (GET_EXECUTION_STATS.to_owned(), asked.line, CallRequest::Stats(asked))
+        }
+        CallKind::State | CallKind::Result => {
+            return Err(refuse("this request is answered by the gateway itself".to_owned()));
+        }
     };
     if name.len() > TOOL_NAME_BYTES_MAX {
-        return Err(refuse("the tool's name is too long to be one".to_owned()));
+        return Err(refuse("the tool's name is too long".to_owned()));
     }
     Ok(ProgramRequest::Call(Call {
         id,
@@ -217,7 +240,7 @@ mod tests {
 
     #[test]
     fn forged_calls_are_answered_with_a_reason() {
-        assert!(refused(CallKind::Tool, "not json").contains("cannot be read"));
+        assert!(refused(CallKind::Tool, "not json").contains("can't read the call"));
         assert!(refused(CallKind::Tool, r#"{"name":"x","as":"root"}"#).contains("unknown field `as`"));
         assert!(refused(CallKind::Tool, &"[".repeat(100_000)).contains("nested deeper"));
         let echoed = refused(CallKind::Tool, &format!(r#"{{"{}":1}}"#, "x".repeat(1_000_000)));

@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::ending::{Ending, Finished};
+use super::standing::Standing;
 use crate::report::{ErrorReport, LimitHit, Report, cut, kind_of};
 
 /// Above what any setting permits for the result, with room for the envelope.
@@ -21,9 +22,12 @@ const NOTE_CHARS_MAX: usize = 300;
 const MESSAGE_CHARS_MAX: usize = 4 * 1024;
 const TRACEBACK_CHARS_MAX: usize = 16 * 1024;
 
+/// For a result that is too large to be stored, too.
+const LARGE_RESULT_ADVICE: &str = "write it to a file in /workspace, and return a summary";
+
 /// Printed bytes cannot be had back from a text.
 const NOT_TEXT_NOTE: &str =
-    "what was printed and is not UTF-8 shows as U+FFFD; write bytes to a file in /workspace";
+    "printed bytes that aren't UTF-8 show as U+FFFD; write bytes to a file in /workspace";
 
 /// What the guest tells. It shares an interpreter with the program, so this is the program's word.
 #[derive(Deserialize)]
@@ -33,6 +37,9 @@ struct OutcomePayload<'a> {
     result: Option<&'a RawValue>,
     #[serde(default)]
     has_result: bool,
+    /// The result was handed over before: it is too large for here.
+    #[serde(default)]
+    stored_result: bool,
     #[serde(default, borrow)]
     notes: Option<&'a RawValue>,
     #[serde(default)]
@@ -74,6 +81,7 @@ struct Verdict {
     fatal: Option<LimitName>,
     notes: Vec<String>,
     damaged: bool,
+    has_large_result: bool,
 }
 
 /// A report, and what it does not say.
@@ -81,12 +89,13 @@ pub(super) struct Shaped {
     pub report: Report,
     /// Whether the interpreter is of no use to a further program.
     pub damaged: bool,
+    /// Whether its result is what it handed over in parts.
+    pub has_large_result: bool,
 }
 
 pub(super) fn shape(finished: Finished) -> Shaped {
-    let Finished { ending, limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took } =
-        finished;
-    let mut verdict = verdict_of(ending, &limits, &stats);
+    let Finished { limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took, .. } = finished;
+    let mut verdict = verdict_of(finished.ending, &finished.standing, &limits, &stats);
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
     for name in stats.limits_hit.iter().take(LimitName::ALL.len()).map(|limit| limit_name(*limit)) {
@@ -101,7 +110,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
     {
         error.hint = Some(hit.message.clone());
     }
-    let damaged = verdict.damaged;
+    let Verdict { damaged, has_large_result, .. } = verdict;
     let ((stdout, is_stdout_text), (stderr, is_stderr_text)) = (text(stdout), text(stderr));
     if !is_stdout_text || !is_stderr_text {
         verdict.notes.push(NOT_TEXT_NOTE.to_owned());
@@ -109,6 +118,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
     let report = Report {
         success: verdict.error.is_none(),
         result: verdict.result,
+        large_result: None,
         stdout,
         stderr,
         error: verdict.error,
@@ -125,10 +135,10 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         call_tokens,
         is_recorded: false,
     };
-    Shaped { report, damaged }
+    Shaped { report, damaged, has_large_result }
 }
 
-fn verdict_of(ending: Ending, limits: &Limits, stats: &RunStats) -> Verdict {
+fn verdict_of(ending: Ending, standing: &Standing, limits: &Limits, stats: &RunStats) -> Verdict {
     match ending {
         Ending::Done(Outcome::Returned(told)) => from_told(&told, limits),
         // CPython gives up altogether when it cannot get memory in the wrong place.
@@ -140,15 +150,16 @@ fn verdict_of(ending: Ending, limits: &Limits, stats: &RunStats) -> Verdict {
         Ending::Done(Outcome::Trapped(trap)) => from_trap(&trap),
         Ending::Done(Outcome::Refused(why)) => ours(
             Code::WorkerUnavailable,
-            format!("the worker refused to begin: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
-            "run `gristmill doctor` to see what this machine lacks",
+            format!("the worker refused to start: {}; nothing ran", cut(&why, MESSAGE_CHARS_MAX)),
+            "run `gristmill doctor` to see what's missing",
         ),
+        Ending::Limit(LimitName::WallTime) => from_time_out(standing, limits),
         Ending::Limit(name) => from_limit(name, limits),
-        Ending::Cancelled => failed(Code::Cancelled, "cancelled by the caller".to_owned(), None),
+        Ending::Cancelled => failed(Code::Cancelled, "canceled by the caller".to_owned(), None),
         Ending::Lost(exit) => from_exit(exit, limits),
         Ending::Misbehaved(how) => ours(
             Code::WorkerMisbehaved,
-            format!("the worker was ended because it broke the protocol: {how}"),
+            format!("the worker was killed for breaking the protocol: {how}"),
             "if the program did nothing unusual, please report this",
         ),
     }
@@ -159,8 +170,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         JsonCaps { bytes_max: TOLD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: TOLD_BYTES_MAX / 2 };
     let measured = caps.check(told.as_bytes());
     if measured == Err(JsonCapError::ReservedKey) {
-        let message = "the result, or an error, has a key that begins with `$serde_json::private::`";
-        return failed(Code::Exception, message.to_owned(), Some("give the key another name"));
+        let message = "the result or an error has a key that starts with `$serde_json::private::`";
+        return failed(Code::Exception, message.to_owned(), Some("rename the key"));
     }
     let told: OutcomePayload<'_> = match measured
         .map_err(|error| error.to_string())
@@ -168,8 +179,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
     {
         Ok(told) => told,
         Err(error) => {
-            let message = format!("the interpreter's last words cannot be read: {error}");
-            let hint = "the program seems to have damaged the interpreter it runs in";
+            let message = format!("can't read what the interpreter reported: {error}");
+            let hint = "the program seems to have damaged its interpreter";
             return damaged(failed(Code::EngineCrash, message, Some(hint)));
         }
     };
@@ -182,7 +193,7 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         (true, _) => None,
         (false, Some(error)) => Some(error),
         (false, None) => {
-            let message = "the interpreter failed without a reason".to_owned();
+            let message = "the interpreter failed without saying why".to_owned();
             return damaged(failed(Code::EngineCrash, message, None));
         }
     };
@@ -197,7 +208,12 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
     let error = error.map(|told| {
         let code =
             fatal.and_then(LimitName::code).unwrap_or_else(|| code_of(&told.kind, told.code.as_deref()));
-        let hint = fatal.map(|name| limits.hit_message(name)).or(told.hint);
+        let is_large = told.limit.as_ref().is_some_and(|limit| limit.name == "large_result_bytes");
+        let hint = match fatal {
+            Some(_) if is_large => Some(LARGE_RESULT_ADVICE.to_owned()),
+            Some(name) => Some(limits.hit_message(name)),
+            None => told.hint,
+        };
         ErrorReport {
             code,
             kind: kind_of(code).to_owned(),
@@ -211,7 +227,8 @@ fn from_told(told: &str, limits: &Limits) -> Verdict {
         }
     });
     let notes = told.notes.map(read_notes).unwrap_or_default();
-    Verdict { result, error, fatal, notes, damaged: told.damaged }
+    let has_large_result = told.stored_result && result.is_none();
+    Verdict { result, error, fatal, notes, damaged: told.damaged, has_large_result }
 }
 
 /// The same, of an interpreter that no other program should get.
@@ -238,7 +255,7 @@ fn read_result(text: &RawValue, limits: &Limits) -> Result<Value, LimitName> {
 fn read_notes(text: &RawValue) -> Vec<String> {
     // Far more text than the notes that are kept: not worth reading.
     if text.get().len() > 1024 * 1024 {
-        return vec!["the notes were too long to be read".to_owned()];
+        return vec!["the notes were too long to read".to_owned()];
     }
     let notes: Vec<String> = serde_json::from_str(text.get()).unwrap_or_default();
     notes.iter().take(NOTES_MAX).map(|note| cut(note, NOTE_CHARS_MAX)).collect()
@@ -247,7 +264,7 @@ fn read_notes(text: &RawValue) -> Vec<String> {
 fn from_trap(trap: &Trap) -> Verdict {
     let (message, hint) = match trap.kind {
         TrapKind::StackOverflow => (
-            "the interpreter's stack ran out: the program, or something it called, recursed too deep"
+            "the interpreter's stack overflowed: the program, or something it called, recursed too deep"
                 .to_owned(),
             "use a loop or an explicit stack, and leave sys.setrecursionlimit alone",
         ),
@@ -264,14 +281,52 @@ fn from_trap(trap: &Trap) -> Verdict {
 }
 
 fn from_limit(name: LimitName, limits: &Limits) -> Verdict {
+    let most = name.format(limits.get(name));
+    let message = match name {
+        LimitName::WallTime => format!("timed out after {most}"),
+        LimitName::CpuTime => format!("stopped after {most} of CPU time"),
+        LimitName::Memory
+        | LimitName::OutputBytes
+        | LimitName::ResultBytes
+        | LimitName::ResultDepth
+        | LimitName::OpenFiles
+        | LimitName::FileBytes
+        | LimitName::WorkspaceBytes
+        | LimitName::WorkspaceFiles
+        | LimitName::ToolCalls
+        | LimitName::ParallelCalls => {
+            format!("stopped: {} is limited to {most} (`{}`)", name.subject(), name.as_str())
+        }
+    };
+    stopped_by(name, message, limits)
+}
+
+fn from_time_out(standing: &Standing, limits: &Limits) -> Verdict {
+    let name = LimitName::WallTime;
+    let message = format!("timed out after {}{standing}", name.format(limits.get(name)));
+    let mut verdict = stopped_by(name, message, limits);
+    if let Some(error) = &mut verdict.error {
+        error.line = standing.line();
+    }
+    verdict
+}
+
+fn stopped_by(name: LimitName, message: String, limits: &Limits) -> Verdict {
     let code = name.code().unwrap_or(Code::WallTime);
-    let message = format!(
-        "stopped: the limit on {} is {} (`{}`)",
-        name.subject(),
-        name.format(limits.get(name)),
-        name.as_str()
-    );
     Verdict { fatal: Some(name), ..failed(code, message, Some(&limits.hit_message(name))) }
+}
+
+/// A large result that couldn't be stored.
+pub(super) fn large_result_error(message: String) -> ErrorReport {
+    let code = Code::ResultBytes;
+    ErrorReport {
+        code,
+        kind: kind_of(code).to_owned(),
+        message,
+        line: None,
+        traceback: None,
+        hint: Some(LARGE_RESULT_ADVICE.to_owned()),
+    }
 }
 
 fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
@@ -279,23 +334,23 @@ fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
         Some(ChildExit::Signal(signal)) if is_cpu_limit(signal) => from_limit(LimitName::CpuTime, limits),
         Some(ChildExit::Signal(signal)) if signal == SIGSYS => ours(
             Code::WorkerMisbehaved,
-            "the worker made a system call that is not on its list, and was ended by the kernel".to_owned(),
+            "the kernel killed the worker for a system call that isn't on its list".to_owned(),
             "if the program did nothing unusual, please report this",
         ),
         Some(ChildExit::Signal(signal)) => ours(
             Code::WorkerLost,
-            format!("the worker was ended from outside (signal {signal})"),
-            "if the machine ran out of memory, lower `memory` or `concurrent_executions`; tools that were called are listed",
+            format!("the worker was killed from outside (signal {signal})"),
+            "if the machine ran out of memory, lower `memory` or `concurrent_executions`; check the calls that were made before you run it again",
         ),
         Some(ChildExit::Code(code)) => ours(
             Code::WorkerLost,
-            format!("the worker ended by itself with code {code}"),
-            "please report this; tools that were called are listed",
+            format!("the worker exited with code {code}"),
+            "please report this; check the calls that were made before you run it again",
         ),
         None => ours(
             Code::WorkerLost,
-            "the worker was lost together with its zygote".to_owned(),
-            "run the program again; tools that were called are listed, so that nothing is done twice",
+            "the worker was lost along with its zygote".to_owned(),
+            "run the program again; check the calls that were made first, so that nothing is done twice",
         ),
     }
 }

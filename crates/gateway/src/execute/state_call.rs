@@ -83,7 +83,7 @@ impl StateCalls {
             return Err(Flood);
         }
         if self.asked > CALLS_MAX {
-            return Ok(Some(refusal(id, &format!("a program can use state {CALLS_MAX} times"))));
+            return Ok(Some(refusal(id, &format!("a program can use `state` at most {CALLS_MAX} times"))));
         }
         Ok(match read(payload) {
             Ok(written) => {
@@ -123,9 +123,9 @@ fn read(payload: &str) -> Result<StatePayload, String> {
     let caps = JsonCaps { bytes_max: PAYLOAD_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: usize::MAX };
     caps.check(payload.as_bytes()).map_err(|error| format!("the value of state: {error}"))?;
     let written: StatePayload =
-        serde_json::from_str(payload).map_err(|error| format!("the request cannot be read: {error}"))?;
+        serde_json::from_str(payload).map_err(|error| format!("can't read the request: {error}"))?;
     match (written.act, &written.key) {
-        (Act::Get | Act::Set | Act::Delete, None) => Err("no key of state is named".to_owned()),
+        (Act::Get | Act::Set | Act::Delete, None) => Err("the key of `state` is missing".to_owned()),
         (Act::Get | Act::Set | Act::Delete, Some(_)) | (Act::Keys | Act::Clear, _) => Ok(written),
     }
 }
@@ -211,7 +211,7 @@ mod tests {
         for (payload, reason) in [
             ("{}", "missing field `do`"),
             (r#"{"do":"drop"}"#, "unknown variant `drop`"),
-            (r#"{"do":"get"}"#, "no key of state is named"),
+            (r#"{"do":"get"}"#, "the key of `state` is missing"),
             (r#"{"do":"keys","as":"root"}"#, "unknown field `as`"),
             (large.as_str(), "the value of state"),
             (deep.as_str(), "the value of state"),

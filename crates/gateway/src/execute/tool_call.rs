@@ -12,10 +12,13 @@ use serde_json::{Map, Value};
 
 use super::answer_payload::AnswerPayload;
 use super::call_failure::{KEPT_MESSAGE_CHARS_MAX, analysis_failure, failure, tool_failure};
-use super::program_call::{Call, CallRequest};
+use super::program_call::{Call, CallRequest, StatsPayload};
 use crate::analysis::{AnalysisFailure, ProgramAnalyses};
 use crate::ids::Caller;
-use crate::ports::{Asker, CallWatcher, ProgressSink, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools};
+use crate::ports::{
+    Asker, CallWatcher, ExecutionStats, ProgressSink, SkillOffer, StatsFailure, ToolCall, ToolFailure,
+    ToolSearch, Tools,
+};
 use crate::report::{ToolCalled, cut};
 use crate::skills::ProgramSkills;
 
@@ -26,6 +29,7 @@ pub(super) struct Reachable {
     pub tools: Arc<dyn Tools>,
     pub skills: Arc<ProgramSkills>,
     pub analyses: Arc<ProgramAnalyses>,
+    pub stats: Option<Arc<dyn ExecutionStats>>,
 }
 
 /// Who hears of a call on its way.
@@ -117,10 +121,11 @@ async fn ask(
     request: CallRequest,
     listeners: Listeners,
 ) -> Result<ToolAnswer, CallFailure> {
-    let Reachable { caller, tools, skills, analyses } = reached;
+    let Reachable { caller, tools, skills, analyses, stats } = reached;
     let Listeners { progress, asker, watcher } = listeners;
     let outcome = match request {
         CallRequest::Analysis(call) => return analyses.answer(*call).await.map_err(CallFailure::Analysis),
+        CallRequest::Stats(asked) => stats_of(stats.as_deref(), asked).await,
         CallRequest::Resource(uri) => tools.read_resource(caller, &uri, watcher).await,
         CallRequest::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         CallRequest::Tool(arguments) => match arguments_from(arguments.as_deref()) {
@@ -128,10 +133,25 @@ async fn ask(
                 let call = ToolCall { name: name.to_owned(), arguments, progress, asker, watcher };
                 tools.call(caller, call).await.map_err(|error| unless_a_skill(error, &skills.offer()))
             }
-            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments are not an object: {error}"))),
+            Err(error) => Err(ToolFailure::BadArguments(format!("the arguments aren't an object: {error}"))),
         },
     };
     outcome.map_err(CallFailure::Tool)
+}
+
+/// What earlier programs of the same caller took and saved.
+async fn stats_of(
+    stats: Option<&dyn ExecutionStats>,
+    asked: StatsPayload,
+) -> Result<ToolAnswer, ToolFailure> {
+    let refuse = |why: &str| ToolFailure::BadArguments(why.to_owned());
+    if asked.all {
+        return Err(refuse("a program sees its own caller's executions only; leave `all` out"));
+    }
+    let stats = stats.ok_or_else(|| refuse("this gateway records nothing"))?;
+    let told = stats.of_caller(asked.session).await;
+    let json = told.map_err(|StatsFailure(why)| ToolFailure::BadArguments(why))?;
+    Ok(ToolAnswer { json, files: Vec::new() })
 }
 
 /// A skill is found beside tools, and then called as if it were one.
@@ -147,7 +167,7 @@ fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
     };
     match meant {
         Some((skill, usage)) => ToolFailure::BadArguments(format!(
-            "{skill} is a skill, which is imported and not called as a tool: {usage}"
+            "{skill} is a skill: import it instead of calling it as a tool: {usage}"
         )),
         None => error,
     }

@@ -41,9 +41,9 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
     let not_kept = match room {
         Room::Yes => None,
         Room::NoneKept => Some("this gateway keeps no interpreters"),
-        Room::Busy => Some("another program of the session runs, and leaves its own"),
+        Room::Busy => Some("another program of the session is running and leaves its own"),
     };
-    shaped.report.notes.extend(not_kept.map(|why| format!("variables are not kept: {why}")));
+    shaped.report.notes.extend(not_kept.map(|why| format!("variables aren't kept: {why}")));
     let lost = lost_before.or(kept.clone().err().filter(|_| found));
     shaped.report.variables =
         Some(VariablesReport { found, kept: kept.is_ok(), lost: lost.map(|why| why.to_string()) });
@@ -52,18 +52,18 @@ pub(super) fn settle(core: &Core, left: Left, shaped: &mut Shaped) {
 /// How an end took the interpreter along.
 pub(super) fn ended_by(ending: &Ending) -> String {
     match ending {
-        Ending::Done(Outcome::Returned(_)) => "the interpreter could not be kept".to_owned(),
+        Ending::Done(Outcome::Returned(_)) => "the interpreter couldn't be kept".to_owned(),
         Ending::Done(Outcome::Refused(_)) => "the interpreter refused to go on".to_owned(),
         Ending::Done(Outcome::Trapped(trap)) => match trap.kind {
-            TrapKind::StackOverflow => "the interpreter's stack ran out".to_owned(),
+            TrapKind::StackOverflow => "the interpreter's stack overflowed".to_owned(),
             TrapKind::Exit => "the program ended the interpreter".to_owned(),
             TrapKind::Crash => "the interpreter crashed".to_owned(),
         },
-        Ending::Limit(LimitName::WallTime) => "the program ran past its time limit".to_owned(),
-        Ending::Limit(name) => format!("the program ran into its limit `{}`", name.as_str()),
-        Ending::Cancelled => "the program was cancelled".to_owned(),
+        Ending::Limit(LimitName::WallTime) => "the program timed out".to_owned(),
+        Ending::Limit(name) => format!("the program hit its limit `{}`", name.as_str()),
+        Ending::Cancelled => "the program was canceled".to_owned(),
         Ending::Lost(Some(ChildExit::Signal(signal))) if is_cpu_limit(*signal) => {
-            format!("the program ran into its limit `{}`", LimitName::CpuTime.as_str())
+            format!("the program hit its limit `{}`", LimitName::CpuTime.as_str())
         }
         Ending::Lost(_) => "the interpreter's process was lost".to_owned(),
         Ending::Misbehaved(_) => "the interpreter broke the protocol".to_owned(),

@@ -9,6 +9,7 @@
 
 mod alive;
 mod recording;
+mod told_stats;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,10 +20,12 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::clock::unix_ms;
 use crate::ids::{ExecutionId, Owner};
-use crate::request::ExecuteRequest;
+use crate::pool::Pool;
+use crate::request::{Capabilities, ExecuteRequest};
 use crate::store::{BegunRow, EndedRow, Store, StoreError};
 use crate::tokens;
 use alive::Alive;
+use told_stats::StatsOf;
 
 pub use crate::report::{TokenAccount, Verdict};
 pub use crate::store::{
@@ -30,6 +33,7 @@ pub use crate::store::{
     RecordedError, RecordedOutcome, Stats, ToolStats,
 };
 pub use recording::{Beginning, Recording};
+pub use told_stats::nothing_ran_in;
 
 /// How often what is too old or too much is let go of.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -150,6 +154,12 @@ impl History {
     /// What they come to together.
     pub async fn stats(&self, filter: &HistoryFilter) -> Result<Stats, StoreError> {
         self.inner.store.execution_stats(filter.clone()).await
+    }
+
+    /// Lets a program of this owner ask what the owner's programs took and saved.
+    pub(crate) fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner, pool: &Arc<Pool>) {
+        let stats = StatsOf { history: self.clone(), owner: owner.clone(), pool: Arc::clone(pool) };
+        capabilities.stats = Some(Arc::new(stats));
     }
 
     /// Completes what could not be completed at its time, then removes what is too old or too much;

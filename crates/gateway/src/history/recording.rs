@@ -180,7 +180,7 @@ impl Recording {
         };
         match history.complete(row).await {
             Ok(()) => report.is_recorded = true,
-            Err(error) => report.notes.push(format!("this execution is not in the history: {error}")),
+            Err(error) => report.notes.push(format!("this execution isn't in the history: {error}")),
         }
     }
 }

@@ -343,7 +343,7 @@ async fn a_record_that_cannot_be_written_is_a_note_in_the_report() {
     history.inner.store.close().await;
     let mut report = ok(json!(1));
     recording.end(&mut report, "", None).await;
-    assert_eq!(report.notes, ["this execution is not in the history: the database is closed"]);
+    assert_eq!(report.notes, ["this execution isn't in the history: the database is closed"]);
     assert_eq!(report.result, Some(json!(1)));
 }
 
@@ -358,7 +358,7 @@ async fn an_end_that_could_not_be_written_is_written_by_a_later_sweep() {
     refuse_writes(1).await.unwrap();
     let mut report = ok(json!(1));
     recording.end(&mut report, "", None).await;
-    assert!(report.notes[0].starts_with("this execution is not in the history: "), "{:?}", report.notes);
+    assert!(report.notes[0].starts_with("this execution isn't in the history: "), "{:?}", report.notes);
     history.write_unwritten().await;
     assert_eq!(history.unwritten().len(), 1, "it waits on");
     refuse_writes(0).await.unwrap();

@@ -25,7 +25,7 @@ impl Pool {
             // Before the link is looked at: a zygote that comes up in between is noticed.
             status.mark_unchanged();
             if let Some(coming) = self.ask_for_analysis()? {
-                let lost = || Err(CheckoutError::Unavailable("the zygote was lost; try again".to_owned()));
+                let lost = || Err(CheckoutError::Unavailable("the zygote died; try again".to_owned()));
                 return coming.await.unwrap_or_else(|_| lost());
             }
             tokio::select! {
@@ -71,7 +71,7 @@ impl Shared {
 
     /// A child did not come to be, or did not come to wait.
     pub(super) fn analysis_failed(&self, message: &str) {
-        let failure = format!("no process for an analysis could be made: {message}");
+        let failure = format!("can't start a process for the analysis: {message}");
         self.tell_first(Err(CheckoutError::Unavailable(failure)));
     }
 

@@ -31,18 +31,16 @@ pub enum Lost {
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Lost::MadeRoom => f.write_str("the interpreter was ended to make room for others"),
+            Lost::MadeRoom => f.write_str("the interpreter was stopped to make room for others"),
             Lost::Idle(time) if time.as_secs() >= 120 => {
                 write!(f, "the interpreter was idle for {} minutes", time.as_secs() / 60)
             }
             Lost::Idle(time) => write!(f, "the interpreter was idle for {} s", time.as_secs()),
             Lost::Gone => f.write_str("the interpreter's process ended"),
-            Lost::Spoke => f.write_str("the interpreter broke the protocol while it was idle, and was ended"),
+            Lost::Spoke => f.write_str("the interpreter broke the protocol while idle and was killed"),
             Lost::OtherWorkspace => f.write_str("the session's workspace was replaced"),
-            Lost::Outdated => f.write_str("another gateway has run a program of the session since"),
-            Lost::Elsewhere => {
-                f.write_str("they were kept by another gateway, or by this one before it was restarted")
-            }
+            Lost::Outdated => f.write_str("another gateway has run a program in the session since"),
+            Lost::Elsewhere => f.write_str("another gateway kept them, or this one before it restarted"),
             Lost::Reset => f.write_str("the session was reset"),
             Lost::Forgotten(why) | Lost::Ended(why) => f.write_str(why),
         }

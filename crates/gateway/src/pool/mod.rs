@@ -5,6 +5,7 @@
 //! that analyze are forked when they are asked for, and never mixed with the others.
 
 mod analysis_checkout;
+mod child_end;
 mod kept_workers;
 mod lost;
 mod scratch;

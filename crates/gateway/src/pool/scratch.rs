@@ -17,7 +17,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
 /// The scratch folder cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the scratch folder {} cannot be used: {reason}; set GRISTMILL_SCRATCH_DIR to a folder of yours", .folder.display())]
+#[error("can't use the scratch folder {}: {reason}; set GRISTMILL_SCRATCH_DIR to a folder of your own", .folder.display())]
 pub struct ScratchError {
     folder: PathBuf,
     reason: String,
@@ -47,9 +47,7 @@ impl ScratchFolders {
         let metadata = fs::symlink_metadata(base).map_err(|error| failed(error.to_string()))?;
         let user = rustix::process::geteuid().as_raw();
         if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
-            return Err(failed(
-                "it must be a folder of yours that nobody else can enter (mode 700)".to_owned(),
-            ));
+            return Err(failed("it must be your own folder with mode 700".to_owned()));
         }
         // One gateway at a time: a folder that is just being made must not look abandoned.
         let base_lock = File::create(base.join("lock")).map_err(|error| failed(error.to_string()))?;

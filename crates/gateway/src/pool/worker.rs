@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_protocol::{
-    ChildExit, FRAME_HEADER_BYTES, FrameError, FromWorker, PROTOCOL_VERSION, decode_body, decode_frame_len,
+    FRAME_HEADER_BYTES, FrameError, FromWorker, PROTOCOL_VERSION, decode_body, decode_frame_len,
     send_with_descriptors,
 };
 use rustix::net::{RecvFlags, recv};
@@ -16,13 +16,17 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
+use super::child_end::ChildEnd;
 use super::zygote_link::ZygoteLink;
 
 /// How much is read from a child at once.
 const READ_BYTES: usize = 64 * 1024;
 
+/// How long the zygote may take to reap a child.
+const END_TOLD_WITHIN: Duration = Duration::from_secs(1);
+
 /// How a child ended, once the zygote has told.
-pub type ExitWatch = watch::Receiver<Option<ChildExit>>;
+pub type ExitWatch = watch::Receiver<Option<ChildEnd>>;
 
 /// A child's line broke, or it said something that no child says.
 #[derive(Debug, thiserror::Error)]
@@ -111,6 +115,8 @@ pub struct Worker {
     pidfd: Option<OwnedFd>,
     exit: ExitWatch,
     link: Arc<ZygoteLink>,
+    /// CPU time that it has told of: before its first program, and of each that has ended.
+    cpu_us_told: u64,
     received: Vec<u8>,
     used: usize,
 }
@@ -127,7 +133,7 @@ impl Worker {
         socket.set_nonblocking(true)?;
         let socket = UnixStream::from_std(socket)?;
         let line = Arc::new(Line { socket });
-        Ok(Self { id, line, pidfd, exit, link, received: Vec::new(), used: 0 })
+        Ok(Self { id, line, pidfd, exit, link, cpu_us_told: 0, received: Vec::new(), used: 0 })
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -137,7 +143,10 @@ impl Worker {
     /// Waits until the child has warmed up.
     pub(crate) async fn greet(&mut self) -> Result<(), LineError> {
         match self.receive().await? {
-            FromWorker::Hello { version: PROTOCOL_VERSION } => Ok(()),
+            FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us } => {
+                self.cpu_us_told = cpu_us;
+                Ok(())
+            }
             FromWorker::Hello { .. } => Err(LineError::OutOfTurn("another protocol version")),
             FromWorker::Output { .. }
             | FromWorker::Call { .. }
@@ -265,13 +274,19 @@ impl Worker {
         }
     }
 
-    /// How the child ended. Waits a moment, since the line breaks before the zygote can tell.
-    pub async fn exit(&mut self) -> Option<ChildExit> {
+    /// How the child ended, and what its last program used. Waits a moment, since the line breaks before
+    /// the zygote can tell.
+    pub async fn end(&mut self) -> Option<ChildEnd> {
         let told = self.exit.wait_for(Option::is_some);
-        match tokio::time::timeout(Duration::from_secs(1), told).await {
-            Ok(Ok(exit)) => *exit,
+        match tokio::time::timeout(END_TOLD_WITHIN, told).await {
+            Ok(Ok(end)) => end.map(|end| end.since(self.cpu_us_told)),
             Ok(Err(_)) | Err(_) => None,
         }
+    }
+
+    /// One of its programs told what it used.
+    pub fn program_used(&mut self, cpu_us: u64) {
+        self.cpu_us_told = self.cpu_us_told.saturating_add(cpu_us);
     }
 }
 

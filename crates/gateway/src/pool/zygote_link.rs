@@ -4,13 +4,15 @@ use std::collections::HashMap;
 #[cfg(test)]
 use std::sync::Arc;
 
-use gristmill_protocol::{ChildExit, ToZygote};
+use gristmill_protocol::ToZygote;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
+use super::child_end::ChildEnd;
+
 pub struct ZygoteLink {
     orders: mpsc::UnboundedSender<ToZygote>,
-    exits: Mutex<HashMap<u64, watch::Sender<Option<ChildExit>>>>,
+    exits: Mutex<HashMap<u64, watch::Sender<Option<ChildEnd>>>>,
     supervisor_pid: Option<u32>,
 }
 
@@ -50,15 +52,15 @@ impl ZygoteLink {
         self.exits.lock().clear();
     }
 
-    pub(super) fn expect_exit(&self, id: u64) -> watch::Receiver<Option<ChildExit>> {
+    pub(super) fn expect_exit(&self, id: u64) -> watch::Receiver<Option<ChildEnd>> {
         let (sender, receiver) = watch::channel(None);
         self.exits.lock().insert(id, sender);
         receiver
     }
 
-    pub(super) fn tell_exit(&self, id: u64, exit: ChildExit) {
+    pub(super) fn tell_exit(&self, id: u64, end: ChildEnd) {
         if let Some(sender) = self.exits.lock().remove(&id) {
-            sender.send_replace(Some(exit));
+            sender.send_replace(Some(end));
         }
     }
 }

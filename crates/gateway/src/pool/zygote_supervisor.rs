@@ -17,6 +17,7 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
+use super::child_end::ChildEnd;
 use super::zygote_link::ZygoteLink;
 use super::{LineError, Shared, Worker, ZygoteLife};
 
@@ -66,7 +67,7 @@ async fn run_one(shared: &Arc<Shared>) -> ZygoteLife {
         Ok(started) => started,
         Err(error) => {
             let program = shared.command.program.display();
-            let reason = format!("the worker program {program} does not start: {error}");
+            let reason = format!("can't start the worker program {program}: {error}");
             return ZygoteLife { reason, ready_for: None };
         }
     };
@@ -127,16 +128,16 @@ impl Zygote {
             engine: shared.engine,
             required: shared.required.to_vec(),
         };
-        let mut outcome = self.send(&hello).await.map_err(|error| format!("the zygote was lost: {error}"));
+        let mut outcome = self.send(&hello).await.map_err(|error| format!("the zygote died: {error}"));
         while outcome.is_ok() {
             outcome = tokio::select! {
                 () = shared.closing.cancelled() => Err("the gateway is closing".to_owned()),
                 Some(order) = orders.recv() => {
-                    self.send(&order).await.map_err(|error| format!("the zygote was lost: {error}"))
+                    self.send(&order).await.map_err(|error| format!("the zygote died: {error}"))
                 }
                 message = receive(&self.control, &mut self.received, &mut self.descriptors) => match message {
                     Ok(message) => self.heard(message, shared, &mut ready),
-                    Err(error) => Err(format!("the zygote was lost: {error}")),
+                    Err(error) => Err(format!("the zygote died: {error}")),
                 },
             };
         }
@@ -160,7 +161,7 @@ impl Zygote {
             {
                 if let Some(wall) = first_missing(&walls, shared.required) {
                     return Err(format!(
-                        "the worker does not stand behind {wall:?}, which this level requires"
+                        "the worker runs without the sandbox layer {wall:?}, which this level requires"
                     ));
                 }
                 *ready = Some(Instant::now());
@@ -180,8 +181,8 @@ impl Zygote {
                     .map_err(|error| error.to_string())?;
                 tokio::spawn(welcome(worker, kind, Arc::downgrade(shared)));
             }
-            FromZygote::Exited { id, exit } => {
-                self.link.tell_exit(id, exit);
+            FromZygote::Exited { id, exit, used } => {
+                self.link.tell_exit(id, ChildEnd { exit, used });
                 shared.child_exited(id);
             }
             FromZygote::ForkFailed { kind: ChildKind::Programs, .. } => {

@@ -7,7 +7,7 @@ use gristmill_domain::resource_uri::ResourceUriError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolFailure {
     /// Nothing was sent: there is no such tool.
-    #[error("there is no tool `{name}`{}", hint_text(.nearest))]
+    #[error("there's no tool `{name}`{}", hint_text(.nearest))]
     Unknown {
         /// As it was written.
         name: String,
@@ -15,7 +15,7 @@ pub enum ToolFailure {
         nearest: Vec<String>,
     },
     /// Nothing was sent: several tools may be meant.
-    #[error("`{name}` may be {}; write which one", .candidates.join(" or "))]
+    #[error("`{name}` is ambiguous: use {}", .candidates.join(" or "))]
     Ambiguous {
         /// As it was written.
         name: String,
@@ -26,7 +26,7 @@ pub enum ToolFailure {
     #[error("{0}")]
     BadArguments(String),
     /// Nothing was sent: there is no such resource or prompt.
-    #[error("there is no `{name}`{}", nearest_text(.nearest))]
+    #[error("there's no `{name}`{}", nearest_text(.nearest))]
     UnknownOffer {
         /// As it was written, cut.
         name: String,
@@ -34,7 +34,7 @@ pub enum ToolFailure {
         nearest: Vec<String>,
     },
     /// Nothing was sent: it is no URI of ours.
-    #[error("`{uri}` is no resource of gristmill: {why}")]
+    #[error("`{uri}` isn't a Gristmill resource: {why}")]
     BadUri {
         /// As it was written, cut.
         uri: String,
@@ -87,7 +87,7 @@ impl ToolFailure {
 
 fn hint_text(nearest: &[String]) -> String {
     match nearest {
-        [] => "; search_tools(\"...\") finds what there is".to_owned(),
+        [] => "; search_tools(\"...\") finds tools".to_owned(),
         names => nearest_text(names),
     }
 }

@@ -5,9 +5,11 @@ mod token_account;
 
 use std::time::Duration;
 
-use gristmill_domain::{Code, LimitName, Limits};
+use gristmill_domain::{Code, LimitName, Limits, format_bytes};
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::ports::LargeResult;
 
 pub(crate) use refusal::Refusal;
 pub(crate) use token_account::CountedOutside;
@@ -20,6 +22,9 @@ pub struct Report {
     pub success: bool,
     /// Its result: the variable `result`, or the value of its last expression.
     pub result: Option<Value>,
+    /// Where its result is stored if it is too large for a report; `result` is then a condensed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub large_result: Option<LargeResult>,
     pub stdout: String,
     /// What it printed as errors.
     pub stderr: String,
@@ -71,8 +76,8 @@ impl VariablesReport {
     pub fn note(&self) -> Option<String> {
         let lost = self.lost.as_ref()?;
         Some(match self.found {
-            true => format!("the session's variables are gone: {lost}; the next program begins with none"),
-            false => format!("the session's variables were gone: {lost}; this program began with none"),
+            true => format!("the session's variables are gone: {lost}; the next program starts without them"),
+            false => format!("the session's variables were gone: {lost}; this program started without them"),
         })
     }
 }
@@ -155,7 +160,7 @@ pub struct LimitHit {
 impl ToolCalled {
     /// What stands in the list until the answer comes.
     pub(crate) fn unanswered(name: &str, line: Option<u64>, argument_bytes: u64) -> Self {
-        let error = "no answer before the program ended or gave up; it may have been carried out";
+        let error = "no answer before the program ended or gave up; the call may have been carried out";
         Self {
             name: name.to_owned(),
             line,
@@ -184,6 +189,7 @@ impl Report {
         Self {
             success: false,
             result: None,
+            large_result: None,
             stdout: String::new(),
             stderr: String::new(),
             error: Some(ErrorReport {
@@ -207,6 +213,13 @@ impl Report {
             call_tokens: CallTokens::default(),
             is_recorded: false,
         }
+    }
+
+    /// Where a person gets the whole of a result that is condensed here.
+    pub fn large_result_note(&self) -> Option<String> {
+        let LargeResult { handle, bytes, .. } = self.large_result.as_ref()?;
+        let size = format_bytes(*bytes);
+        Some(format!("the result is condensed; get all of it ({size}) with `gristmill results get {handle}`"))
     }
 
     pub(crate) fn failed_by_us(message: &str) -> Self {

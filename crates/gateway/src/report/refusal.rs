@@ -22,7 +22,7 @@ impl Refusal {
     pub(crate) fn cancelled() -> Self {
         Self {
             code: Code::Cancelled,
-            message: "cancelled before it began; nothing ran".to_owned(),
+            message: "canceled before it started; nothing ran".to_owned(),
             hint: None,
         }
     }

@@ -12,31 +12,29 @@ use crate::store::StoreError;
 /// execution fails for it.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    #[error("a result of {} is too large to be kept; at most {} are; give back less of it, or write it into a file in /workspace", size(.bytes), size(.bytes_max))]
+    #[error("a result of {} is too large to store; the most is {}; return less, or write it to a file in /workspace", size(.bytes), size(.bytes_max))]
     TooLarge {
         /// How large it is.
         bytes: u64,
         bytes_max: u64,
     },
     /// Nothing was kept; what the same program left before is.
-    #[error("it has no room beside what the same program left before; all results take at most {} (max_size); give back less of it, or write it into a file in /workspace", size(.bytes_max))]
+    #[error("there's no room beside what the same program stored before; all results can take {} (max_size); return less, or write it to a file in /workspace", size(.bytes_max))]
     Full {
         /// The most that all take together.
         bytes_max: u64,
     },
-    #[error("no result can be kept in {}: {why}; free some disk space, or set GRISTMILL_DATA_DIR to a folder that can be written", .folder.display())]
+    #[error("can't store results in {}: {why}; free some disk space, or set GRISTMILL_DATA_DIR to a writable folder", .folder.display())]
     Folder {
         folder: PathBuf,
         /// What the system says.
         why: String,
     },
     /// The file was not what was kept, and is removed. The same value can be kept again.
-    #[error(
-        "the stored result `{handle}` is damaged: its file is not what was kept, and is removed; run what made it again"
-    )]
+    #[error("the stored result `{handle}` was damaged and is removed; run the program again")]
     Damaged { handle: String },
     /// Nothing was changed: another gateway is busy with the results for longer than anyone should be.
-    #[error("another process holds the results; try again in a moment")]
+    #[error("another process is using the results; try again in a moment")]
     Busy,
     /// What is known of results cannot be read or written.
     #[error(transparent)]
@@ -47,14 +45,14 @@ pub enum ResultsError {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// There is none of this handle for whoever asks.
-    #[error("there is no result `{handle}`")]
+    #[error("no result `{handle}`")]
     Missing {
         /// As it was written, shortened.
         handle: String,
         /// How long results are kept.
         keep: Duration,
     },
-    #[error("the result is {} of {}, which is not shown as text", size(.bytes), .media_type.as_deref().unwrap_or("bytes"))]
+    #[error("the result is {} of {} and can't be shown as text", size(.bytes), .media_type.as_deref().unwrap_or("bytes"))]
     Binary {
         bytes: u64,
         media_type: Option<String>,
@@ -62,7 +60,7 @@ pub enum ReadError {
         path_in_program: String,
     },
     /// A path into a text.
-    #[error("the result is a text, which has no `{path}`; leave `path` out")]
+    #[error("the result is text and has no `{path}`; leave `path` out")]
     PathInText {
         /// As it was written, shortened.
         path: String,
@@ -87,16 +85,16 @@ impl ReadError {
             ReadError::Missing { keep, .. } => {
                 let keep = format_ms(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX));
                 Some(format!(
-                    "results are kept for {keep} after their last use; run the program again to get it again, under the same handle if it is the same"
+                    "results expire {keep} after their last use; run the program again (the same value gets the same handle)"
                 ))
             }
             ReadError::Binary { path_in_program, .. } => {
-                Some(format!("a program reads it: open({path_in_program:?}, \"rb\")"))
+                Some(format!("read it in a program: open({path_in_program:?}, \"rb\")"))
             }
             // It says so itself.
             ReadError::Results(ResultsError::Damaged { .. }) => None,
             ReadError::Path(PathError::Read(_)) | ReadError::Results(_) => {
-                Some("`gristmill doctor` looks at the data folder".to_owned())
+                Some("`gristmill doctor` checks the data folder".to_owned())
             }
             ReadError::PathInText { .. } | ReadError::Path(_) => None,
         }

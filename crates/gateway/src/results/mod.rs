@@ -17,6 +17,7 @@ mod error;
 mod handle;
 mod integrity;
 mod kind;
+mod large_results;
 mod place;
 mod read;
 mod upkeep;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 use crate::ids::Owner;
 use crate::request::Capabilities;
@@ -41,6 +43,7 @@ pub use read::ReadPart;
 
 use handle::Key;
 use integrity::SeenWhole;
+use large_results::{HELD_AT_ONCE, LargeResultsOf};
 use place::{Place, ResultsLock};
 
 /// One result. Whoever has more to keep has a file in the workspace for it.
@@ -90,6 +93,7 @@ struct Inner {
     settings: ResultSettings,
     keys: Mutex<HashMap<Owner, Key>>,
     seen_whole: SeenWhole,
+    held_whole: Semaphore,
 }
 
 impl Results {
@@ -98,7 +102,9 @@ impl Results {
     pub async fn open(store: Store, folder: PathBuf, settings: ResultSettings) -> Result<Self, ResultsError> {
         let place = blocking(move || Place::open(folder)).await?;
         let (keys, seen_whole) = (Mutex::default(), SeenWhole::default());
-        let results = Self { inner: Arc::new(Inner { store, place, settings, keys, seen_whole }) };
+        let held_whole = Semaphore::new(HELD_AT_ONCE);
+        let results =
+            Self { inner: Arc::new(Inner { store, place, settings, keys, seen_whole, held_whole }) };
         // What cannot be tidied now is tidied later: results can be read meanwhile.
         let _ = results.sweep().await;
         Ok(results)
@@ -220,11 +226,14 @@ impl Results {
         self.inner.place.made_folder_of(owner)
     }
 
-    /// Lets a program of this owner read what is kept for the owner, as files and in analyses.
-    pub fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner) {
+    /// Lets a program of this owner read what is kept for the owner, as files and in analyses, and leave a
+    /// large result there.
+    pub fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner, origin: Origin) {
         // Without their folder it runs as well, and opens none.
         capabilities.results_folder = self.folder_of(owner).ok();
         capabilities.analysis_inputs = Some(Arc::new(ResultsOf::new(self.clone(), owner.clone())));
+        let large = LargeResultsOf { results: self.clone(), owner: owner.clone(), origin };
+        capabilities.large_results = Some(Arc::new(large));
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), ResultsError> {

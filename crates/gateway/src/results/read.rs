@@ -44,7 +44,7 @@ impl ReadPart {
         let last = self.offset.saturating_add(self.taken).saturating_sub(1);
         let range = format!("{unit}s {} to {} of {total}", grouped(self.offset), grouped(last));
         Some(match self.next_offset() {
-            Some(next) => format!("{range}; go on with offset {next}"),
+            Some(next) => format!("{range}; continue with offset {next}"),
             None => range,
         })
     }

@@ -314,7 +314,7 @@ async fn a_part_is_read_within_its_budget() {
     assert_eq!(part.range_text().as_deref(), Some("items 9,998 to 9,999 of 10,000"));
     let part = read("rows", 0, Some(100), 200).await.unwrap();
     assert!(part.shaped.tokens <= 200 && !part.shaped.is_whole, "{}", part.shaped.text);
-    assert_eq!(part.range_text().as_deref(), Some("items 0 to 99 of 10,000; go on with offset 100"));
+    assert_eq!(part.range_text().as_deref(), Some("items 0 to 99 of 10,000; continue with offset 100"));
     assert_eq!(read("rows[7].name", 0, None, 100).await.unwrap().shaped.text, "row 7");
     assert_eq!(read("count", 0, None, 100).await.unwrap().shaped.text, "10000");
     assert!(read("", 0, None, 300).await.unwrap().shaped.tokens <= 300);
@@ -322,6 +322,6 @@ async fn a_part_is_read_within_its_budget() {
     assert_eq!(missing.to_string(), "the result has no `row`; did you mean `rows`?");
     let unknown = results.read(&of("b"), &stored.handle, "", Slice::default(), (Strategy::Auto, 100)).await;
     let unknown = unknown.unwrap_err();
-    assert_eq!(unknown.to_string(), format!("there is no result `{}`", stored.handle));
-    assert!(unknown.hint().unwrap().starts_with("results are kept for 7 d after their last use"));
+    assert_eq!(unknown.to_string(), format!("no result `{}`", stored.handle));
+    assert!(unknown.hint().unwrap().starts_with("results expire 7 d after their last use"));
 }

@@ -60,8 +60,8 @@ impl Entry {
         let id = ExecutionId::new().map_err(|error| {
             Refusal::new(
                 Code::WorkerUnavailable,
-                format!("the machine gives no random numbers: {error}"),
-                "try again; a machine that has just started may need a moment",
+                format!("the system random source failed: {error}"),
+                "try again; right after boot it may need a moment",
             )
         })?;
         Ok(Self {

@@ -140,7 +140,12 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         }
     }
     if let (Purpose::Asked(_), Some(results)) = (&purpose, &world.results) {
-        results.offer_to(&mut request.capabilities, &caller.owner);
+        let session = place.as_ref().and_then(Place::session).map(|session| session.as_str().to_owned());
+        let origin = Origin { session, execution: Some(entry.id.as_str().to_owned()) };
+        results.offer_to(&mut request.capabilities, &caller.owner, origin);
+    }
+    if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
+        history.offer_to(&mut request.capabilities, &caller.owner, &world.core.pool);
     }
     if answers.any() {
         request.capabilities.asker = Asker::new(Arc::new(Questions::new(entry, answers)));

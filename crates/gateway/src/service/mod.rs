@@ -84,8 +84,8 @@ impl Service {
         if theirs >= RUNNING_OF_ONE_MAX {
             return Err(refuse(Refusal::new(
                 Code::Busy,
-                format!("{theirs} of your programs are running or waiting, which is as many as may"),
-                "wait for some of them: get_execution",
+                format!("{theirs} of your programs are running or waiting, which is the most you can have"),
+                "wait for some of them with get_execution",
             )));
         }
         let entry = Arc::new(Entry::new(start.caller.owner.clone()).map_err(refuse)?);

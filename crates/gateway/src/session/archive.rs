@@ -39,13 +39,13 @@ pub enum ArchiveError {
     #[error(transparent)]
     Session(#[from] SessionError),
     /// What was to be read.
-    #[error("the archive cannot be used: {0}")]
+    #[error("can't use the archive: {0}")]
     Archive(String),
     /// One of its files.
     #[error(transparent)]
     File(#[from] FileError),
     /// Where it was to be written.
-    #[error("the archive cannot be written: {0}")]
+    #[error("can't write the archive: {0}")]
     Write(std::io::Error),
 }
 
@@ -194,7 +194,7 @@ type Beginning<R> = (Manifest, Vec<(String, String)>, TarReader<R>);
 /// What the archive says about itself, and the state in it.
 fn read_beginning<R: Read>(input: R) -> Result<Beginning<R>, ArchiveError> {
     let mut tar = TarReader::new(input);
-    let not_ours = |why: &str| ArchiveError::Archive(format!("it is not an exported session: {why}"));
+    let not_ours = |why: &str| ArchiveError::Archive(format!("it isn't an exported session: {why}"));
     let manifest = member(&mut tar, "manifest.json", MANIFEST_BYTES_MAX)?;
     let manifest: Manifest =
         serde_json::from_slice(&manifest).map_err(|error| not_ours(&format!("manifest.json: {error}")))?;
@@ -202,7 +202,7 @@ fn read_beginning<R: Read>(input: R) -> Result<Beginning<R>, ArchiveError> {
         return Err(not_ours("manifest.json is of something else"));
     }
     if manifest.version > VERSION {
-        return Err(ArchiveError::Archive("a newer Gristmill wrote it; use that one".to_owned()));
+        return Err(ArchiveError::Archive("a newer Gristmill wrote it; use that version".to_owned()));
     }
     let state = member(&mut tar, "state.json", STATE_BYTES_MAX)?;
     let state: BTreeMap<String, String> =
@@ -221,7 +221,7 @@ fn read_beginning<R: Read>(input: R) -> Result<Beginning<R>, ArchiveError> {
 }
 
 fn member<R: Read>(tar: &mut TarReader<R>, name: &str, bytes_max: u64) -> Result<Vec<u8>, ArchiveError> {
-    let wrong = |why: String| Err(ArchiveError::Archive(format!("it is not an exported session: {why}")));
+    let wrong = |why: String| Err(ArchiveError::Archive(format!("it isn't an exported session: {why}")));
     match tar.next()? {
         Some(entry) if entry.path == name && !entry.is_folder && entry.size <= bytes_max => {
             let mut bytes = Vec::new();

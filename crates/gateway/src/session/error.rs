@@ -19,31 +19,31 @@ pub enum SessionError {
         waited: Duration,
     },
     /// There is none of this name or handle for whoever asks.
-    #[error("there is no session `{session}`")]
+    #[error("no session `{session}`")]
     Missing {
         /// As it was written.
         session: String,
     },
     /// Several owners have one of this name.
-    #[error("several sessions are called `{name}`: {}", .handles.join(", "))]
+    #[error("several sessions are named `{name}`: {}", .handles.join(", "))]
     Ambiguous {
         name: String,
         /// The handles, by which they differ.
         handles: Vec<String>,
     },
     /// All places are taken.
-    #[error("there are {count} sessions, which is as many as may be")]
+    #[error("no room for another session (the most is {count})")]
     TooMany { count: usize },
-    #[error("`{name}` is not a name for a session: 1 to 64 letters, digits, `-`, `_` or `.`")]
+    #[error("`{name}` can't be a session name: use 1 to 64 letters, digits, `-`, `_` or `.`")]
     BadName {
         /// As it was written, shortened.
         name: String,
     },
     /// Another session of the same owner has it.
-    #[error("there is a session `{name}` already")]
+    #[error("a session named `{name}` already exists")]
     NameTaken { name: String },
     /// No folder for its files.
-    #[error("the folder of session `{session}` cannot be used: {reason}")]
+    #[error("can't use the folder of session `{session}`: {reason}")]
     NoFolder {
         /// Its name, or its handle.
         session: String,
@@ -58,7 +58,7 @@ pub enum SessionError {
 fn waited_text(waited: &Duration) -> String {
     match waited.as_secs() {
         0 => String::new(),
-        seconds => format!("; it did not end within {seconds} s"),
+        seconds => format!("; it didn't finish within {seconds} s"),
     }
 }
 
@@ -68,18 +68,18 @@ impl SessionError {
         match self {
             SessionError::Busy { .. } => "wait for it, or use another session",
             SessionError::Missing { .. } => {
-                "sessions end when they are idle for long; leave `session` out, or pass a name, to begin a new one"
+                "sessions end after a long time without use; to start a new one, leave `session` out or pass a name"
             }
             SessionError::Ambiguous { .. } => "use the handle",
             SessionError::TooMany { .. } => {
-                "use a session that is there, or none; `gristmill sessions end` ends one, `max` in [sessions] permits more"
+                "use an existing session, or none; `gristmill sessions end` ends one, and `max` in [sessions] allows more"
             }
-            SessionError::BadName { .. } => "without a session a program works on its own",
-            SessionError::NameTaken { .. } => "choose another name",
+            SessionError::BadName { .. } => "leave the session out to run the program on its own",
+            SessionError::NameTaken { .. } => "pick another name",
             SessionError::NoFolder { .. } => {
                 "free some disk space, or set GRISTMILL_DATA_DIR to a folder with room"
             }
-            SessionError::Store(_) => "`gristmill doctor` looks at the database",
+            SessionError::Store(_) => "`gristmill doctor` checks the database",
         }
     }
 

@@ -10,7 +10,7 @@ pub(super) const CHARS_SHOWN: usize = 120;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// Not a path into a workspace.
-    #[error("the path `{path}` cannot be used: {why}")]
+    #[error("can't use the path `{path}`: {why}")]
     BadPath {
         /// As it was written, shortened.
         path: String,
@@ -19,7 +19,7 @@ pub enum FileError {
     },
     #[error("the pattern is longer than any path; write something like `data/**/*.csv`")]
     BadPattern,
-    #[error("there is no file `{path}` in the workspace")]
+    #[error("no file `{path}` in the workspace")]
     Missing { path: String },
     /// A folder is in its place.
     #[error("`{path}` is a folder")]
@@ -28,19 +28,19 @@ pub enum FileError {
     #[error("a part of `{path}` is a file, not a folder")]
     NotFolder { path: String },
     /// A link, which would lead elsewhere.
-    #[error("`{path}` is a link or goes through one, and links are not followed")]
+    #[error("`{path}` is a link or goes through one, and links aren't followed")]
     Link { path: String },
     /// A device, a pipe or a socket.
-    #[error("`{path}` is not a plain file")]
+    #[error("`{path}` isn't a plain file")]
     Special { path: String },
     /// Bytes that are no text.
-    #[error("`{path}` is not text in UTF-8 from byte {at} on; read it as base64")]
+    #[error("`{path}` isn't UTF-8 text (byte {at}); read it as base64")]
     NotText {
         path: String,
         /// Where the first such byte is.
         at: u64,
     },
-    #[error("the content is not base64: {why}")]
+    #[error("the content isn't base64: {why}")]
     NotBase64 {
         /// What is wrong with it.
         why: String,
@@ -49,7 +49,7 @@ pub enum FileError {
     #[error("{0}")]
     Limit(String),
     /// Something else, in the system's words.
-    #[error("`{path}` cannot be used: {why}")]
+    #[error("can't use `{path}`: {why}")]
     System {
         path: String,
         /// What the system says.

@@ -165,7 +165,7 @@ pub(super) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
 /// Copies plain files and folders by descriptor; whatever else there is, is left out.
 fn copy(from: &OwnedFd, to: &OwnedFd, depth: usize, left: &mut CopyBounds) -> io::Result<()> {
     if depth > DEPTH_MAX {
-        return Err(io::Error::other(format!("it has folders more than {DEPTH_MAX} levels deep")));
+        return Err(io::Error::other(format!("it has folders nested more than {DEPTH_MAX} levels deep")));
     }
     for entry in rustix::fs::Dir::read_from(from)? {
         let entry = entry?;

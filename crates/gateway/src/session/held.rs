@@ -174,7 +174,7 @@ impl Sessions {
                 Ok(found) => (found, None),
                 // A database that cannot be written does not keep a program from running.
                 Err(error) => {
-                    let note = format!("the use of the session could not be noted: {error}");
+                    let note = format!("couldn't record the use of the session: {error}");
                     (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
                 }
             };

@@ -33,14 +33,14 @@ impl<'a> InsidePath<'a> {
         }
         let inside = path.strip_prefix("/workspace/").unwrap_or(path);
         if inside.starts_with('/') {
-            return refused("it is absolute; write it from the workspace on, such as `data/a.csv`");
+            return refused("it is absolute; use a path relative to the workspace, such as `data/a.csv`");
         }
         let mut parts = Vec::new();
         for part in inside.split('/') {
             match part {
                 "." => {}
                 "" => return refused("it is empty, or has an empty part"),
-                ".." => return refused("it has `..` in it; write it from the workspace on"),
+                ".." => return refused("it contains `..`; use a path relative to the workspace"),
                 name if name.len() > NAME_BYTES_MAX => {
                     return refused("a name in it is longer than 255 bytes");
                 }

@@ -100,7 +100,7 @@ impl Sessions {
                 state: Arc::default(),
                 connection: None,
                 note: Some(format!(
-                    "the session could not be made, so nothing is kept: {error}; {}",
+                    "couldn't create the session, so nothing is kept: {error}; {}",
                     error.hint()
                 )),
                 is_kept: false,
@@ -242,7 +242,7 @@ impl Place {
                     && let Err(error) = held.note_variables(variables.kept).await
                 {
                     report.notes.push(format!(
-                        "which gateway keeps the session's variables could not be noted, so the next program may begin without them: {error}"
+                        "couldn't record which gateway keeps the session's variables, so the next program may start without them: {error}"
                     ));
                 }
                 held.leave_after_program().await;
@@ -258,9 +258,9 @@ impl Place {
                         report.session = Some(held.report());
                         held.leave_after_program().await;
                     }
-                    Err(error) => report.notes.push(format!(
-                        "what the program left in /workspace and in `state` is not kept: {error}"
-                    )),
+                    Err(error) => report
+                        .notes
+                        .push(format!("what the program left in /workspace and `state` isn't kept: {error}")),
                 }
             }
         }

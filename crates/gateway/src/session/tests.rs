@@ -82,7 +82,7 @@ async fn an_owner_finds_nothing_of_another_by_name_or_handle() {
     let sessions = open(folder.path());
     let theirs = make(&sessions, "a", Some("notes")).await;
     for session in ["notes", theirs.as_str(), "abcdefghijkmnpqrstuv", "never-was"] {
-        let expected = format!("there is no session `{session}`");
+        let expected = format!("no session `{session}`");
         let entered = sessions.enter(&whose("b"), session, Patience::Refuse).await.err().unwrap();
         assert_eq!(entered.to_string(), expected);
         assert_eq!(sessions.info(&whose("b"), session).await.unwrap_err().to_string(), expected);
@@ -116,7 +116,7 @@ async fn a_second_program_waits_or_is_refused_in_every_gateway() {
         let waited = sessions.enter(&whose("a"), "busy", long).await.err().unwrap();
         assert_eq!(
             waited.to_string(),
-            "session `busy` is already running a program; it did not end within 1 s"
+            "session `busy` is already running a program; it didn't finish within 1 s"
         );
         assert!(sessions.info(&whose("a"), "busy").await.unwrap().is_busy);
     }
@@ -154,7 +154,7 @@ async fn whoever_found_a_session_before_it_ended_makes_no_folder_of_it_again() {
     let early = sessions.files_of_found(&record).await.unwrap();
     sessions.end(&whose("a"), id.as_str(), Patience::Refuse).await.unwrap();
     let late = sessions.files_of_found(&record).await.unwrap_err();
-    assert_eq!(late.to_string(), "there is no session `notes`");
+    assert_eq!(late.to_string(), "no session `notes`");
     assert!(early.write("a.txt", b"late").is_err(), "its folder is gone");
     assert_eq!(entries(&folder.path().join("sessions")), [""; 0]);
 }
@@ -295,10 +295,10 @@ async fn there_are_no_more_sessions_than_may_be() {
         make(&sessions, owner, None).await;
     }
     let third = sessions.create(&of("a"), NewSession::default()).await.err().unwrap();
-    assert_eq!(third.to_string(), "there are 2 sessions, which is as many as may be");
+    assert_eq!(third.to_string(), "no room for another session (the most is 2)");
     make(&sessions, "c", Some("one")).await;
     let fifth = sessions.enter_or_create(&of("c"), "two", Patience::Refuse).await.err().unwrap();
-    assert_eq!(fifth.to_string(), "there are 4 sessions, which is as many as may be");
+    assert_eq!(fifth.to_string(), "no room for another session (the most is 4)");
     assert!(sessions.enter_or_create(&of("c"), "one", Patience::Refuse).await.is_ok());
     assert_eq!(entries(&folder.path().join("sessions")).len(), 4, "nothing is left of what was refused");
 }
@@ -402,7 +402,7 @@ async fn an_exported_session_is_imported_as_it_was() {
         sessions.export(&whose("a"), "notes", Patience::Refuse, Vec::new()).await.unwrap();
     assert_eq!(left_out, 0);
     let again = sessions.import(&of("a"), None, std::io::Cursor::new(archive.clone())).await;
-    assert_eq!(again.unwrap_err().to_string(), "there is a session `notes` already");
+    assert_eq!(again.unwrap_err().to_string(), "a session named `notes` already exists");
     let imported = sessions.import(&of("b"), None, std::io::Cursor::new(archive)).await.unwrap().session;
     assert_eq!((imported.name.as_deref(), imported.max_bytes), (Some("notes"), Some(1_000_000)));
     assert_eq!(listed(&sessions, imported.id.as_str()).await, ["a.txt", "empty", &long]);

@@ -20,7 +20,7 @@ impl SessionValues {
 }
 
 fn not_kept(error: &StoreError) -> StateFailure {
-    StateFailure(format!("the state cannot be used: {error}"))
+    StateFailure(format!("can't use the state: {error}"))
 }
 
 impl StateValues for SessionValues {
@@ -36,7 +36,7 @@ impl StateValues for SessionValues {
             match put.map_err(|error| not_kept(&error))? {
                 Put::Done => Ok(()),
                 Put::NoRoom(failure) => Err(failure),
-                Put::NoSession => Err(StateFailure("the session has been ended; nothing is kept".to_owned())),
+                Put::NoSession => Err(StateFailure("the session has ended; nothing is kept".to_owned())),
             }
         })
     }

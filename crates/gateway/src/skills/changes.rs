@@ -48,7 +48,7 @@ impl Skills {
     /// One lock for all folders of this user: changes are rare and short.
     pub(super) async fn lock(&self) -> Result<ChangeLock, SkillError> {
         let Some(data) = self.inner.store.folder() else {
-            return Err(SkillError::ReadOnly("nothing is kept, because the gateway runs without state"));
+            return Err(SkillError::ReadOnly("the gateway runs without state, so nothing is kept"));
         };
         let path = data.join("skills.lock");
         let failed = |error: std::io::Error| SkillError::Disk {
@@ -159,8 +159,8 @@ impl Skills {
     pub(super) fn writable(&self, place: SkillPlace) -> Result<PathBuf, SkillError> {
         let folder = self.folder_of(place).map(Path::to_owned);
         folder.ok_or(SkillError::ReadOnly(match place {
-            SkillPlace::User => "nothing is kept, because the gateway runs without state",
-            SkillPlace::Project => "there is no project here",
+            SkillPlace::User => "the gateway runs without state, so nothing is kept",
+            SkillPlace::Project => "this isn't a project",
         }))
     }
 
@@ -302,7 +302,7 @@ impl Skills {
         let named = view.named(name);
         let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) else {
             return Err(match named.first() {
-                Some(known) => SkillError::Bad(format!("`{}` waits for nothing: it can be used", known.name)),
+                Some(known) => SkillError::Bad(format!("`{}` needs no approval: you can use it", known.name)),
                 None => SkillError::Unknown { name: one_line(name, 64), nearest: view.nearest(name) },
             });
         };

@@ -15,7 +15,7 @@ pub enum SkillError {
     Files(#[from] FilesError),
     #[error("SKILL.md: {0}")]
     Md(FrontMatterError),
-    #[error("there is no skill `{name}`{}", nearest_text(.nearest))]
+    #[error("no skill `{name}`{}", nearest_text(.nearest))]
     Unknown {
         /// As it was written, shortened.
         name: String,
@@ -32,11 +32,11 @@ pub enum SkillError {
     },
     /// It waits for the user.
     #[error(
-        "`{0}` of this project waits for its approval: the user runs `gristmill skills show {0}`, then `gristmill skills approve {0}`"
+        "the project skill `{0}` isn't approved yet: the user runs `gristmill skills show {0}`, then `gristmill skills approve {0}`"
     )]
     Waiting(String),
     /// Another spelling of a name that is taken.
-    #[error("there is `{known}` already, which reads like `{name}`; use that name, or another one")]
+    #[error("`{known}` already exists and reads like `{name}`; use that name, or pick another")]
     Alike {
         /// As it was written.
         name: String,
@@ -44,7 +44,7 @@ pub enum SkillError {
         known: String,
     },
     /// The code does not compile.
-    #[error("not saved: the code is not valid Python: {message}{}", line_text(*.line))]
+    #[error("not saved: the code isn't valid Python: {message}{}", line_text(*.line))]
     Syntax { message: String, line: Option<u64> },
     /// The test says no.
     #[error("not saved: the test failed: {message}{}", place_text(.file, *.line))]
@@ -58,16 +58,16 @@ pub enum SkillError {
     #[error("{0}")]
     Bad(String),
     /// As many as there may be.
-    #[error("there are {0} skills already, which is as many as may be; delete some first")]
+    #[error("there are already {0} skills, which is the most there can be; delete some first")]
     TooMany(usize),
     /// Skills are only read here.
-    #[error("skills cannot be changed here: {0}")]
+    #[error("can't change skills here: {0}")]
     ReadOnly(&'static str),
     /// Nothing can be checked now.
-    #[error("the code could not be checked: {0}")]
+    #[error("couldn't check the code: {0}")]
     Unchecked(String),
     /// The disk said no. What was there is still there.
-    #[error("{what} cannot be written: {why}")]
+    #[error("can't write {what}: {why}")]
     Disk {
         what: String,
         /// What the system says.
@@ -80,7 +80,7 @@ pub enum SkillError {
 
 fn nearest_text(nearest: &[String]) -> String {
     match nearest {
-        [] => "; list_skills shows those there are".to_owned(),
+        [] => "; list_skills shows what's there".to_owned(),
         names => format!("; did you mean {}?", names.join(" or ")),
     }
 }

@@ -98,7 +98,7 @@ pub enum UnreadableSkill {
     #[error("its name reads like `{0}`, which comes first")]
     ReadsLike(SkillName),
     /// It, or something in it, leads elsewhere.
-    #[error("it is a link; links are not followed")]
+    #[error("it is a link, and links aren't followed")]
     Link,
     /// More than a skill has.
     #[error("it has more than {SKILL_FILES_MAX} files")]
@@ -114,15 +114,15 @@ pub enum UnreadableSkill {
     #[error(transparent)]
     Files(#[from] FilesError),
     /// In place of a file.
-    #[error("it is a folder; the files of a skill lie side by side")]
+    #[error("it is a folder, but a skill's files must lie side by side")]
     Folder,
     /// A pipe, a device.
-    #[error("it is not a file")]
+    #[error("it isn't a file")]
     NotAFile,
     /// Not to be kept whole.
     #[error("it is larger than {SKILL_BYTES_MAX} bytes")]
     TooLarge,
-    #[error("it is not text in UTF-8")]
+    #[error("it isn't UTF-8 text")]
     NotText,
     /// The system says no.
     #[error(transparent)]

@@ -73,7 +73,7 @@ impl Inspector<'_> {
                 ),
                 line: None,
             }),
-            (None, None) => Err(SkillError::Unchecked("it came to nothing".to_owned())),
+            (None, None) => Err(SkillError::Unchecked("it gave no result".to_owned())),
         }
     }
 

@@ -131,7 +131,7 @@ impl ListedSkills<'_> {
     }
 
     fn troubles(&self, skill: &Skill) -> Vec<String> {
-        let broken = skill.broken().map(|why| format!("cannot be imported: it is not valid Python: {why}"));
+        let broken = skill.broken().map(|why| format!("can't be imported: it isn't valid Python: {why}"));
         let drifted = skill.drift(self.lookup).into_iter().map(|drift| match drift {
             ToolDrift::Gone(tool) if self.is_unchecked(&tool) => format!("needs {tool}: not checked yet"),
             drift @ (ToolDrift::Gone(_) | ToolDrift::Changed(_)) => drift.to_string(),
@@ -198,7 +198,7 @@ impl ListedSkills<'_> {
         // By number only: a model reads this, and their names are anybody's words.
         if self.waiting > 0 {
             remarks.push(format!(
-                "{} of this project cannot be used yet: the user looks at them with `gristmill skills list` and approves them.",
+                "{} of this project can't be used until the user approves them: `gristmill skills list` shows them.",
                 self.waiting
             ));
         }
@@ -209,8 +209,8 @@ impl ListedSkills<'_> {
     pub fn why_none(&self) -> Option<String> {
         match (self.total, self.usable) {
             (0, 0) => Some("No skills. save_skill(name, code, description) saves one.".to_owned()),
-            (0, 1) => Some("The one skill there is does not fit; list_skills() shows it.".to_owned()),
-            (0, usable) => Some(format!("None of {usable} skills fits; list_skills() shows all.")),
+            (0, 1) => Some("The only skill doesn't match; list_skills() shows it.".to_owned()),
+            (0, usable) => Some(format!("None of {usable} skills match; list_skills() shows all.")),
             (_, _) => None,
         }
     }

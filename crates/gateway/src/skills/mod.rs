@@ -254,7 +254,7 @@ impl Skills {
         let mut known = match self.known(&folder).await {
             Ok(known) => known,
             Err(error) => {
-                let why = format!("what is remembered of the skills cannot be read: {error}");
+                let why = format!("can't read what is recorded about the skills: {error}");
                 problems.push(Problem { name: String::new(), why });
                 return (found.skills, Known::default());
             }
@@ -278,7 +278,7 @@ impl Skills {
                     known.latest.extend(noted.into_iter().map(|version| (version.name.clone(), version)))
                 }
                 Err(error) => {
-                    let why = format!("edits by hand were not noted in the history: {error}");
+                    let why = format!("manual edits weren't recorded in the history: {error}");
                     problems.push(Problem { name: String::new(), why });
                 }
             }

@@ -173,7 +173,7 @@ impl ProgramSkills {
         match &self.may_change {
             MayChange::As(owner, skills) => Ok((owner, skills)),
             MayChange::NotThisCaller => Err(SkillError::ReadOnly(
-                "all callers share them, so saving and deleting takes a token with the scope `admin`; use the code in this program instead",
+                "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
             MayChange::Nobody => Err(SkillError::ReadOnly(
                 "a test of a skill cannot change skills, and neither can a gateway that keeps none",

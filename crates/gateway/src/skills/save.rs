@@ -154,7 +154,7 @@ impl Skills {
             );
         }
         if request.code.trim().is_empty() {
-            return Err(SkillError::Bad("there is no code to save".to_owned()));
+            return Err(SkillError::Bad("no code to save".to_owned()));
         }
         let view = self.look_again().await;
         let place = self.place_for(&view, &name, request.in_project)?;
@@ -274,13 +274,11 @@ impl Skills {
                 facts.tools.iter().filter(|tool| tool.schema.is_none()).map(|tool| tool.name.as_str());
             let missing: Vec<&str> = missing.collect();
             if !missing.is_empty() {
-                notes.push(format!("it calls {}, which is not there now", missing.join(", ")));
+                notes.push(format!("it calls {}, which isn't available now", missing.join(", ")));
             }
         }
         if facts.functions.is_empty() {
-            notes.push(
-                "it has no function at its top level, so there is nothing to import from it".to_owned(),
-            );
+            notes.push("it has no top-level function, so there's nothing to import from it".to_owned());
         }
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;

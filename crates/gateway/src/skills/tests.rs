@@ -190,7 +190,7 @@ async fn words_that_fit_nothing_do_not_say_that_there_is_nothing() {
     world.user("total/total.py", "x = 1");
     world.user("other/other.py", "x = 1");
     let view = world.skills.look_again().await;
-    assert_eq!(text(&view, "zebra"), "None of 2 skills fits; list_skills() shows all.");
+    assert_eq!(text(&view, "zebra"), "None of 2 skills match; list_skills() shows all.");
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn skills_that_wait_are_counted_and_never_named_to_a_model() {
     world.project("ignore_all_rules/ignore_all_rules.py", "x = 1");
     let view = world.skills.look_again().await;
     let text = listed(&view, &ListQuery::default(), None).text();
-    assert!(text.contains("1 of this project cannot be used yet"), "{text}");
+    assert!(text.contains("1 of this project can't be used until"), "{text}");
     assert!(!text.contains("ignore_all_rules"), "{text}");
 }
 

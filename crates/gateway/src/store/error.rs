@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 /// The database could not be used. What was written before is still there.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("the data folder {} cannot be used: {why}; set GRISTMILL_DATA_DIR to a folder of yours that can be written", .folder.display())]
+    #[error("can't use the data folder {}: {why}; set GRISTMILL_DATA_DIR to a writable folder of your own", .folder.display())]
     Folder {
         folder: PathBuf,
         /// What the system says.
@@ -17,23 +17,23 @@ pub enum StoreError {
     #[error("{} was written by a newer gristmill (its version is {found}, this one knows {known}); use that gristmill, or set GRISTMILL_DATA_DIR to another folder", .file.display())]
     Newer { file: PathBuf, found: i64, known: i64 },
     /// Nothing was opened or changed.
-    #[error("{} is not gristmill's database: {why}; move it away, or bring back a backup (`gristmill db backup` makes them)", .file.display())]
+    #[error("{} isn't a Gristmill database: {why}; move it away, or restore a backup (`gristmill db backup` creates them)", .file.display())]
     NotOurs {
         file: PathBuf,
         /// What was found instead.
         why: String,
     },
     /// Nothing was written. Reading works.
-    #[error("the database cannot be written: it, its folder or the disk is read-only")]
+    #[error("can't write the database: it, its folder or the disk is read-only")]
     ReadOnly,
     /// Nothing was written. What was there stays, and reading works.
     #[error("the disk is full; free some space and try again")]
     Full,
     /// Nothing was written. Another process has the database for longer than anyone should.
-    #[error("another process holds the database; try again in a moment")]
+    #[error("another process is using the database; try again in a moment")]
     Busy,
     /// Parts of it can no longer be read.
-    #[error("the database is damaged ({0}); `gristmill doctor` looks at it, and a backup can take its place")]
+    #[error("the database is damaged ({0}); `gristmill doctor` checks it, and you can restore a backup")]
     Damaged(String),
     /// Something else; nothing was written.
     #[error("the database: {0}")]

@@ -133,7 +133,7 @@ fn a_folder_that_cannot_be_written_is_named_with_what_to_do() {
     // The second is a file system that nobody can write to.
     for place in [file.join("data"), PathBuf::from("/proc/gristmill")] {
         let error = Store::open(&place).err().unwrap().to_string();
-        let begins = format!("the data folder {} cannot be used: ", place.display());
+        let begins = format!("can't use the data folder {}: ", place.display());
         assert!(error.starts_with(&begins) && error.contains("GRISTMILL_DATA_DIR"), "{error}");
     }
 }

@@ -24,10 +24,10 @@ pub struct Health {
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// There is something already.
-    #[error("{} is there already; name another file", .0.display())]
+    #[error("{} already exists; pick another file", .0.display())]
     Exists(PathBuf),
     /// It cannot be written there.
-    #[error("{} cannot be written: {why}", .file.display())]
+    #[error("can't write {}: {why}", .file.display())]
     Unwritable {
         file: PathBuf,
         /// What the system says.

@@ -31,12 +31,12 @@ impl Tools for NoTools {
         _uri: &'a str,
         _watcher: CallWatcher,
     ) -> BoxFuture<'a, Result<ToolAnswer, ToolFailure>> {
-        Box::pin(async { Err(ToolFailure::BadArguments("there are no resources here".to_owned())) })
+        Box::pin(async { Err(ToolFailure::BadArguments("no resources here".to_owned())) })
     }
 
     fn search(&self, search: &ToolSearch, skills: &SkillOffer) -> Result<Value, ToolFailure> {
         if skills.is_empty() {
-            return Err(ToolFailure::BadArguments("these tools cannot be searched".to_owned()));
+            return Err(ToolFailure::BadArguments("these tools can't be searched".to_owned()));
         }
         let nothing_else = Snapshot::default();
         let answer = nothing_else.search(search, skills);

@@ -22,7 +22,7 @@ const SERVER_BYTES_MAX: usize = 8 * 1024 * 1024;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum PinError {
     /// The file. Tools of every server are held back until it can be used.
-    #[error("the approvals of tools in {path} cannot be used: {why}")]
+    #[error("can't use the tool approvals in {path}: {why}")]
     File {
         path: String,
         /// What is wrong, and what to do.
@@ -30,7 +30,7 @@ pub enum PinError {
     },
     /// One server. The others are unaffected.
     #[error(
-        "`{server}` has offered {bytes} bytes of different definitions over time; {SERVER_BYTES_MAX} are remembered; give it another name to begin anew"
+        "`{server}` has offered {bytes} bytes of different definitions over time, and only {SERVER_BYTES_MAX} are remembered; rename it to start over"
     )]
     TooMuch { server: String, bytes: usize },
 }
@@ -39,7 +39,7 @@ pub enum PinError {
 #[derive(Debug, thiserror::Error)]
 pub enum ApproveError {
     /// Not configured, or not enabled.
-    #[error("there is no server `{0}`")]
+    #[error("no server `{0}`")]
     NoServer(String),
     /// Not a tool of it.
     #[error(transparent)]
@@ -126,7 +126,7 @@ impl PinFile {
         let text = read_bounded(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
         let Some(text) = text else { return Ok(Pins::default()) };
         let damaged = |error: serde_json::Error| {
-            self.error(format!("{error}; repair the file or move it away, then review the tools again"))
+            self.error(format!("{error}; fix the file or move it away, then review the tools again"))
         };
         let pins: Pins = serde_json::from_str(&text).map_err(damaged)?;
         if pins.format != PINS_FORMAT {

@@ -49,6 +49,6 @@ async fn or_as_before(
         Ok(Err(failure)) => failure.to_string(),
         Err(_) => format!("not within {} s", BESIDE_TOOLS_WAIT.as_secs()),
     };
-    log.line(&format!("[its {things} could not be listed: {why}]"));
+    log.line(&format!("[couldn't list its {things}: {why}]"));
     before
 }

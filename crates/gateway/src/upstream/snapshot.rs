@@ -47,7 +47,7 @@ pub enum SearchFailure {
     #[error(transparent)]
     Filter(#[from] SearchError),
     /// No such level of detail.
-    #[error("there is no detail `{0}`; there are names, summary and full")]
+    #[error("unknown detail `{0}`; use names, summary or full")]
     Detail(String),
 }
 
@@ -192,7 +192,7 @@ fn state_of(server: &Server) -> Option<String> {
     if !server.is_known() {
         return Some(match server.last_failure() {
             Some(failure) => format!("down: {failure}"),
-            None => "down: it is being started for the first time and has not answered yet".to_owned(),
+            None => "down: it's starting for the first time and hasn't answered yet".to_owned(),
         });
     }
     if let Some(problem) = server.pins_problem() {

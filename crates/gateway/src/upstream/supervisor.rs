@@ -99,8 +99,8 @@ async fn wait_for_turn(server: &Server, attempts: &Attempts) -> Result<(), Upstr
     let seconds = left.as_secs() + 1;
     match server.last_failure() {
         Some(UpstreamFailure::LoginNeeded(why)) => Err(UpstreamFailure::LoginNeeded(why)),
-        Some(failure) => Err(UpstreamFailure::Down(format!("{failure}; it is tried again in {seconds} s"))),
-        None => Err(UpstreamFailure::Down(format!("it is tried again in {seconds} s"))),
+        Some(failure) => Err(UpstreamFailure::Down(format!("{failure}; retrying in {seconds} s"))),
+        None => Err(UpstreamFailure::Down(format!("retrying in {seconds} s"))),
     }
 }
 

@@ -69,7 +69,10 @@ fn anything_but_an_outcome_ends_the_worker() {
     let stage = Stage::sound();
     let output = FromWorker::Output { stream: Stream::Stdout, bytes: b"x".to_vec() };
     let cases = [
-        (script().say(FromWorker::Hello { version: PROTOCOL_VERSION }), "a second hello in an analysis"),
+        (
+            script().say(FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }),
+            "a second hello in an analysis",
+        ),
         (script().say(output), "printed output in an analysis"),
         (script().say(tool_call(1, "echo", &json!({}))), "a call in an analysis"),
         (script().cancel(1), "a call in an analysis"),
@@ -127,7 +130,7 @@ fn every_end_of_a_process_has_its_code() {
 fn the_death_of_the_zygote_ends_the_analysis() {
     let stage = Stage::sound();
     let script = script().zygote(ZygoteStep::Signal(9)).step(Step::Stall);
-    fails(&stage, &script, Code::WorkerLost, "lost together with its zygote");
+    fails(&stage, &script, Code::WorkerLost, "lost along with its zygote");
     works(&stage);
     assert_eq!(stage.starts(), 2);
     stage.ends();
@@ -135,14 +138,14 @@ fn the_death_of_the_zygote_ends_the_analysis() {
 
 fn a_fork_that_fails_is_told_to_whoever_asked() {
     let stage = Stage::new(Life::forks([Fork::Fails("f".repeat(1 << 20))]), |world| world);
-    fails(&stage, &analyzed(), Code::WorkerUnavailable, "no process for an analysis could be made: fff");
+    fails(&stage, &analyzed(), Code::WorkerUnavailable, "can't start a process for the analysis: fff");
     works(&stage);
     stage.ends();
 }
 
 fn a_child_that_does_not_greet_is_told_to_whoever_asked() {
     let greetings = [
-        (Step::Say(vec![FromWorker::Hello { version: 0 }]), "another protocol version"),
+        (Step::Say(vec![FromWorker::Hello { version: 0, cpu_us: 0 }]), "another protocol version"),
         (Step::Say(vec![done(&json!(1))]), "no hello"),
         (Step::Exit(0), "the worker ended"),
         (Step::Bytes(vec![0; 4]), "a frame of no bytes"),
@@ -178,6 +181,6 @@ fn an_analysis_for_a_program_is_answered_whatever_its_worker_does() {
     check(&script().frame_of(0, &[]), false, Code::WorkerMisbehaved.as_str());
     check(&script().step(Step::Exit(0)), false, Code::WorkerLost.as_str());
     let no_json = script().step(Step::WriteOutput("no JSON".into())).told(r#"{"Ok":{}}"#);
-    check(&no_json, false, "the output cannot be read");
+    check(&no_json, false, "can't read the output");
     stage.works_and_ends();
 }

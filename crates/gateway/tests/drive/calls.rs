@@ -121,11 +121,11 @@ fn calls_that_cannot_be_read_are_answered_with_a_reason() {
         let [(1, false, answer)] = answers.as_slice() else { panic!("{answers:?}") };
         assert!(answer.contains(reason) && answer.contains("GM-") && answer.len() < 1_000, "{answer}");
     };
-    check(CallKind::Tool, "no JSON".into(), "the call cannot be read");
-    check(CallKind::Tool, "".into(), "the call cannot be read");
+    check(CallKind::Tool, "no JSON".into(), "can't read the call");
+    check(CallKind::Tool, "".into(), "can't read the call");
     check(CallKind::Tool, r#"{"name":"echo","as":"root"}"#.into(), "unknown field `as`");
     check(CallKind::Tool, Text::repeated("", "[", 1_000, ""), "nested deeper than 100 levels");
-    check(CallKind::Tool, Text::repeated(r#"{"name":""#, "x", 257, r#""}"#), "too long to be one");
+    check(CallKind::Tool, Text::repeated(r#"{"name":""#, "x", 257, r#""}"#), "too long");
     check(CallKind::Tool, Text::repeated("[", "1,", 1_000_000, "1]"), "more than 1000000 values");
     check(
         CallKind::Tool,
@@ -133,9 +133,9 @@ fn calls_that_cannot_be_read_are_answered_with_a_reason() {
         "at most 16777216 are taken",
     );
     check(CallKind::Resource, "{}".into(), "missing field `uri`");
-    check(CallKind::Search, "[".into(), "the search cannot be read");
-    check(CallKind::Skill, "{}".into(), "the call cannot be read");
-    check(CallKind::Analyze, r#"{"path":"/etc/passwd"}"#.into(), "the call cannot be read");
+    check(CallKind::Search, "[".into(), "can't read the search");
+    check(CallKind::Skill, "{}".into(), "can't read the call");
+    check(CallKind::Analyze, r#"{"path":"/etc/passwd"}"#.into(), "can't read the call");
     check(CallKind::State, r#"{"do":"drop"}"#.into(), "unknown variant `drop`");
     check(CallKind::State, Text::repeated("", "[", 1_000, ""), "nested deeper");
     stage.works_and_ends();

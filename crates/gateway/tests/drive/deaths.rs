@@ -28,20 +28,20 @@ fn lost(stage: &Stage, script: &Script, message: &str) {
 
 fn a_worker_that_ends_by_itself_is_lost() {
     let stage = Stage::sound();
-    lost(&stage, &script().step(Step::Exit(0)), "ended by itself with code 0");
-    lost(&stage, &script().print("x").step(Step::Exit(3)), "ended by itself with code 3");
+    lost(&stage, &script().step(Step::Exit(0)), "exited with code 0");
+    lost(&stage, &script().print("x").step(Step::Exit(3)), "exited with code 3");
     stage.ends();
 }
 
 fn every_signal_has_its_code() {
     let stage = Stage::sound();
     let dies = |signal: Signal| script().step(Step::Signal(signal.as_raw()));
-    lost(&stage, &dies(Signal::KILL), "ended from outside (signal 9)");
-    lost(&stage, &dies(Signal::TERM), "ended from outside (signal 15)");
+    lost(&stage, &dies(Signal::KILL), "killed from outside (signal 9)");
+    lost(&stage, &dies(Signal::TERM), "killed from outside (signal 15)");
     for signal in [Signal::PROF, Signal::XCPU] {
-        stage.fails(&dies(signal), Code::CpuTime, "limit", "cpu_time");
+        stage.fails(&dies(signal), Code::CpuTime, "limit", "of CPU time");
     }
-    let not_on_its_list = "a system call that is not on its list";
+    let not_on_its_list = "a system call that isn't on its list";
     stage.fails(&dies(Signal::SYS), Code::WorkerMisbehaved, "worker_misbehaved", not_on_its_list);
     stage.works_and_ends();
 }
@@ -95,7 +95,7 @@ fn a_caller_who_cancels_ends_the_worker() {
         execution.cancel();
         execution.finish().await
     });
-    check_failure(&report, Code::Cancelled, "cancelled", "cancelled by the caller");
+    check_failure(&report, Code::Cancelled, "cancelled", "canceled by the caller");
     assert_eq!(report.stdout, "x");
     stage.works_and_ends();
 }
@@ -114,7 +114,7 @@ fn a_caller_who_leaves_ends_the_worker() {
 fn the_death_of_the_zygote_ends_the_program() {
     let stage = Stage::sound();
     let script = script().print("x").zygote(ZygoteStep::Signal(9)).step(Step::Stall);
-    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "lost together with its zygote");
+    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "lost along with its zygote");
     assert_eq!(report.stdout, "x");
     stage.works();
     assert_eq!(stage.starts(), 2);
@@ -123,6 +123,6 @@ fn the_death_of_the_zygote_ends_the_program() {
 
 fn an_end_that_nobody_tells_of_is_waited_for_a_moment() {
     let stage = Stage::new(Life::exits(Exits::Untold), |world| world);
-    lost(&stage, &script().step(Step::Exit(0)), "lost together with its zygote");
+    lost(&stage, &script().step(Step::Exit(0)), "lost along with its zygote");
     stage.ends();
 }

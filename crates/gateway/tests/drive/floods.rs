@@ -50,7 +50,7 @@ fn calls_that_wait_are_taken_up_to_a_bound() {
     let stage = stage(tools, &[("wall_time", "3s"), ("parallel_calls", "1")]);
     let payload = Text::repeated(r#"{"name":"endless","arguments":{"x":""#, "x", 4 * MB, r#""}}"#);
     let calls = script().calls(CallKind::Tool, 1, 1_000, payload);
-    stage.fails(&calls, Code::WallTime, "limit", "wall_time");
+    stage.fails(&calls, Code::WallTime, "limit", "timed out after");
     let taken = std::fs::read_to_string(stage.workspace().join(TAKEN_FILE)).expect("what was taken");
     let taken: usize = taken.parse().expect("a number");
     // The one that is under way, those that wait, the one that goes over the bound, and what was read of
@@ -79,7 +79,7 @@ fn answered_unread(kind: CallKind, payload: &str) -> usize {
     let (tools, answered) = large_answers();
     let stage = stage(tools, &[("wall_time", "2s"), ("parallel_calls", "4")]);
     let script = script().calls(kind, 1, 30, payload).step(Step::Stall);
-    stage.fails(&script, Code::WallTime, "limit", "wall_time");
+    stage.fails(&script, Code::WallTime, "limit", "timed out after");
     stage.ends();
     answered.load(Ordering::SeqCst)
 }
@@ -109,7 +109,7 @@ fn a_worker_that_dies_with_its_answers_unread_is_lost_at_once() {
     eventually("as many answers as may wait", || (answered.load(Ordering::SeqCst) >= full).then_some(()));
     stage.let_go_on("go");
     let report = stage.world().block_on(execution.finish());
-    check_failure(&report, Code::WorkerLost, "worker_lost", "ended by itself with code 3");
+    check_failure(&report, Code::WorkerLost, "worker_lost", "exited with code 3");
     assert!(report.execution_time_ms < 50_000.0, "{}", report.execution_time_ms);
     stage.works_and_ends();
 }

@@ -63,7 +63,7 @@ fn text_that_is_not_utf_8_ends_the_worker() {
 
 fn a_second_hello_ends_the_worker() {
     let stage = Stage::sound();
-    let again = script().say(FromWorker::Hello { version: PROTOCOL_VERSION }).done(&json!(1));
+    let again = script().say(FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }).done(&json!(1));
     misbehaves(&stage, &again, "a second hello");
     stage.ends();
 }
@@ -71,7 +71,7 @@ fn a_second_hello_ends_the_worker() {
 fn half_a_frame_and_then_death_is_a_lost_worker() {
     let stage = Stage::sound();
     let script = script().print("so far").frame_of(100, &[1, 0, 96]).step(Step::Exit(0));
-    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "ended by itself with code 0");
+    let report = stage.fails(&script, Code::WorkerLost, "worker_lost", "exited with code 0");
     assert_eq!(report.stdout, "so far");
     stage.works_and_ends();
 }

@@ -17,8 +17,8 @@ trials![
 fn bad_greetings() -> Vec<Step> {
     let over = u32::try_from(FRAME_BYTES_MAX + 1).expect("a frame's length");
     vec![
-        Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION + 1 }]),
-        Step::Say(vec![FromWorker::Hello { version: 0 }]),
+        Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION + 1, cpu_us: 0 }]),
+        Step::Say(vec![FromWorker::Hello { version: 0, cpu_us: 0 }]),
         Step::Say(vec![FromWorker::Output { stream: Stream::Stdout, bytes: b"hello".to_vec() }]),
         Step::Say(vec![FromWorker::CancelCall { id: 1 }]),
         Step::Say(vec![done(&json!(1))]),
@@ -48,7 +48,7 @@ fn a_fork_that_fails_is_tried_again() {
 }
 
 fn where_no_child_ever_greets_the_program_is_refused() {
-    let wrong = Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION + 1 }]);
+    let wrong = Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION + 1, cpu_us: 0 }]);
     let forks = vec![Fork::Child(vec![wrong, Step::Stall]); 4];
     let stage = Stage::new(Life::forks(forks), |world| world.checkout_timeout(SHORT));
     let report = stage.run(&script().done(&json!(1)));

@@ -73,7 +73,7 @@ fn words_while_idle_end_the_interpreter() {
     stage.let_go_on("go");
     is_let_go(&stage);
     let report = run_in(&stage, "s", &script().say(done()));
-    let why = "the interpreter broke the protocol while it was idle, and was ended";
+    let why = "the interpreter broke the protocol while idle and was killed";
     assert_eq!(report.variables, variables(false, true, Some(why)));
     stage.world().gateway().forget_variables("s", "the test is over");
     stage.works_and_ends();
@@ -122,7 +122,7 @@ fn an_interpreter_that_does_not_take_the_rest_of_an_answer_is_not_kept() {
 }
 
 fn a_waiting_worker_that_speaks_gets_no_program() {
-    let early = Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION }, done()]);
+    let early = Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }, done()]);
     let stage = Stage::new(Life::forks([Fork::Child(vec![early])]), |world| world.waiting(1));
     eventually("a worker waits", || (stage.world().gateway().pool().waiting() == 1).then_some(()));
     // What it said before it was asked is no outcome of this program.

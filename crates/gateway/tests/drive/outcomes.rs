@@ -25,13 +25,13 @@ fn last_words_that_cannot_be_read_are_a_crash() {
     let check = |words: Text, message: &str| {
         stage.fails(&script().told(words), Code::EngineCrash, "crash", message);
     };
-    check("no JSON".into(), "the interpreter's last words cannot be read");
-    check("".into(), "the interpreter's last words cannot be read");
-    check("[1, 2]".into(), "the interpreter's last words cannot be read");
+    check("no JSON".into(), "can't read what the interpreter reported");
+    check("".into(), "can't read what the interpreter reported");
+    check("[1, 2]".into(), "can't read what the interpreter reported");
     check(Text::repeated("", "[", 10_000, ""), "nested deeper than 100 levels");
     let long = Text::repeated(r#"{"ok":true,"result":""#, "x", 18 * 1024 * 1024, r#""}"#);
     check(long, "at most 18874368 are taken");
-    check(r#"{"ok":false}"#.into(), "failed without a reason");
+    check(r#"{"ok":false}"#.into(), "failed without saying why");
     stage.works_and_ends();
 }
 
@@ -65,7 +65,7 @@ fn words_without_end_are_cut() {
     assert_eq!(lengths.map(|text| text.chars().count()), [4 * 1024 + 4, 16 * 1024 + 4, 4 * 1024 + 4]);
     assert_eq!((report.notes.len(), report.notes[0].chars().count()), (20, 304));
     let flood = Text::repeated(r#"{"ok":true,"notes":["#, r#""n","#, 500_000, r#""n"]}"#);
-    assert_eq!(stage.run(&script().told(flood)).notes, ["the notes were too long to be read"]);
+    assert_eq!(stage.run(&script().told(flood)).notes, ["the notes were too long to read"]);
     stage.works_and_ends();
 }
 
@@ -89,7 +89,7 @@ fn every_trap_is_a_crash() {
         let report = stage.fails(&script, Code::EngineCrash, "crash", message);
         assert!(report.error.is_some_and(|error| error.message.len() < 5_000));
     };
-    check(TrapKind::StackOverflow, "stack ran out");
+    check(TrapKind::StackOverflow, "stack overflowed");
     check(TrapKind::Exit, "ended the interpreter");
     check(TrapKind::Crash, "the interpreter crashed: yyy");
     stage.works_and_ends();

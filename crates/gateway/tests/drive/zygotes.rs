@@ -3,7 +3,8 @@
 use gristmill_gateway::domain::{Code, Level, Limits};
 use gristmill_gateway::required_walls;
 use gristmill_protocol::{
-    ChildExit, ChildKind, FRAME_BYTES_MAX, FromZygote, PROTOCOL_VERSION, Wall, WallState, WallStatus,
+    ChildExit, ChildKind, FRAME_BYTES_MAX, FromZygote, PROTOCOL_VERSION, ProcessUse, Wall, WallState,
+    WallStatus,
 };
 use gristmill_testkit::processes::eventually;
 use gristmill_testkit::scripted_worker::{
@@ -59,10 +60,10 @@ fn a_zygote_that_never_becomes_ready_is_waited_for_and_no_longer() {
 fn a_zygote_that_cannot_start_says_why() {
     let failed = FromZygote::Failed { message: "this machine has no such wall".to_owned() };
     let failed = vec![ZygoteStep::Say(failed), ZygoteStep::Exit(1)];
-    fails_to_start(failed, "no worker can be started: this machine has no such wall");
+    fails_to_start(failed, "can't start a worker: this machine has no such wall");
     let panics = vec![ZygoteStep::Print("thread panicked at engine.rs".into()), ZygoteStep::Exit(101)];
     fails_to_start(panics, "(thread panicked at engine.rs)");
-    fails_to_start(vec![ZygoteStep::Signal(9)], "the zygote was lost");
+    fails_to_start(vec![ZygoteStep::Signal(9)], "the zygote died");
 }
 
 fn foreign_words_of_a_zygote_are_cut() {
@@ -136,7 +137,7 @@ fn a_child_without_a_usable_socket_costs_the_zygote() {
 }
 
 fn descriptors_that_belong_to_no_message_are_closed() {
-    let message = FromZygote::Exited { id: 77, exit: ChildExit::Code(0) };
+    let message = FromZygote::Exited { id: 77, exit: ChildExit::Code(0), used: ProcessUse::default() };
     let smuggle = ZygoteStep::Smuggle { message, file: "smuggled".to_owned(), copies: 8 };
     let mut opening = vec![smuggle; 50];
     opening.push(ready(all_walls()));
@@ -147,7 +148,7 @@ fn descriptors_that_belong_to_no_message_are_closed() {
 }
 
 fn exited(id: u64) -> ZygoteStep {
-    ZygoteStep::Say(FromZygote::Exited { id, exit: ChildExit::Code(0) })
+    ZygoteStep::Say(FromZygote::Exited { id, exit: ChildExit::Code(0), used: ProcessUse::default() })
 }
 
 fn ends_of_children_that_were_never_forked_are_ignored() {

@@ -57,24 +57,24 @@ async fn names_that_are_unknown_or_of_several_servers_are_said() {
 
 async fn a_call_lost_in_a_crash_says_whether_to_try_again() {
     let world = World::start(vec![scripted("a", &[])]);
-    let careful = "look whether the work was done before you call it again";
+    let careful = "check whether the work was done before you call it again";
     let check = async |tool: &str, retry_safe: bool, advice: &str| {
         let outcome = world.call(&format!("a.{tool}"), json!({ "code": 7, "words": "boom" })).await;
         let message = format!(
-            "`a` was lost while it worked on {tool}: the server exited with code 7; last stderr line: boom; {advice}"
+            "the connection to `a` was lost during {tool}: the server exited with code 7; last stderr line: boom; {advice}"
         );
         assert_eq!(parts(outcome.expect_err("it crashed")), (Code::CallLost, message, retry_safe));
     };
     check("crash", false, careful).await;
     // The next call brings the server back.
-    check("crash_read_only", true, "it can be called again").await;
-    check("crash_idempotent", true, "it can be called again").await;
+    check("crash_read_only", true, "you can call it again").await;
+    check("crash_idempotent", true, "you can call it again").await;
 }
 
 async fn a_call_that_takes_too_long_says_so() {
     let world = World::start(vec![limited(scripted("a", &[]), |limits| limits.call_ms = 3000)]);
     let outcome = world.call("a.hang", json!({})).await.expect_err("it hangs");
-    let message = "a.hang did not answer within 3 s and was told to stop; look whether the work was done before you call it again";
+    let message = "a.hang didn't answer within 3 s and was told to stop; check whether the work was done before you call it again";
     assert_eq!(parts(outcome), (Code::CallTimeout, message.to_owned(), false));
     world.json("a.wait_for", json!({ "method": "notifications/cancelled" })).await;
 }
@@ -189,7 +189,7 @@ async fn refusals_are_told_apart() {
         let line = format!(r#"{{"id":$ID,"error":{{"code":{code},"message":"words"}}}}"#);
         world.call("a.print", json!({ "lines": [line] })).await
     };
-    let message = "a.print does not take these arguments: words";
+    let message = "a.print doesn't take these arguments: words";
     assert_eq!(error(-32602).await, Err(ToolFailure::BadArguments(message.to_owned())));
     assert_eq!(error(-32603).await, Err(ToolFailure::Said("words".to_owned())));
 }
@@ -209,7 +209,7 @@ async fn an_answer_that_is_none_is_a_bad_answer() {
     let text = (0..6).fold("0".to_owned(), |inner, _| nested(inner));
     let result = json!({ "content": [{ "type": "text", "text": text }] }).to_string();
     let (code, message, _) = parts(answered(&world, &result).await.expect_err("refused"));
-    let twice = "a.print: its answer has a key that begins with `$serde_json::private::`";
+    let twice = "a.print: its answer has a key that starts with `$serde_json::private::`";
     assert_eq!((code, message.as_str()), (Code::BadAnswer, twice));
     let large =
         world.call("a.flood", json!({ "bytes": 20_000, "id": "first" })).await.expect_err("too large");

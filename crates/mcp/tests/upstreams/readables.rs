@@ -117,7 +117,7 @@ async fn a_resource_that_cannot_be_read_says_why() {
     };
     assert_eq!(failure("gristmill://A/x").await, unknown);
     assert_eq!(failure("gristmill://a/x%3A").await, said("`a` says: Resource not found"));
-    let none = upstream(Code::BadAnswer, "`a`: its answer is not an object");
+    let none = upstream(Code::BadAnswer, "`a`: its answer isn't an object");
     assert_eq!(failure("gristmill://a/none%3A").await, none);
     assert_eq!(failure("gristmill://b/x%3A").await, said("`b` says: Method not found"));
 }
@@ -130,7 +130,7 @@ async fn reading_has_the_limits_of_calls() {
         limited(scripted("b", &["readables"]), |limits| limits.calls_per_minute = 1),
     ]);
     let read = async |uri: &str| world.read_resource(uri).await;
-    let slow = upstream(Code::CallTimeout, "`a` did not answer within 2 s");
+    let slow = upstream(Code::CallTimeout, "`a` didn't answer within 2 s");
     assert_eq!(read("gristmill://a/hang%3A").await, Err(slow));
     let large =
         "`a`: its answer is larger than 50 KB; ask for less, or raise limits.result_size of the server";

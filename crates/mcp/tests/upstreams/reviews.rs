@@ -41,7 +41,7 @@ const ERAS: [(&str, &str); 2] =
     [("version=2025-06-18", "notifications/initialized"), ("modern", "subscriptions/listen")];
 
 fn held_back() -> (Code, String, bool) {
-    let message = "a.x has changed since it was approved and is held back; its user can look at it with `gristmill tools review`";
+    let message = "a.x has changed since it was approved and is held back; the user can review it with `gristmill tools review`";
     (Code::ToolHeldBack, message.to_owned(), true)
 }
 
@@ -82,7 +82,7 @@ async fn a_program_that_began_before_the_change_does_not_call_the_changed_tool()
     change(&world, json!([])).await;
     until("it is gone", || world.upstreams.waiting().is_empty()).await;
     let outcome = tools.call(&Caller::local(), tool_call("a.x", json!({}))).await.expect_err("gone");
-    let message = "`a` no longer offers x; search_tools(\"...\") finds what there is";
+    let message = "`a` no longer offers x; search_tools(\"...\") finds tools";
     assert_eq!(parts(outcome), (Code::ToolHeldBack, message.to_owned(), true));
 }
 
@@ -152,7 +152,7 @@ async fn with_broken_approvals_nothing_is_usable_and_it_is_said_why() {
     std::fs::write(&pins, "{broken").expect("written");
     let world = World::start_in(folder, vec![scripted("a", &[])], Refresh::WhenUsed);
     world.upstreams.known().await;
-    let beginning = format!("the approvals of tools in {} cannot be used: ", pins.display());
+    let beginning = format!("can't use the tool approvals in {}: ", pins.display());
     for name in ["a.echo", "echo"] {
         let outcome = world.call(name, json!({ "text": "x" })).await.expect_err("nothing is usable");
         let (code, message, _) = parts(outcome);

@@ -193,6 +193,6 @@ pub fn done(result: &Value) -> FromWorker {
 impl Step {
     /// What every child says first.
     pub fn hello() -> Self {
-        Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION }])
+        Step::Say(vec![FromWorker::Hello { version: PROTOCOL_VERSION, cpu_us: 0 }])
     }
 }

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gristmill_protocol::{ChildExit, ChildKind, FromZygote, ToZygote, recv_frame, send_frame};
+use gristmill_protocol::{ChildExit, ChildKind, FromZygote, ProcessUse, ToZygote, recv_frame, send_frame};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::{CHILD_COMMAND, Exits, Fork, Life, Step, ZygoteScript, ZygoteStep};
@@ -149,7 +149,7 @@ impl Zygote {
             Exits::Untold => 0,
         };
         for _ in 0..times {
-            self.say(&FromZygote::Exited { id, exit: exit_of(status) }, &[]);
+            self.say(&FromZygote::Exited { id, exit: exit_of(status), used: ProcessUse::default() }, &[]);
         }
     }
 

@@ -73,7 +73,7 @@ pub struct EngineUse {
 
 /// There is no interpreter; no program ran.
 #[derive(Debug, thiserror::Error)]
-#[error("the {} engine does not start: {reason}", .engine.language())]
+#[error("can't start the {} engine: {reason}", .engine.language())]
 pub struct EngineError {
     pub engine: EngineId,
     pub reason: String,
@@ -92,6 +92,7 @@ pub fn trusted_program(engine: EngineId, code: &str) -> Program {
         version: gristmill_protocol::PROTOCOL_VERSION,
         engine,
         code: code.to_owned(),
+        filename: String::new(),
         context: "{}".to_owned(),
         limits: ProgramLimits::TRUSTED,
         mounts: Vec::new(),

@@ -12,7 +12,7 @@ pub fn first_missing(walls: &[WallStatus], required: &[Wall]) -> Option<String> 
         })?;
     let (wall, detail) = missing;
     Some(format!(
-        "this level promises {}, which this machine does not give ({detail}); {}",
+        "this isolation level needs {}, which this machine doesn't have ({detail}); {}",
         name_of(wall),
         remedy_for(wall)
     ))
@@ -63,7 +63,7 @@ mod tests {
         ];
         assert_eq!(first_missing(&walls, &[Wall::Seccomp]), None);
         let message = first_missing(&walls, &[Wall::Seccomp, Wall::Landlock]).unwrap();
-        assert!(message.contains("promises landlock") && message.contains("ABI 0"), "{message}");
+        assert!(message.contains("needs landlock") && message.contains("ABI 0"), "{message}");
         assert!(message.contains("--level development"), "{message}");
     }
 }

@@ -14,7 +14,7 @@ pub(super) async fn admit(server: &Server) -> Result<SemaphorePermit<'_>, ToolFa
     server.rate.take(Instant::now()).map_err(|wait| {
         let (name, limit) = (server.name(), server.settings.limits.calls_per_minute);
         let seconds = wait.as_secs() + 1;
-        let message = format!("`{name}` takes {limit} calls per minute; try again in {seconds} s");
+        let message = format!("`{name}` is limited to {limit} calls per minute; try again in {seconds} s");
         upstream(Code::CallRate, message, true)
     })?;
     server.permits.acquire().await.map_err(|_| down(server, "the gateway is closing"))

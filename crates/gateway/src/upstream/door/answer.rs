@@ -11,7 +11,7 @@ use crate::ports::ToolFailure;
 use crate::upstream::server::Server;
 
 /// Why an answer with such a key is not taken.
-const RESERVED_KEY: &str = "its answer has a key that begins with `$serde_json::private::`";
+const RESERVED_KEY: &str = "its answer has a key that starts with `$serde_json::private::`";
 
 /// Reads the raw JSON of an answer. Resources in it get URIs of ours.
 pub(super) fn answer(checked: &Checked, raw: &str) -> Result<ToolAnswer, ToolFailure> {
@@ -55,7 +55,7 @@ fn parsed(server: &Server, raw: &str) -> Result<Value, ToolFailure> {
     }
     match serde_json::from_str::<Value>(raw) {
         Ok(value) if value.is_object() => Ok(value),
-        Ok(_) | Err(_) => Err(bad_answer(server, "its answer is not an object")),
+        Ok(_) | Err(_) => Err(bad_answer(server, "its answer isn't an object")),
     }
 }
 

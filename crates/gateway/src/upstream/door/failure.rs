@@ -17,27 +17,27 @@ pub(super) fn of_tool(server: &Server, definition: &ToolDefinition, failure: Ups
     let (name, tool) = (server.name(), &definition.name);
     let repeatable = is_repeatable(definition);
     let advice = match repeatable {
-        true => "it can be called again",
-        false => "look whether the work was done before you call it again",
+        true => "you can call it again",
+        false => "check whether the work was done before you call it again",
     };
     match failure {
         UpstreamFailure::Down(_) | UpstreamFailure::LoginNeeded(_) => unreached(server, &failure),
         UpstreamFailure::Timeout { limit_ms } => upstream(
             Code::CallTimeout,
             format!(
-                "{name}.{tool} did not answer within {} and was told to stop; {advice}",
+                "{name}.{tool} didn't answer within {} and was told to stop; {advice}",
                 format_ms(limit_ms)
             ),
             repeatable,
         ),
         UpstreamFailure::Lost(why) => upstream(
             Code::CallLost,
-            format!("`{name}` was lost while it worked on {tool}: {why}; {advice}"),
+            format!("the connection to `{name}` was lost during {tool}: {why}; {advice}"),
             repeatable,
         ),
         // The server looked at the call and did not make it.
         UpstreamFailure::Refused { code: -32602, message } => {
-            ToolFailure::BadArguments(format!("{name}.{tool} does not take these arguments: {message}"))
+            ToolFailure::BadArguments(format!("{name}.{tool} doesn't take these arguments: {message}"))
         }
         UpstreamFailure::Refused { code: _, message } => ToolFailure::Said(message),
         UpstreamFailure::BadAnswer(why) => {
@@ -52,12 +52,14 @@ pub(super) fn of_read(server: &Server, failure: UpstreamFailure) -> ToolFailure 
     match failure {
         UpstreamFailure::Down(_) | UpstreamFailure::LoginNeeded(_) => unreached(server, &failure),
         UpstreamFailure::Timeout { limit_ms } => {
-            let message = format!("`{name}` did not answer within {}", format_ms(limit_ms));
+            let message = format!("`{name}` didn't answer within {}", format_ms(limit_ms));
             upstream(Code::CallTimeout, message, true)
         }
-        UpstreamFailure::Lost(why) => {
-            upstream(Code::CallLost, format!("`{name}` was lost while it read: {why}"), true)
-        }
+        UpstreamFailure::Lost(why) => upstream(
+            Code::CallLost,
+            format!("the connection to `{name}` was lost during the read: {why}"),
+            true,
+        ),
         UpstreamFailure::Refused { message, .. } => ToolFailure::Said(format!("`{name}` says: {message}")),
         UpstreamFailure::BadAnswer(why) => bad_answer(server, &why),
     }
@@ -74,7 +76,7 @@ pub(super) fn unreached(server: &Server, failure: &UpstreamFailure) -> ToolFailu
     match failure {
         UpstreamFailure::LoginNeeded(why) => upstream(
             Code::LoginNeeded,
-            format!("`{name}` wants a login: {why}; run `gristmill login {name}`"),
+            format!("`{name}` needs a login: {why}; run `gristmill login {name}`"),
             true,
         ),
         UpstreamFailure::Down(_)
@@ -95,13 +97,13 @@ pub(super) fn held_back(server: &Server, tool: &str) -> ToolFailure {
     let message = match (server.pins_problem(), server.waits(tool)) {
         (Some(problem), _) => format!("{name}.{tool} is held back: {problem}"),
         (None, Some(WaitingKind::Changed { .. })) => format!(
-            "{name}.{tool} has changed since it was approved and is held back; its user can look at it with `gristmill tools review`"
+            "{name}.{tool} has changed since it was approved and is held back; the user can review it with `gristmill tools review`"
         ),
         (None, Some(WaitingKind::Added)) => format!(
-            "{name}.{tool} is new and is held back until it is approved; its user can look at it with `gristmill tools review`"
+            "{name}.{tool} is new and held back until it's approved; the user can review it with `gristmill tools review`"
         ),
         (None, None) => {
-            format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds what there is")
+            format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds tools")
         }
     };
     upstream(Code::ToolHeldBack, message, true)

@@ -41,7 +41,7 @@ pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Result<
         match (outgoing, is_lost, is_again) {
             (Outgoing::Tool { .. }, true, false) => is_again = true,
             (Outgoing::Tool { .. }, true, true) => {
-                return Err(down(server, "the connection was lost, and the next one, too"));
+                return Err(down(server, "the connection was lost twice"));
             }
             // Reading does nothing that could be done twice.
             (Outgoing::Resource(_) | Outgoing::Prompt { .. }, _, false) => is_again = true,

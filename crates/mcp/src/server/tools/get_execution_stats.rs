@@ -1,9 +1,9 @@
 //! `get_execution_stats`: what programs ran, failed, took and saved.
 
-use gristmill_gateway::domain::{Code, one_line};
-use gristmill_gateway::history::{HistoryFilter, Stats};
+use gristmill_gateway::domain::Code;
+use gristmill_gateway::history::{HistoryFilter, Stats, nothing_ran_in};
 use serde::Deserialize;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::own_tool::{Annotations, Input, Output, OwnTool, Run, integer, text};
 use super::tool_call::ToolCall;
@@ -83,9 +83,8 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
         Answer::refused(Code::WorkerUnavailable, &error.to_string(), Some(hint))
     })?;
     if let (None, Some(session)) = (stats.since_ms, &filter.session) {
-        let message = format!("you haven't run anything in session `{}`", one_line(session, 64));
         let hint = "leave out `session` to count all of your programs";
-        return Err(Answer::refused(Code::BadRequest, &message, Some(hint)));
+        return Err(Answer::refused(Code::BadRequest, &nothing_ran_in(session), Some(hint)));
     }
     Ok(of_stats(&stats, server.parts.gateway.pool().waiting()))
 }
@@ -93,43 +92,10 @@ async fn execution_stats(server: &GatewayServer, call: ToolCall<'_>) -> Result<A
 fn of_stats(stats: &Stats, workers_waiting: usize) -> Answer {
     let mut lines = stats.lines();
     lines.push(format!("idle workers: {workers_waiting}"));
-    let tools = stats.tools.iter().map(|tool| {
-        json!({
-            "name": one_line(&tool.name, 80),
-            "calls": tool.calls,
-            "failed": tool.failed,
-            "average_ms": rounded(tool.average_ms),
-        })
-    });
-    let limits = stats.limits_hit.iter().map(|(name, count)| (name.clone(), json!(count)));
-    let mut structured = json!({
-        "since_ms": stats.since_ms,
-        "executions": stats.executions,
-        "ok": stats.ok,
-        "failed": stats.failed,
-        "cancelled": stats.cancelled,
-        "lost": stats.lost,
-        "running": stats.running,
-        "success_rate": stats.success_rate().map(|rate| (rate * 1e4).round() / 1e4),
-        "average_ms": rounded(stats.average_ms),
-        "p95_ms": rounded(stats.p95_ms),
-        "calls": stats.calls,
-        "calls_failed": stats.calls_failed,
-        "tokens": stats.tokens,
-        "direct": stats.direct,
-        "hint": stats.hint(),
-        "tools": tools.collect::<Vec<_>>(),
-        "limits_hit": limits.collect::<Map<_, _>>(),
-        "workers_waiting": workers_waiting,
-    });
-    structured["tokens"]["verdict"] = json!(stats.verdict());
+    let mut structured = stats.to_json(workers_waiting);
     // A schema of one type has no null: what is not known is left out.
     if let Some(members) = structured.as_object_mut() {
         members.retain(|_, value| !value.is_null());
     }
     Answer { text: lines.join("\n"), structured, is_error: false }
-}
-
-fn rounded(ms: f64) -> f64 {
-    (ms * 10.0).round() / 10.0
 }

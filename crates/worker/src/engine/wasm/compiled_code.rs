@@ -23,10 +23,10 @@ const UNFINISHED_FOR: Duration = Duration::from_secs(3600);
 #[derive(Debug, thiserror::Error)]
 pub enum CodeError {
     /// No program can run. A cache folder helps where memory files are not to be had.
-    #[error("the engine cannot be unpacked: {0}; set GRISTMILL_CACHE_DIR to a folder of yours")]
+    #[error("can't unpack the engine: {0}; set GRISTMILL_CACHE_DIR to a folder of your own")]
     Unpack(io::Error),
     /// No program can run: this binary is damaged, or the machine is not the one it was built for.
-    #[error("the engine does not load: {0:#}")]
+    #[error("can't load the engine: {0:#}")]
     Load(wasmtime::Error),
 }
 

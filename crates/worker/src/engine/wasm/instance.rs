@@ -12,8 +12,9 @@ use crate::engine::{EngineError, EngineUse, Interpreter};
 /// How much one host call may copy out of the guest: the largest payload, and room for the rest.
 const HOSTCALL_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Code, context, the limits of the result (bytes and depth), and whether variables are kept.
-type RunParameters = (String, String, u64, u32, bool);
+/// Code, its name, context, the limits of the result (bytes, bytes of a large one, depth), and whether
+/// variables are kept.
+type RunParameters = (String, String, String, u64, u64, u32, bool);
 
 pub struct Instance {
     engine: EngineId,
@@ -90,8 +91,15 @@ impl Interpreter for Instance {
         // Most programs bring no variables, and then there is nothing to parse.
         let context = if program.context == "{}" { String::new() } else { program.context.clone() };
         let limits = &program.limits;
-        let parameters =
-            (program.code.clone(), context, limits.result_bytes, limits.result_depth, program.stay);
+        let parameters = (
+            program.code.clone(),
+            program.filename.clone(),
+            context,
+            limits.result_bytes,
+            limits.large_result_bytes,
+            limits.result_depth,
+            program.stay,
+        );
         match self.run.call(&mut self.store, parameters) {
             Ok((outcome,)) => Ok(outcome),
             Err(error) => Err(trap_from(&error)),
