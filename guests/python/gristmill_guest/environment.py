@@ -16,6 +16,9 @@ import warnings
 RECURSION_LIMIT = 1000
 ENVIRONMENT = {"HOME": "/workspace", "LANG": "C.UTF-8", "PWD": "/workspace", "TMPDIR": "/tmp"}
 
+# The key of a program's command line in its context. No variable can have this name.
+ARGUMENTS = "sys.argv"
+
 _seed = random.seed
 _chdir = os.chdir
 _filters = None
@@ -48,6 +51,12 @@ def continue_as(filename):
         os.stat(os.getcwd())
     except OSError:
         enter_workspace()
+
+
+def take_arguments(context):
+    """Makes `sys.argv` of the command line in a context, if there is one."""
+    if isinstance(context.get(ARGUMENTS), list):
+        sys.argv = [str(argument) for argument in context.pop(ARGUMENTS)]
 
 
 def enter_workspace():

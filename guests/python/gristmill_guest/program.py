@@ -245,6 +245,7 @@ def _carry_out(request, prepared):
     outcome, state = prepared.outcome, prepared.state
     try:
         context = request.context()
+        environment.take_arguments(context)
         compiled, text = _compile(request, outcome)
         module = _module_for(request, context, prepared.kept)
     except _MISTAKES as error:

@@ -82,6 +82,12 @@ class Results(World):
     def test_context_variables_are_globals(self):
         self.check("n * 2", ok(6), context={"n": 3})
 
+    def test_a_command_line_in_the_context_becomes_sys_argv_and_no_variable(self):
+        context = {"sys.argv": ["job.py", "a b", "--n=1"], "n": 3}
+        self.check("import sys\n[sys.argv, n]", ok([["job.py", "a b", "--n=1"], 3]), context=context)
+        self.check("import sys\nlen(sys.argv)", ok(1))
+        self.assertEqual(self.error("1", context={"sys.argv": "a b"})["kind"], "context")
+
     def test_a_bad_context_name_is_refused(self):
         for name in ("a b", "class", "__x__", "callMCPTool", "json"):
             self.assertEqual(self.error("1", context={name: 1})["kind"], "context")
