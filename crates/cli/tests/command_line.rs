@@ -343,7 +343,7 @@ fn gateways_that_start_together_do_not_sweep_each_other_away() {
 #[test]
 fn a_worker_command_by_hand_says_what_it_is() {
     let stderr = check(&["worker-zygote"], 2, "");
-    assert!(stderr.contains("gristmill's own"), "{stderr}");
+    assert!(stderr.contains("this command is internal"), "{stderr}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn what_a_program_saved_is_told_and_so_is_that_it_saved_nothing() {
     let less = lost["saved"].as_i64().expect("a figure");
     assert!(less < 0, "{lost}");
     let words = format!(
-        "saved nothing: the same calls, made directly, would have taken {} tokens less",
+        "saved nothing: direct calls would have taken {} fewer tokens",
         less.unsigned_abs()
     );
     assert_eq!(lost["verdict"], json!(words));

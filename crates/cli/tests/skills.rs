@@ -266,7 +266,7 @@ fn code_that_cannot_be_used_is_refused_with_its_reason() {
         fs::read_to_string(world.file("rows_kept/rows_kept.py")).expect("a file"),
         "def f():\n    return 1\n"
     );
-    assert!(told("RowsKept", "x = 1").contains("there is `rows_kept` already"));
+    assert!(told("RowsKept", "x = 1").contains("`rows_kept` already exists"));
 }
 
 #[test]

@@ -78,7 +78,7 @@ def _of_exception(error, message):
 
 _TOOL_HINT = "catch it with: except ToolError as error"
 # How a message about an unknown tool lists those there are.
-_SAYS_NAMES = ("did you mean", " may be ", "its tools:", "there are:")
+_SAYS_NAMES = ("did you mean", " may be ", " is ambiguous: ", "its tools:", "there are:")
 # Mistakes of the program itself: there is nothing to catch.
 _TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "fix the argument"}
 

@@ -290,7 +290,7 @@ fn a_name_that_several_servers_have_is_refused_with_all_of_them() {
 fn an_unknown_definition_names_the_nearest() {
     assert_eq!(
         refusal("get_tool_definition", json!({"name": "evaluat"})),
-        "error[GM-1401]: there's no tool `evaluat`; did you mean calculator.evaluate?"
+        "error[GM-1401]: there is no tool `evaluat`; did you mean calculator.evaluate?"
     );
     assert_eq!(
         refusal("get_tool_definition", json!({"server": "calculatr"})),

@@ -157,7 +157,7 @@ fn many_calls_before_a_failure_are_counted_by_name() {
 }
 
 fn an_unknown_tool_in_a_program_names_the_nearest() {
-    let message = "there's no tool `calculator.evaluat`; did you mean calculator.evaluate?";
+    let message = "there is no tool `calculator.evaluat`; did you mean calculator.evaluate?";
     let failed = run("await callMCPTool('calculator.evaluat', {'expression': '1'})");
     assert_eq!(
         (&failed["error"]["code"], &failed["error"]["message"], &failed["error"]["line"]),

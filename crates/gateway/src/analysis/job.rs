@@ -243,7 +243,7 @@ mod tests {
         assert!(refusal(vec![inline("data", None, &"[".repeat(101))]).contains("nested deeper"));
         let half = format!("\"{}\"", "x".repeat(CALL_PAYLOAD_BYTES_MAX / 2));
         let two = vec![inline("a", None, &half), inline("b", None, &half)];
-        assert!(refusal(two).contains("`b`: at most 16 MB"));
+        assert!(refusal(two).contains("`b`: inline data is limited to 16 MB"));
     }
 
     #[test]

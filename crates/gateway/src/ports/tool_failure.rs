@@ -7,7 +7,7 @@ use gristmill_domain::resource_uri::ResourceUriError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolFailure {
     /// Nothing was sent: there is no such tool.
-    #[error("there's no tool `{name}`{}", hint_text(.nearest))]
+    #[error("there is no tool `{name}`{}", hint_text(.nearest))]
     Unknown {
         /// As it was written.
         name: String,
@@ -26,7 +26,7 @@ pub enum ToolFailure {
     #[error("{0}")]
     BadArguments(String),
     /// Nothing was sent: there is no such resource or prompt.
-    #[error("there's no `{name}`{}", nearest_text(.nearest))]
+    #[error("there is no `{name}`{}", nearest_text(.nearest))]
     UnknownOffer {
         /// As it was written, cut.
         name: String,

@@ -117,15 +117,13 @@ impl TokenAccount {
         match self.verdict() {
             Verdict::Saved(tokens) => format!("saved {about}{tokens}"),
             Verdict::Nothing { less: 0 } => {
-                "saved nothing: the same calls, made directly, would have taken as many tokens".to_owned()
+                "saved nothing: direct calls would have taken as many tokens".to_owned()
             }
-            Verdict::Nothing { less } => format!(
-                "saved nothing: the same calls, made directly, would have taken {about}{less} tokens less"
-            ),
+            Verdict::Nothing { less } => {
+                format!("saved nothing: direct calls would have taken {about}{less} fewer tokens")
+            }
             Verdict::NoCall => "no call reached a tool: nothing to save".to_owned(),
-            Verdict::NotKnown => {
-                "what was saved is not known: definitions of tools were not counted yet".to_owned()
-            }
+            Verdict::NotKnown => "savings unknown: tool definitions weren't counted yet".to_owned(),
         }
     }
 }
@@ -186,13 +184,13 @@ mod tests {
         check(
             small,
             Verdict::Nothing { less: 118 },
-            "saved nothing: the same calls, made directly, would have taken 118 tokens less",
+            "saved nothing: direct calls would have taken 118 fewer tokens",
         );
         assert_eq!(small.saved(), -118);
         check(
             TokenAccount { inside: 100, ..account() },
             Verdict::Nothing { less: 0 },
-            "saved nothing: the same calls, made directly, would have taken as many tokens",
+            "saved nothing: direct calls would have taken as many tokens",
         );
         let computed = TokenAccount { inside: 0, definitions: Some(0), ..account() };
         check(computed, Verdict::NoCall, "no call reached a tool: nothing to save");

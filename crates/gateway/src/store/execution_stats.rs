@@ -75,6 +75,11 @@ pub struct ToolStats {
     pub tokens: u64,
 }
 
+/// `1 program`, `1,234 programs`.
+fn counted(count: u64, noun: &str) -> String {
+    counted_grouped(usize::try_from(count).unwrap_or(usize::MAX), noun)
+}
+
 impl Stats {
     /// For a person or a model, a line for each thing.
     pub fn lines(&self) -> Vec<String> {
@@ -98,20 +103,19 @@ impl Stats {
             told.map(|(count, outcome)| format!("{} {outcome}", grouped(count))).collect();
         let rate = self.success_rate().map(|rate| format!(" ({:.1} % ok)", rate * 100.0)).unwrap_or_default();
         let mut lines = vec![format!(
-            "{} {} since {}: {}{rate}",
-            grouped(self.executions),
-            if self.executions == 1 { "execution" } else { "executions" },
+            "{} since {}: {}{rate}",
+            counted(self.executions, "execution"),
             since,
             told.join(", ")
         )];
         lines.push(format!("time: average {:.1} ms, p95 {:.1} ms", self.average_ms, self.p95_ms));
         lines.extend(self.token_lines());
-        lines.push(format!("tool calls: {}, {} failed", grouped(self.calls), grouped(self.calls_failed)));
+        let (calls, failed) = (grouped(self.calls), grouped(self.calls_failed));
+        lines.push(format!("tool calls: {calls}, {failed} failed"));
         for tool in &self.tools {
             let name = one_line(&tool.name, TOOL_NAME_CHARS_MAX);
-            let ToolStats { calls, failed, average_ms, tokens, .. } = tool;
-            let calls = counted_grouped(usize::try_from(*calls).unwrap_or(usize::MAX), "call");
-            let (failed, tokens) = (grouped(*failed), grouped(*tokens));
+            let (calls, failed, tokens) = (counted(tool.calls, "call"), grouped(tool.failed), grouped(tool.tokens));
+            let average_ms = tool.average_ms;
             lines.push(format!(
                 "  {name}: {calls}, {failed} failed, average {average_ms:.1} ms, {tokens} tokens"
             ));
@@ -130,14 +134,12 @@ impl Stats {
             self.tokens;
         let about = if estimated { "about " } else { "" };
         let own = own_definition.filter(|tokens| *tokens > 0);
-        let own =
-            own.map(|tokens| format!(", {} of our tool's definition", grouped(tokens))).unwrap_or_default();
-        let definitions = definitions
-            .map(|tokens| format!(" and {about}{} of definitions", grouped(tokens)))
-            .unwrap_or_default();
+        let own = own.map(|tokens| format!(", {} in our tool's definition", grouped(tokens)));
+        let definitions = definitions.map(|tokens| format!(" and {about}{} in definitions", grouped(tokens)));
+        let (own, definitions) = (own.unwrap_or_default(), definitions.unwrap_or_default());
         let (program, returned, inside) = (grouped(program), grouped(returned), grouped(inside));
         let mut lines = vec![format!(
-            "tokens: {program} of programs, {returned} returned{own}; {about}{inside} of tool calls{definitions} that no model read"
+            "tokens: {program} in programs, {returned} returned{own}; {about}{inside} in tool calls{definitions} that no model read"
         )];
         lines.extend(self.parts());
         lines
@@ -158,27 +160,30 @@ impl Stats {
         let mut parts = Vec::new();
         if compared > 0 {
             let tokens = grouped(saved.unsigned_abs());
-            let (compared, tokens_less) = (grouped(compared), grouped(tokens_less));
             let sum = match saved.signum() {
                 1 => format!("saved {about}{tokens} tokens"),
-                0 => "took as many tokens as the same calls, made directly".to_owned(),
-                _ => format!("took {about}{tokens} tokens more than the same calls, made directly"),
+                0 => "took as many tokens as direct calls would have".to_owned(),
+                _ => format!("took {about}{tokens} more tokens than direct calls would have"),
             };
-            let by = if cheaper > 0 { format!(", by {tokens_less} tokens together") } else { String::new() };
+            let by = match cheaper {
+                0 => String::new(),
+                _ => format!(", by {} tokens in total", grouped(tokens_less)),
+            };
+            let programs = counted(compared, "program");
+            let cheaper = grouped(cheaper);
             parts.push(format!(
-                "programs with calls: {compared}, {sum}; direct calls would have been cheaper for {cheaper} of them{by}"
+                "{programs} with calls {sum}; direct calls would have been cheaper for {cheaper} of them{by}"
             ));
         }
         if without_calls > 0 {
-            let without_calls_tokens = grouped(without_calls_tokens);
-            parts.push(format!(
-                "programs without calls: {without_calls}, took {without_calls_tokens} tokens; there is nothing to compare them with"
-            ));
+            let (programs, tokens) = (counted(without_calls, "program"), grouped(without_calls_tokens));
+            parts.push(format!("{programs} without calls took {tokens} tokens, with nothing to compare"));
         }
         let ended = self.ok + self.failed + self.cancelled;
         let older = ended.saturating_sub(compared.saturating_add(without_calls));
         if older > 0 {
-            parts.push(format!("not compared: {older}, recorded before definitions of tools were counted"));
+            let programs = counted(older, "program");
+            parts.push(format!("{programs} not compared: recorded before tool definitions were counted"));
         }
         parts
     }
@@ -190,7 +195,8 @@ impl Stats {
         let is_most = cheaper > compared / 2;
         (compared >= HINT_EXECUTIONS_MIN && (is_most || saved < 0)).then(|| {
             format!(
-                "{cheaper} of {compared} programs with calls took more than the calls alone, by {tokens_less} tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md"
+                "{cheaper} of {compared} programs with calls took more than the calls alone, by {} tokens in total: call a tool directly when one small call is all you need, or let one program do several steps; see docs/token-benchmark.md",
+                grouped(tokens_less)
             )
         })
     }
@@ -241,12 +247,12 @@ mod tests {
     fn what_programs_without_calls_took_is_no_loss_of_those_with_calls() {
         let check = |direct: DirectCalls, expected: &str| assert_eq!(stats(direct).verdict(), expected);
         let saved =
-            "programs with calls: 2, saved 2706 tokens; direct calls would have been cheaper for 0 of them";
-        let without = "programs without calls: 8, took 7096 tokens; there is nothing to compare them with";
+            "2 programs with calls saved 2,706 tokens; direct calls would have been cheaper for 0 of them";
+        let without = "8 programs without calls took 7,096 tokens, with nothing to compare";
         let direct = DirectCalls { compared: 2, saved: 2_706, ..DirectCalls::default() };
         let direct = DirectCalls { without_calls: 8, without_calls_tokens: 7_096, ..direct };
         check(direct, &format!("{saved}; {without}"));
-        let older = "not compared: 10, recorded before definitions of tools were counted";
+        let older = "10 programs not compared: recorded before tool definitions were counted";
         check(DirectCalls::default(), older);
         assert_eq!(Stats::default().verdict(), "nothing has ended yet");
     }
@@ -266,11 +272,11 @@ mod tests {
             [
                 "10 executions since 1970-01-01T00:00:00Z: 10 ok (100.0 % ok)",
                 "time: average 0.0 ms, p95 0.0 ms",
-                "tokens: 900 of programs, 60 returned, 40 of our tool's definition; 700 of tool calls and 200 of definitions that no model read",
-                "programs with calls: 8, took 40 tokens more than the same calls, made directly; direct calls would have been cheaper for 6 of them, by 300 tokens together",
-                "programs without calls: 2, took 60 tokens; there is nothing to compare them with",
+                "tokens: 900 in programs, 60 returned, 40 in our tool's definition; 700 in tool calls and 200 in definitions that no model read",
+                "8 programs with calls took 40 more tokens than direct calls would have; direct calls would have been cheaper for 6 of them, by 300 tokens in total",
+                "2 programs without calls took 60 tokens, with nothing to compare",
                 "tool calls: 0, 0 failed",
-                "hint: 6 of 8 programs with calls took more than the calls alone, by 300 tokens together: call a tool directly where one small call is all there is to do, or let one program do several steps; see docs/token-benchmark.md",
+                "hint: 6 of 8 programs with calls took more than the calls alone, by 300 tokens in total: call a tool directly when one small call is all you need, or let one program do several steps; see docs/token-benchmark.md",
             ]
         );
     }
