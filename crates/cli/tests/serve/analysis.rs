@@ -207,11 +207,8 @@ fn data_is_given_once() {
     let served = serve("analysis-sources");
     let refused = |arguments: Value| analyze(&served, arguments)["error"]["message"].take();
     let steps = json!([{"describe": {}}]);
-    assert_eq!(refused(json!({"steps": steps})), "the data is not given");
-    assert_eq!(
-        refused(json!({"data": [], "file": "a.csv", "steps": steps})),
-        "the data is given more than once"
-    );
+    assert_eq!(refused(json!({"steps": steps})), "the data is missing");
+    assert_eq!(refused(json!({"data": [], "file": "a.csv", "steps": steps})), "the data is given twice");
     assert_eq!(refused(json!({"data": orders()})), "no steps given");
     assert_eq!(
         refused(json!({"data": orders(), "steps": steps, "analysis_type": "describe"})),

@@ -8,7 +8,7 @@ use gristmill_testkit::Home;
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{Client, LEGACY, MODERN, Manners, legacy, modern};
+use crate::client::{Client, LEGACY, MODERN, Manners, legacy, modern, text_of};
 use crate::gateways::{Place, none_left, shared};
 
 cases![

@@ -97,7 +97,7 @@ fn what_is_not_there_is_told_with_what_is() {
     let told = refused(json!({"handle": handle, "path": "rows[20000]"}));
     assert!(told.contains("rows has 20000 items (0 to 19999), so there is no index 20000"), "{told}");
     let told = refused(json!({"handle": handle, "path": "rows", "limit": 0}));
-    assert!(told.contains("limit is 0; it is a whole number from 1 on"), "{told}");
+    assert!(told.contains("limit is 0; it must be a whole number, 1 or more"), "{told}");
     for unknown in [theirs.as_str(), "abcdefghijkmnpqrstuv", "../../etc/passwd"] {
         let told = refused(json!({"handle": unknown}));
         assert!(told.contains("no result") && told.contains("are kept for 7 d"), "{told}");

@@ -110,6 +110,10 @@ impl GatewayServer {
 /// Its name in the history, and its figures. Some clients show this to their model, so there are no words
 /// in it.
 fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
+    let has_run = report.is_recorded || report.execution_time_ms > 0.0;
+    if !has_run {
+        return None;
+    }
     let mut members = Map::new();
     if report.is_recorded {
         members.insert(EXECUTION_META.to_owned(), json!(id.as_str()));

@@ -14,12 +14,22 @@ fn model_tokens(profile: Profile) -> usize {
 #[test]
 fn each_profile_keeps_its_budget_of_tokens() {
     let counted = [Profile::Minimal, Profile::Standard, Profile::Full].map(model_tokens);
-    let of_each = [Profile::Minimal, Profile::Standard, Profile::Full].map(Profile::definition_tokens);
-    println!("tokens of minimal, standard and full: {counted:?}, tool by tool {of_each:?}");
     assert!(counted[0] <= 450, "minimal: {counted:?}");
     // Privacy is still to come, within 1,400.
     assert!(counted[1] <= 1_350, "standard: {counted:?}");
     assert!(counted[2] <= 1_550, "full: {counted:?}");
+}
+
+#[test]
+fn the_documents_say_what_each_profile_takes() {
+    let [minimal, standard, full] = [Profile::Minimal, Profile::Standard, Profile::Full]
+        .map(|profile| gristmill_gateway::domain::grouped(profile.definition_tokens()));
+    let said = format!("take {minimal}, {standard} and {full} tokens (o200k)");
+    assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
+    let said = format!(
+        "take {standard} tokens (o200k), whatever is behind them ({minimal} with `--profile minimal`)"
+    );
+    assert!(include_str!("../../../../../README.md").contains(&said), "README.md: {said}");
 }
 
 #[test]
