@@ -21,6 +21,7 @@ pub mod login;
 mod print_file;
 pub mod rerun;
 pub mod results;
+mod row_format;
 pub mod run;
 pub mod serve;
 pub mod servers;

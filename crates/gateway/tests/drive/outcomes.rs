@@ -30,7 +30,7 @@ fn last_words_that_cannot_be_read_are_a_crash() {
     check("[1, 2]".into(), "the interpreter's last words cannot be read");
     check(Text::repeated("", "[", 10_000, ""), "nested deeper than 100 levels");
     let long = Text::repeated(r#"{"ok":true,"result":""#, "x", 18 * 1024 * 1024, r#""}"#);
-    check(long, "at most 18874368 are taken");
+    check(long, "at most 18874368 are allowed");
     check(r#"{"ok":false}"#.into(), "failed without a reason");
     stage.works_and_ends();
 }
