@@ -402,6 +402,24 @@ def correlated(method, matrix):
     )
 
 
+def variance_between(frame):
+    """One-way ANOVA of the counts by kind, by its formula: pandas has none."""
+    counts = frame.assign(count=plain_numbers(frame, ["count"])["count"]).dropna(subset=["count"])
+    groups = [group["count"] for _, group in counts.groupby("kind")]
+    between = sum(len(group) * (group.mean() - counts["count"].mean()) ** 2 for group in groups)
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups)
+    freedom = len(counts) - len(groups)
+    f = between / (len(groups) - 1) / (within / freedom)
+    # With three groups the F distribution has this closed form.
+    assert len(groups) == 3
+    return [f, len(groups) - 1, freedom, (freedom / (freedom + 2 * f)) ** (freedom / 2), between / (between + within)]
+
+
+def variance_read(result):
+    freedom = result["degrees_of_freedom"]
+    return [result["statistic"], freedom["between"], freedom["within"], result["p_value"], result["eta_squared"]]
+
+
 def far(method, threshold, bounds):
     def work(frame):
         numbers = plain_numbers(frame, ["weight"])["weight"]
@@ -450,6 +468,13 @@ REPORTS = [
     correlated("pearson", lambda numbers: numbers.corr()),
     correlated("spearman", lambda numbers: numbers.corr(method="spearman")),
     correlated("covariance", lambda numbers: numbers.cov()),
+    Case(
+        "covariance by its own name",
+        [{"covariance": {"fields": NUMBERS}}],
+        lambda f: plain_numbers(f, NUMBERS).cov().values.tolist(),
+        read=lambda result: result["matrix"],
+    ),
+    Case("anova", [{"anova": {"field": "count", "group": "kind"}}], variance_between, read=variance_read),
     far("iqr", 0.3, by_quartiles),
     far("zscore", 1.5, by_deviations),
     far("mad", 1.2, by_median_deviations),

@@ -1,41 +1,78 @@
 //! A step's arguments: known names only, and values of the kind that is needed.
+//!
+//! Names have one documented spelling; others that people write are understood where only one thing can be
+//! meant (`spellings`). Numbers and flags may come as text.
 
 use serde_json::{Map, Value};
 
 use crate::outcome::Problem;
+use crate::spellings::setting;
 use crate::values::short;
 
 /// The arguments of one step, checked for names that nobody knows.
 pub(crate) struct Arguments<'a> {
     step: &'a str,
-    object: &'a Map<String, Value>,
+    entries: Vec<Entry<'a>>,
+}
+
+struct Entry<'a> {
+    /// The name that the step knows.
+    name: String,
+    /// The name as it was written.
+    written: &'a str,
+    value: &'a Value,
 }
 
 impl<'a> Arguments<'a> {
-    /// Refuses what is no object, and names that are not among the known.
-    pub(crate) fn new(step: &'a str, body: &'a Value, known: &[&str]) -> Result<Self, Problem> {
+    /// Refuses what is no object, and unknown names. `shown` are the names that an error lists; `accepted`
+    /// ones work as well.
+    pub(crate) fn new(
+        step: &'a str,
+        body: &'a Value,
+        shown: &[&str],
+        accepted: &[&str],
+    ) -> Result<Self, Problem> {
         let Value::Object(object) = body else {
             let message = format!("{step} takes an object, not {}", json_kind(body));
-            return Err(Problem::new(message).hint(format!("its settings: {}", known.join(", "))));
+            return Err(Problem::new(message).hint(format!("settings: {}", shown.join(", "))));
         };
-        for key in object.keys() {
-            if !known.contains(&key.as_str()) {
-                return Err(Problem::unknown(&format!("setting of {step}"), key, known.iter().copied()));
-            }
+        let is_known = |name: &str| shown.contains(&name) || accepted.contains(&name);
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for (written, value) in object {
+            let Some(name) = setting(written, &is_known) else {
+                return Err(Problem::unknown(&format!("setting of {step}"), written, shown.iter().copied()));
+            };
+            let entry = Entry { name, written, value };
+            // What is written as the step knows it comes before another spelling of it.
+            if entry.name == entry.written { entries.insert(0, entry) } else { entries.push(entry) }
         }
-        Ok(Self { step, object })
+        Ok(Self { step, entries })
     }
 
     /// The first of these that is given; null is the same as nothing.
     pub(crate) fn first_of(&self, names: &[&str]) -> Option<&'a Value> {
-        names.iter().find_map(|name| self.object.get(*name)).filter(|value| !value.is_null())
+        self.entry(names).map(|entry| entry.value).filter(|value| !value.is_null())
+    }
+
+    fn entry(&self, names: &[&str]) -> Option<&Entry<'a>> {
+        names.iter().find_map(|name| self.entries.iter().find(|entry| entry.name == *name))
+    }
+
+    /// Those of the settings that have one of these names, each under the name that the step knows.
+    pub(crate) fn only(&self, names: &[&str]) -> Map<String, Value> {
+        let own = self.entries.iter().filter(|entry| names.contains(&entry.name.as_str()));
+        own.map(|entry| (entry.name.clone(), entry.value.clone())).collect()
     }
 
     pub(crate) fn text(&self, names: &[&str]) -> Result<Option<&'a str>, Problem> {
         match self.first_of(names) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong(names, "a text", other)),
+            // A list of one is that one.
+            Some(Value::Array(items)) if items.len() == 1 && items.iter().all(Value::is_string) => {
+                Ok(items.first().and_then(Value::as_str))
+            }
+            Some(other) => Err(self.wrong(names, "text", other)),
         }
     }
 
@@ -47,6 +84,8 @@ impl<'a> Arguments<'a> {
         match self.first_of(names) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
             Some(other) => Err(self.wrong(names, "true or false", other)),
         }
     }
@@ -54,7 +93,9 @@ impl<'a> Arguments<'a> {
     pub(crate) fn number(&self, names: &[&str]) -> Result<Option<f64>, Problem> {
         match self.first_of(names) {
             None => Ok(None),
-            Some(value) => number_of(value).map(Some).ok_or_else(|| self.wrong(names, "a number", value)),
+            Some(value) => {
+                number_or_text(value).map(Some).ok_or_else(|| self.wrong(names, "a number", value))
+            }
         }
     }
 
@@ -63,8 +104,7 @@ impl<'a> Arguments<'a> {
         match self.first_of(names) {
             None => Ok(None),
             Some(value) => {
-                let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
-                count.map(Some).ok_or_else(|| self.wrong(names, "a whole number that is not negative", value))
+                count_of(value).map(Some).ok_or_else(|| self.wrong(names, "a whole number, 0 or more", value))
             }
         }
     }
@@ -89,8 +129,8 @@ impl<'a> Arguments<'a> {
     }
 
     pub(crate) fn wrong(&self, names: &[&str], wanted: &str, found: &Value) -> Problem {
-        let name = names.iter().find(|name| self.object.contains_key(**name)).copied().unwrap_or_default();
-        Problem::new(format!("{:?} of {} has to be {wanted}, not {}", name, self.step, json_kind(found)))
+        let name = self.entry(names).map_or("", |entry| entry.written);
+        Problem::new(format!("{name:?} of {} must be {wanted}, not {}", self.step, json_kind(found)))
     }
 }
 
@@ -111,11 +151,30 @@ pub(crate) fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
+/// The same, where a text that is a number can only mean that number.
+pub(crate) fn number_or_text(value: &Value) -> Option<f64> {
+    match value {
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            number_of(value)
+        }
+    }
+}
+
+/// A whole number that is not negative, as a number or as text.
+pub(crate) fn count_of(value: &Value) -> Option<usize> {
+    match value {
+        Value::Number(number) => number.as_u64().and_then(|count| usize::try_from(count).ok()),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
 /// What a JSON value is, with the value itself where it is short.
 pub(crate) fn json_kind(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
-        Value::Bool(flag) => format!("the truth value {flag}"),
+        Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => format!("the number {}", short(&number.to_string())),
         Value::String(text) => format!("the text {:?}", short(text)),
         Value::Array(_) => "a list".to_owned(),

@@ -26,5 +26,7 @@ pub(crate) const EXAMPLES_MAX: usize = 100;
 pub(crate) const CORRELATED_FIELDS_MAX: usize = 100;
 /// Cells of a contingency table.
 pub(crate) const CONTINGENCY_CELLS_MAX: usize = 100_000;
+/// Groups of an analysis of variance: each is in the report.
+pub(crate) const ANOVA_GROUPS_MAX: usize = 1_000;
 /// Bytes of a text cell that an error or a report shows.
 pub(crate) const SHOWN_BYTES_MAX: usize = 200;

@@ -33,7 +33,7 @@ impl Format {
 
 /// A name that is none of a format's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is not a format; write json, jsonl, csv or parquet, or leave it out")]
+#[error("unknown format {name:?}; use json, jsonl, csv or parquet, or leave it out")]
 pub struct UnknownFormat {
     /// The name as it was written.
     pub name: String,

@@ -146,8 +146,8 @@ impl<'a> Scanner<'a> {
     }
 
     pub(crate) fn too_deep(&self) -> Problem {
-        Problem::new(format!("the JSON data is nested deeper than {DEPTH_MAX} levels"))
-            .hint("flatten it before the analysis, or choose a part of it with data_field")
+        Problem::new(format!("the JSON data is nested more than {DEPTH_MAX} levels deep"))
+            .hint("flatten it first, or pick a part of it with data_field")
     }
 
     /// What was expected here, and where here is.
@@ -158,9 +158,9 @@ impl<'a> Scanner<'a> {
         let found = self.text.get(self.position..).and_then(|rest| rest.chars().next());
         let found = found.map_or("the end".to_owned(), |found| format!("{found:?}"));
         Problem::new(format!(
-            "the data is not valid JSON: line {line}, column {column}: expected {what}, found {found}"
+            "the data isn't valid JSON: line {line}, column {column}: expected {what}, found {found}"
         ))
-        .hint("give valid JSON, or name the format: json, jsonl, csv or parquet")
+        .hint("pass valid JSON, or set the format: json, jsonl, csv or parquet")
     }
 
     fn word(&mut self, word: &str) -> Result<(), Problem> {
@@ -258,7 +258,7 @@ impl<'a> Scanner<'a> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(),
-            Some(_) | None => return Err(self.problem("an escape that JSON knows")),
+            Some(_) | None => return Err(self.problem("a valid JSON escape")),
         })
     }
 
@@ -369,10 +369,7 @@ mod tests {
             assert!(Scanner::new(text).skip(0).is_err(), "{text}");
         }
         let error = Scanner::new("{\n  \"a\": ?}").skip(0).unwrap_err();
-        assert_eq!(
-            error.message,
-            "the data is not valid JSON: line 2, column 8: expected a value, found '?'"
-        );
+        assert_eq!(error.message, "the data isn't valid JSON: line 2, column 8: expected a value, found '?'");
         let deep = "[".repeat(5_000);
         assert!(Scanner::new(&deep).skip(0).unwrap_err().message.contains("nested deeper"));
     }

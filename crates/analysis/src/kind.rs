@@ -22,7 +22,7 @@ impl Kind {
             Kind::Text => "text",
             Kind::Date => "date",
             Kind::Datetime => "datetime",
-            Kind::Null => "nothing (only missing values)",
+            Kind::Null => "empty",
         }
     }
 

@@ -17,6 +17,7 @@ mod outcome;
 mod read;
 mod request;
 mod row_order;
+mod spellings;
 mod statistics;
 mod steps;
 mod table;
@@ -43,15 +44,15 @@ use steps::{Context, Outcome};
 pub fn analyze(request: &str, inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analyzed, Problem> {
     // A panic below is a bug or data that the Parquet reader does not bear; the process ends soon either way.
     catch_unwind(AssertUnwindSafe(|| run(request, inputs, output))).unwrap_or_else(|_| {
-        Err(Problem::new("the engine failed on this data")
-            .hint("try fewer steps to find the one that fails; a Parquet file may hold a type that is not supported"))
+        Err(Problem::new("the analysis engine failed on this data")
+            .hint("run fewer steps to find the one that fails; a Parquet file may use an unsupported type"))
     })
 }
 
 fn run(request: &str, mut inputs: Vec<Input>, output: &mut dyn Write) -> Result<Analyzed, Problem> {
     let request = Request::parse(request)?;
     if inputs.is_empty() {
-        return Err(Problem::new("there is no data").hint("give the data inline, as a handle or as a file"));
+        return Err(Problem::new("no data given").hint("pass the data inline, as a handle or as a file"));
     }
     let data = inputs.remove(0);
     let mut context = Context::new(inputs);
@@ -84,7 +85,7 @@ fn finish_report(
 }
 
 fn not_last(name: &str, number: usize) -> Problem {
-    Problem::new(format!("{name} gives a report, so it has to be the last step"))
+    Problem::new(format!("{name} returns a report, so it must be the last step"))
         .hint("move it to the end, or make two calls")
         .in_step(number)
 }

@@ -89,10 +89,10 @@ impl Problem {
 
     fn unknown_with_hint(what: &str, name: &str, near: Option<&str>, known: &[&str]) -> Self {
         let hint = match near {
-            Some(near) => format!("did you mean {near:?}? known: {}", listed(known)),
-            None => format!("known: {}", listed(known)),
+            Some(near) => format!("did you mean {near:?}? available: {}", listed(known)),
+            None => format!("available: {}", listed(known)),
         };
-        Self::new(format!("there is no {what} {name:?}")).hint(hint)
+        Self::new(format!("unknown {what} {name:?}")).hint(hint)
     }
 }
 
@@ -114,6 +114,8 @@ pub(crate) fn listed(names: &[&str]) -> String {
 /// Remarks for whoever reads the numbers, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
+    /// How many rows steps kept: always worth a line, never the reason of a problem.
+    kept: Vec<String>,
     notes: Vec<String>,
     omitted: usize,
 }
@@ -131,10 +133,21 @@ impl Notes {
         }
     }
 
-    pub(crate) fn into_list(mut self) -> Vec<String> {
-        if self.omitted > 0 {
-            self.notes.push(format!("{} more notes are left out", self.omitted));
+    /// What a step kept of the rows, with figures of them.
+    pub(crate) fn add_kept(&mut self, note: String) {
+        if self.kept.len() < crate::bounds::NOTES_MAX {
+            self.kept.push(note);
+        } else {
+            self.omitted += 1;
         }
-        self.notes
+    }
+
+    pub(crate) fn into_list(mut self) -> Vec<String> {
+        let mut list = self.kept;
+        list.append(&mut self.notes);
+        if self.omitted > 0 {
+            list.push(format!("{} more notes not shown", self.omitted));
+        }
+        list
     }
 }

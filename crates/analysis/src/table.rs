@@ -157,7 +157,8 @@ impl Table {
         let column = self.column(field)?;
         if !column.kind().is_numeric() {
             let hint = format!("cast it first: {{\"cast\": {{\"{field}\": \"number\"}}}}");
-            let message = format!("field {field:?} holds {}, and this needs numbers", self.type_name(column));
+            let message =
+                format!("field {field:?} has type {}, but this needs numbers", self.type_name(column));
             return Err(Problem::new(message).hint(hint).field(field));
         }
         Ok(column.values().numbers())
@@ -187,10 +188,10 @@ impl Table {
         };
         let list = display_name(self.lists.iter().find(has_key)?);
         Some(if self.rows() == 1 {
-            format!("the objects in the list {list:?} have it; to work on them set data_field: {list:?}")
+            format!("the objects in the list {list:?} have it; to use them set data_field: {list:?}")
         } else {
             format!(
-                "the objects in the list {list:?} have it; take it apart first: {{\"unnest\": {list:?}}}, then it is \"{list}.{field}\""
+                "the objects in the list {list:?} have it; unnest it first: {{\"unnest\": {list:?}}}, then use \"{list}.{field}\""
             )
         })
     }
@@ -198,17 +199,16 @@ impl Table {
     pub(crate) fn unknown_field(&self, field: &str) -> Problem {
         let names = self.names();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let problem = Problem::new(format!("there is no field {field:?}")).field(field);
+        let problem = Problem::new(format!("unknown field {field:?}")).field(field);
         let members = self.members(field);
         if !members.is_empty() {
             let shown: Vec<String> = members.iter().map(|name| display_name(name)).collect();
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            return problem.hint(format!("it is an object; name one of its members: {}", listed(&shown)));
+            return problem.hint(format!("it's an object; use one of its members: {}", listed(&shown)));
         }
         let list = known.iter().find(|name| field.starts_with(&format!("{name}.")) && self.is_list(name));
         if let Some(list) = list {
-            return problem
-                .hint(format!("{list:?} is a list; take it apart first: {{\"unnest\": \"{list}\"}}"));
+            return problem.hint(format!("{list:?} is a list; unnest it first: {{\"unnest\": \"{list}\"}}"));
         }
         if known.is_empty() {
             return problem.hint("the table has no columns: the data is empty");

@@ -31,9 +31,9 @@ pub(crate) fn add_notes(column: &Column, value: &str, is_column_of_dates: bool, 
     let field = display_name(column.name());
     let value = short(value);
     notes.add(if is_column_of_dates {
-        format!("field {field:?} holds dates and {value:?} is no ISO date: they were compared by letters; write it as 2026-07-28 or 2026-07-28T09:30:00Z")
+        format!("field {field:?} has dates, but {value:?} isn't an ISO date: they were compared as text; write it as 2026-07-28 or 2026-07-28T09:30:00Z")
     } else {
-        format!("field {field:?} was compared with {value:?} by letters: not all of its values are ISO dates; cast it to compare by time: {{\"cast\": {{\"{field}\": \"datetime\"}}}}")
+        format!("field {field:?} was compared with {value:?} as text: not all of its values are ISO dates; to compare by time, cast it: {{\"cast\": {{\"{field}\": \"datetime\"}}}}")
     });
 }
 

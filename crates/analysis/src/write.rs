@@ -21,7 +21,7 @@ pub(crate) fn write_table(table: &Table, output: &mut dyn Write, notes: &mut Not
     let non_finite = columns.iter().map(Field::non_finite).collect::<Vec<_>>();
     for (field, count) in columns.iter().zip(non_finite).filter(|(_, count)| *count > 0) {
         notes.add(format!(
-            "field {:?}: {count} values are NaN or infinite and are written as null",
+            "field {:?}: {count} NaN or infinite values are written as null",
             display_name(field.name)
         ));
     }
@@ -54,8 +54,8 @@ fn flush(buffer: &mut Vec<u8>, output: &mut dyn Write) -> Result<(), Problem> {
 }
 
 fn cannot_write(error: &io::Error) -> Problem {
-    Problem::new(format!("the output could not be written: {error}"))
-        .hint("limit or aggregate the outcome, or raise the limit on its size")
+    Problem::new(format!("can't write the output: {error}"))
+        .hint("limit or aggregate the result, or raise the limit on its size")
 }
 
 /// One column, ready to be written.

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use gristmill_config::{self as config, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
+use gristmill_config::document::BLOCKS;
+use gristmill_config::{
+    self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
+};
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Limits, ServerSettings};
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
@@ -25,28 +28,42 @@ pub struct Configured {
 /// Reads the configuration. Mistakes end the command; warnings are said and passed over.
 pub fn read(flags: &Flags) -> Result<Configured, Failure> {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
-    let (config, remarks) = config::load(&surroundings, flags)
-        .into_result()
-        .map_err(|error| Failure::Configuration(error.into()))?;
+    let loaded = config::load(&surroundings, flags);
+    told(loaded, surroundings)
+}
+
+/// The same for a command that connects no server: nothing that is wrong with one matters to it.
+fn read_without_servers(flags: &Flags) -> Result<Configured, Failure> {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let mut loaded = config::load(&surroundings, flags);
+    loaded.problems.retain(|problem| !is_about_servers(problem));
+    loaded.config.servers.clear();
+    told(loaded, surroundings)
+}
+
+fn is_about_servers(problem: &Problem) -> bool {
+    let key = problem.place.key.as_deref().unwrap_or_default();
+    BLOCKS.contains(&key.split('.').next().unwrap_or_default())
+}
+
+fn told(loaded: Loaded, surroundings: Surroundings) -> Result<Configured, Failure> {
+    let (config, remarks) = loaded.into_result().map_err(|error| Failure::Configuration(error.into()))?;
     for remark in remarks.iter().filter(|remark| remark.severity == Severity::Warning) {
         eprint_lines(&format!("warning: {remark}"));
     }
     Ok(Configured { config, surroundings })
 }
 
-/// The configuration, unless no server is wanted, and what programs get by it and by the flags.
+/// The configuration, without its servers if none is wanted, and what programs get by it and by the flags.
 pub fn read_with_limits(
     no_servers: bool,
     file: &ConfigFile,
     flags: &LimitArguments,
 ) -> Result<(Option<Configured>, Limits), Failure> {
-    let configured = match no_servers {
-        true => None,
-        false => Some(read(&Flags { config: file.config.clone(), level: flags.level, ..Flags::default() })?),
-    };
-    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
-    let limits = flags.resolve(limits).map_err(Failure::Usage)?;
-    Ok((configured, limits))
+    let named = Flags { config: file.config.clone(), level: flags.level, ..Flags::default() };
+    let configured = if no_servers { read_without_servers(&named)? } else { read(&named)? };
+    let limits = flags.resolve(Some(configured.config.limits.clone())).map_err(Failure::Usage)?;
+    Ok((Some(configured), limits))
 }
 
 impl Configured {

@@ -20,13 +20,13 @@ pub struct JsonCaps {
 /// Which cap a JSON text is over.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum JsonCapError {
-    #[error("{bytes} bytes of JSON, at most {max} are taken")]
+    #[error("{bytes} bytes of JSON; at most {max} are allowed")]
     Bytes { bytes: usize, max: usize },
     /// Arrays and objects are nested too deep.
     #[error("JSON nested deeper than {max} levels")]
     Depth { max: usize },
     /// A key that the parser keeps for itself.
-    #[error("JSON with a key that begins with `$serde_json::private::`, which is not taken")]
+    #[error("JSON with a key that starts with `$serde_json::private::`, which isn't allowed")]
     ReservedKey,
     #[error("JSON with more than {max} values")]
     Values { max: usize },

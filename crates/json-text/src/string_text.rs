@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The string is not closed, or has a backslash that no JSON text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is not a string that JSON knows")]
+#[error("not a valid JSON string")]
 pub struct BadString;
 
 /// What the string stands for whose opening quote is at `open`, and where it ends: behind its closing quote.

@@ -96,7 +96,7 @@ fn push(values: &mut Values, cell: Cell) -> Result<(), Problem> {
 
 fn mixture(rows: usize, before: &str, cell: &Cell) -> Problem {
     let message = format!(
-        "row {}: the expression gives {} here and {before} before: a column holds one kind",
+        "row {}: the expression is {} here but {before} above; a column has one type",
         rows + 1,
         kind_of(cell)
     );

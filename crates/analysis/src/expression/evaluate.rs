@@ -31,11 +31,11 @@ impl<'a> Evaluation<'a> {
     pub(super) fn add_notes(&self, notes: &mut Notes) {
         let count = self.divisions_by_zero.get();
         if count > 0 {
-            notes.add(format!("{count} divisions by zero gave missing values"));
+            notes.add(format!("{count} divisions by zero: the results are missing"));
         }
         let count = self.dates_by_letters.get();
         if count > 0 {
-            notes.add(format!("{count} comparisons of a date with a text that is no ISO date went by letters; dates are written 2026-07-28 or 2026-07-28T09:30:00Z"));
+            notes.add(format!("{count} comparisons of a date with text that isn't an ISO date were made as text; write dates as 2026-07-28 or 2026-07-28T09:30:00Z"));
         }
     }
 
@@ -198,7 +198,7 @@ fn negative(cell: Cell) -> Result<Cell, Problem> {
         }
         Cell::Number(value) => Ok(Cell::Number(-value)),
         Cell::Boolean(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => {
-            Err(Problem::new(format!("the expression negates {}", kind_of(&cell))))
+            Err(Problem::new(format!("the expression can't negate {}", kind_of(&cell))))
         }
     }
 }

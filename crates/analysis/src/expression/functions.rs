@@ -254,7 +254,7 @@ fn texts(function: TextFunction, text: &str, second: &Cell, third: &Cell) -> Res
         TextFunction::Length => Cell::Integer(i64::try_from(text.chars().count()).unwrap_or(i64::MAX)),
         TextFunction::Replace => {
             let (Cell::Text(from), Cell::Text(to)) = (second, third) else {
-                return Err(Problem::new("replace(text, from, to) takes three texts"));
+                return Err(Problem::new("replace(text, from, to) takes three text values"));
             };
             if from.is_empty() {
                 return Ok(Cell::Text(text.to_owned()));
@@ -368,15 +368,15 @@ fn extreme(
 fn text_of<'a>(cell: &'a Cell, function: &str) -> Result<&'a str, Problem> {
     match cell {
         Cell::Text(text) => Ok(text),
-        other => Err(Problem::new(format!("{function}(...) takes a text, not {}", kind_of(other)))
-            .hint("use text(...) around it")),
+        other => Err(Problem::new(format!("{function}(...) takes text, not {}", kind_of(other)))
+            .hint("wrap it in text(...)")),
     }
 }
 
 fn number_of(cell: &Cell, function: &str) -> Result<f64, Problem> {
     number(cell).ok_or_else(|| {
         Problem::new(format!("{function}(...) takes a number, not {}", kind_of(cell)))
-            .hint("use number(...) around it")
+            .hint("wrap it in number(...)")
     })
 }
 
@@ -384,13 +384,13 @@ fn timestamp_or_problem(cell: &Cell, function: &str) -> Result<i64, Problem> {
     timestamp_of(cell).ok_or_else(|| {
         let found = cell.text().unwrap_or_default();
         Problem::new(format!("{function}(...) takes a date, not {:?}", crate::values::short(&found)))
-            .hint("dates are written 2026-07-28 or 2026-07-28T09:30:00Z")
+            .hint("write dates as 2026-07-28 or 2026-07-28T09:30:00Z")
     })
 }
 
 fn bounded(text: String) -> Result<Cell, Problem> {
     if text.len() > TEXT_BYTES_MAX {
-        return Err(Problem::new(format!("a text came to more than {TEXT_BYTES_MAX} bytes")));
+        return Err(Problem::new(format!("a text value is larger than {TEXT_BYTES_MAX} bytes")));
     }
     Ok(Cell::Text(text))
 }

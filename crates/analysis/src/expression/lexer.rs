@@ -56,7 +56,7 @@ fn quoted(rest: &str, quote: char) -> Result<(Token, usize), Problem> {
             _ => text.push(letter),
         }
     }
-    Err(Problem::new(format!("a {quote} in the expression is not closed")))
+    Err(Problem::new(format!("unclosed {quote} in the expression")))
 }
 
 fn number(rest: &str) -> Result<(Token, usize), Problem> {
@@ -76,7 +76,7 @@ fn number(rest: &str) -> Result<(Token, usize), Problem> {
     }
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok((Token::Number(number), end)),
-        Ok(_) | Err(_) => Err(Problem::new(format!("{text:?} in the expression is not a number"))),
+        Ok(_) | Err(_) => Err(Problem::new(format!("{text:?} in the expression isn't a number"))),
     }
 }
 
@@ -92,8 +92,9 @@ fn sign(rest: &str) -> Result<(Token, usize), Problem> {
         Some(sign) => Ok((Token::Sign(sign), sign.len())),
         None => {
             let letter = rest.chars().next().unwrap_or_default();
-            Err(Problem::new(format!("the expression has a {letter:?} that means nothing here"))
-                .hint("write texts in quotes, and field names with spaces or signs in them in backticks: `unit price` * 2"))
+            Err(Problem::new(format!("unexpected {letter:?} in the expression")).hint(
+                "put text in quotes, and field names with spaces or symbols in backticks: `unit price` * 2",
+            ))
         }
     }
 }

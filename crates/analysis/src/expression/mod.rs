@@ -55,11 +55,27 @@ impl Expression {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         if text.len() > EXPRESSION_BYTES_MAX {
             return Err(Problem::new(format!(
-                "an expression has {} letters; {EXPRESSION_BYTES_MAX} are the most",
+                "the expression is {} bytes; the limit is {EXPRESSION_BYTES_MAX}",
                 text.len()
             )));
         }
         parser::parse(text)
+    }
+
+    /// The fields that it reads, in the order in which they are named.
+    pub(crate) fn fields(&self) -> Vec<&str> {
+        match self {
+            Expression::Literal(_) => Vec::new(),
+            Expression::Field(field) => vec![field.as_str()],
+            Expression::Negative(inner) | Expression::Not(inner) | Expression::IsMissing(inner) => {
+                inner.fields()
+            }
+            Expression::Binary(_, left, right) => [left.fields(), right.fields()].concat(),
+            Expression::OneOf(inner, others) => {
+                others.iter().fold(inner.fields(), |fields, other| [fields, other.fields()].concat())
+            }
+            Expression::Call(_, inner) => inner.iter().flat_map(Expression::fields).collect(),
+        }
     }
 
     /// Its value in every row.
@@ -90,7 +106,7 @@ impl Expression {
             Values::Booleans(list) => Ok(list.into_iter().map(|value| value == Some(true)).collect()),
             Values::Null(count) => Ok(vec![false; count]),
             other => Err(Problem::new(format!(
-                "a condition has to be true or false; this expression gives {}",
+                "a condition must be true or false, but this expression is {}",
                 other.kind().as_str()
             ))
             .hint("compare something: price > 10 and kind == 'book'")),

@@ -13,7 +13,7 @@ pub(super) fn truth(cell: &Cell) -> Result<Option<bool>, Problem> {
         Cell::Missing => Ok(None),
         Cell::Boolean(value) => Ok(Some(*value)),
         Cell::Integer(_) | Cell::Number(_) | Cell::Text(_) | Cell::Date(_) | Cell::Datetime(_) => {
-            Err(Problem::new(format!("the expression takes {} for true or false", kind_of(cell)))
+            Err(Problem::new(format!("the expression uses {} as true or false", kind_of(cell)))
                 .hint("compare it with something: count > 0"))
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn order(left: &Cell, right: &Cell) -> Result<Option<Ordering>, Probl
                 kind_of(left),
                 kind_of(right)
             ))
-            .hint("bring both to one kind with number(...), text(...) or date(...)")),
+            .hint("convert one of them with number(...), text(...) or date(...)")),
         },
     }
 }

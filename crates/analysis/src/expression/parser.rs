@@ -12,10 +12,8 @@ pub(super) fn parse(text: &str) -> Result<Expression, Problem> {
     let expression = parser.binary(0)?;
     match parser.peek() {
         None => Ok(expression),
-        Some(token) => {
-            Err(Problem::new(format!("the expression goes on with {} where it could end", described(token)))
-                .hint("put an operator between, or brackets around"))
-        }
+        Some(token) => Err(Problem::new(format!("unexpected {} in the expression", described(token)))
+            .hint("is an operator or a bracket missing before it?")),
     }
 }
 
@@ -68,7 +66,7 @@ impl Parser {
         // Each bracket costs one level for every kind of operator.
         if self.depth > CONDITION_DEPTH_MAX * (LEVELS.len() + 3) {
             return Err(
-                Problem::new("the expression is nested too deep").hint("compute it in several columns")
+                Problem::new("the expression is nested too deeply").hint("split it into several columns")
             );
         }
         let value = read(self)?;
@@ -88,8 +86,8 @@ impl Parser {
             chained += 1;
             // The last turn finds no operator.
             if chained > OPERATORS_MAX + 1 {
-                return Err(Problem::new("the expression has too many operators in a row")
-                    .hint("compute it in several columns"));
+                return Err(Problem::new("the expression has too many operators")
+                    .hint("split it into several columns"));
             }
             if level == COMPARISONS
                 && let Some(is_not) = self.take_in()
@@ -104,7 +102,7 @@ impl Parser {
             if level == COMPARISONS && self.take("is") {
                 let is_not = self.take("not");
                 if !self.take("null") {
-                    return Err(Problem::new("after \"is\" the expression needs \"null\" or \"not null\""));
+                    return Err(Problem::new("expected \"null\" or \"not null\" after \"is\""));
                 }
                 left = Expression::IsMissing(Box::new(left));
                 if is_not {
@@ -140,8 +138,8 @@ impl Parser {
         } else if self.take("[") {
             "]"
         } else {
-            return Err(Problem::new("after \"in\" the expression needs a list in brackets")
-                .hint("for example: kind in ('book', 'pen')"));
+            return Err(Problem::new("expected a list in brackets after \"in\"")
+                .hint("example: kind in ('book', 'pen')"));
         };
         let mut items = Vec::new();
         if self.take(end) {
@@ -153,7 +151,7 @@ impl Parser {
                 return Ok(items);
             }
             if !self.take(",") {
-                return Err(Problem::new("the list after \"in\" is not closed"));
+                return Err(Problem::new("unclosed list after \"in\""));
             }
         }
     }
@@ -182,12 +180,12 @@ impl Parser {
             return if self.take(")") {
                 Ok(inner)
             } else {
-                Err(Problem::new("a bracket in the expression is not closed"))
+                Err(Problem::new("unclosed bracket in the expression"))
             };
         }
         let Some(token) = self.peek().cloned() else {
             return Err(
-                Problem::new("the expression ends where a value is needed").hint("for example: price * 2")
+                Problem::new("the expression ends where a value is expected").hint("example: price * 2")
             );
         };
         self.position += 1;
@@ -198,7 +196,7 @@ impl Parser {
             Token::Quoted(name) => Ok(Expression::Field(name)),
             Token::Name(name) => self.named(name),
             Token::Sign(sign) => {
-                Err(Problem::new(format!("the expression has {sign:?} where a value is needed")))
+                Err(Problem::new(format!("the expression has {sign:?} where a value is expected")))
             }
         }
     }
@@ -225,7 +223,7 @@ impl Parser {
                     break;
                 }
                 if !self.take(",") {
-                    return Err(Problem::new(format!("{name}(...) in the expression is not closed")));
+                    return Err(Problem::new(format!("unclosed {name}(...) in the expression")));
                 }
             }
         }

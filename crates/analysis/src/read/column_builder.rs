@@ -180,7 +180,7 @@ impl ColumnBuilder {
         let all = [
             (counts.booleans, "boolean"),
             (numbers, "number"),
-            (counts.bigs, "integer beyond 64 bits"),
+            (counts.bigs, "integer too large for 64 bits"),
             (counts.texts, "text"),
             (counts.lists, "list"),
         ];
@@ -198,14 +198,14 @@ impl ColumnBuilder {
             counts.bigs > 0 && counts.booleans + counts.floats + counts.texts + counts.lists == 0;
         if only_whole {
             notes.add(format!(
-                "field {field:?} has {} integers beyond 64 bits; the whole field is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)",
+                "field {field:?} has {} integers too large for 64 bits; the field is read as text, so == and in are exact; cast it to number to calculate (about 16 digits)",
                 counts.bigs
             ));
         } else if kinds.len() > 1 {
-            notes.add(format!("field {field:?} mixes {}; it is kept as text", kinds.join(", ")));
+            notes.add(format!("field {field:?} mixes {}; it's read as text", kinds.join(", ")));
         }
         if self.has_duplicates {
-            notes.add(format!("field {field:?} appears twice in one object; the first one counts"));
+            notes.add(format!("field {field:?} appears twice in one object; the first one is used"));
         }
     }
 }

@@ -24,10 +24,10 @@ pub(super) fn read_csv(bytes: &[u8], notes: &mut Notes) -> Result<Table, Problem
         return Err(Problem::new(format!(
             "the data has {columns} columns; at most {COLUMNS_MAX} can be read"
         ))
-        .hint("leave out columns first, or turn rows and columns around"));
+        .hint("drop columns first, or swap rows and columns"));
     }
     if separator != b',' {
-        notes.add(format!("the fields are separated by {:?}", char::from(separator)));
+        notes.add(format!("fields are separated by {:?}", char::from(separator)));
     }
     let mut fields = Fields::new(&content, separator);
     let names = names_of(&mut fields, notes)?;
@@ -60,7 +60,7 @@ fn names_of(fields: &mut Fields<'_>, notes: &mut Notes) -> Result<Vec<String>, P
         let numbered =
             (2..).map(|number: usize| format!("{name}_{number}")).find(|name| !taken.contains(name));
         let numbered = numbered.unwrap_or_default();
-        notes.add(format!("the column {name:?} comes more than once; one of them is called {numbered:?}"));
+        notes.add(format!("the column {name:?} appears more than once; one of them is named {numbered:?}"));
         taken.insert(numbered.clone());
         *name = numbered;
     }
@@ -85,7 +85,7 @@ fn read_values(
             }
             Finished::Reread { has_big_integers, column } => {
                 if has_big_integers {
-                    notes.add(format!("field {name:?} has integers beyond 64 bits; it is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)"));
+                    notes.add(format!("field {name:?} has integers too large for 64 bits; it's read as text, so == and in are exact; cast it to number to calculate (about 16 digits)"));
                 }
                 values.push(Values::Null(rows));
                 again.push(Some(column));
@@ -124,7 +124,7 @@ fn read_rows(mut fields: Fields<'_>, mut columns: Vec<Option<&mut CsvColumn>>) -
         }
         // A separator as the very last letter separates nothing.
         if !is_complete && !fields.is_at_end() {
-            return Err(csv_problem(&format!("line {line} has more fields than the first one")));
+            return Err(csv_problem(&format!("line {line} has more fields than the first line")));
         }
         rows += 1;
     }
@@ -140,7 +140,7 @@ fn note_decimal_comma(column: &Column, notes: &mut Notes) {
     let Some(example) = texts.iter().flatten().find(|text| text.contains(',')) else { return };
     let name = column.name();
     notes.add(format!(
-        "field {:?} has numbers with a decimal comma, such as {example:?}, and is kept as text; cast does not read them; to calculate: {{\"compute\": {{\"{name}\": \"number(replace(`{name}`, ',', '.'))\"}}}}",
+        "field {:?} has numbers with a decimal comma, such as {example:?}, so it's read as text; cast can't convert them; to calculate: {{\"compute\": {{\"{name}\": \"number(replace(`{name}`, ',', '.'))\"}}}}",
         name
     ));
 }
@@ -158,7 +158,7 @@ fn as_utf8<'a>(content: &'a [u8], notes: &mut Notes) -> Cow<'a, str> {
     if let Ok(text) = std::str::from_utf8(content) {
         return Cow::Borrowed(text);
     }
-    notes.add("the data is not UTF-8 throughout; what could not be read became \u{fffd}");
+    notes.add("the data isn't all UTF-8; invalid bytes became \u{fffd}");
     String::from_utf8_lossy(content)
 }
 
@@ -185,12 +185,12 @@ fn header_of(content: &str) -> (u8, usize) {
 }
 
 fn not_closed(line: usize) -> Problem {
-    csv_problem(&format!("a field in line {line} begins with a quote and does not end with one"))
+    csv_problem(&format!("a quoted field in line {line} isn't closed"))
 }
 
 fn csv_problem(reason: &str) -> Problem {
-    Problem::new(format!("the CSV data could not be read: {reason}"))
-        .hint("every line needs as many fields as the first; fields with separators or line breaks in them need double quotes")
+    Problem::new(format!("can't read the CSV data: {reason}"))
+        .hint("every line needs as many fields as the first; put fields that contain separators or line breaks in double quotes")
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) fn read_json(text: &str, path: Option<&str>, notes: &mut Notes) -> Re
     if !is_list && !table.lists.is_empty() {
         let lists: Vec<String> = table.lists.iter().map(|name| crate::table::display_name(name)).collect();
         notes.add(format!(
-            "the data is one object, read as one row; to work on a list inside it, set data_field: {}",
+            "the data is one object, read as one row; to use a list inside it, set data_field: {}",
             lists.join(", ")
         ));
     }
@@ -96,7 +96,7 @@ fn descend(scanner: &mut Scanner<'_>, parts: &[&str], path: &str) -> Result<(), 
                 "data_field {path:?} leads nowhere: {part:?} is looked for in something that is no object"
             );
             return Err(Problem::new(message)
-                .hint("data_field names keys of objects down to the list; for lists inside rows use unnest")
+                .hint("data_field is a path of object keys to the list; use unnest for lists inside rows")
                 .field(path));
         }
         let mut keys = Vec::new();
@@ -104,7 +104,7 @@ fn descend(scanner: &mut Scanner<'_>, parts: &[&str], path: &str) -> Result<(), 
         if !is_found {
             let problem = Problem::unknown("key", part, keys.iter().map(String::as_str)).field(path);
             return Err(Problem {
-                message: format!("data_field {path:?} leads nowhere: {}", problem.message),
+                message: format!("data_field {path:?} doesn't exist: {}", problem.message),
                 ..problem
             });
         }
@@ -139,9 +139,8 @@ impl Default for Rows {
 impl Rows {
     fn read_row(&mut self, scanner: &mut Scanner<'_>) -> Result<(), Problem> {
         if self.rows >= ROWS_MAX {
-            return Err(
-                Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyze it in parts")
-            );
+            return Err(Problem::new(format!("the data has more than {ROWS_MAX} rows"))
+                .hint("split it and analyze the parts"));
         }
         if scanner.peek() == Some(b'{') {
             self.read_object(scanner, 0, 0)?;
@@ -248,5 +247,5 @@ impl Rows {
 
 fn too_many_columns() -> Problem {
     Problem::new(format!("the data has more than {COLUMNS_MAX} columns"))
-        .hint("objects whose keys are data (ids, dates) make a column of each; turn them into rows first")
+        .hint("objects with data as keys (ids, dates) become one column per key; turn them into rows first")
 }

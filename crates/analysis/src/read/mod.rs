@@ -23,8 +23,8 @@ pub(crate) use json_rows::read_lists;
 pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Result<Table, Problem> {
     let name = input.name.clone();
     let bytes = bytes_of(input.source).map_err(|error| {
-        Problem::new(format!("input {name:?} could not be read: {error}"))
-            .hint("check that the file is there and readable")
+        Problem::new(format!("can't read input {name:?}: {error}"))
+            .hint("check that the file exists and is readable")
     })?;
     let format = input.format.unwrap_or_else(|| format_of(&bytes));
     if format != Format::Parquet && without_mark(&bytes).trim_ascii().is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Resul
     if path.is_some() && format != Format::Json {
         let message =
             format!("data_field is for JSON with a list inside; input {name:?} is {}", format.as_str());
-        return Err(Problem::new(message).hint("leave data_field out: every row is worked on"));
+        return Err(Problem::new(message).hint("leave out data_field: every row is used"));
     }
     let table = match format {
         Format::Json => json_rows::read_json(utf8(&bytes)?, path, notes)?,
@@ -48,13 +48,13 @@ pub(crate) fn read(input: Input, path: Option<&str>, notes: &mut Notes) -> Resul
 
 fn within_bounds(table: &Table) -> Result<(), Problem> {
     if table.rows() > ROWS_MAX {
-        return Err(
-            Problem::new(format!("the data has more than {ROWS_MAX} rows")).hint("analyze it in parts")
-        );
+        return Err(Problem::new(format!("the data has more than {ROWS_MAX} rows"))
+            .hint("split it and analyze the parts"));
     }
     if table.width() > COLUMNS_MAX {
-        return Err(Problem::new(format!("the data has more than {COLUMNS_MAX} columns"))
-            .hint("leave out columns first"));
+        return Err(
+            Problem::new(format!("the data has more than {COLUMNS_MAX} columns")).hint("drop columns first")
+        );
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 fn utf8(bytes: &[u8]) -> Result<&str, Problem> {
     let bytes = without_mark(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
-        Problem::new(format!("the data is not UTF-8 text: byte {} is wrong", error.valid_up_to()))
-            .hint("convert it to UTF-8, or name the format")
+        Problem::new(format!("the data isn't UTF-8 text: byte {} is invalid", error.valid_up_to()))
+            .hint("convert it to UTF-8, or set the format")
     })
 }

@@ -24,7 +24,7 @@ pub(super) fn read_parquet(bytes: Vec<u8>, notes: &mut Notes) -> Result<Table, P
         let message = format!(
             "the Parquet data has {rows} rows and {width} columns; {ROWS_MAX} and {COLUMNS_MAX} are the most"
         );
-        return Err(Problem::new(message).hint("analyze it in parts"));
+        return Err(Problem::new(message).hint("split it and analyze the parts"));
     }
     let nodes = nodes_of(about.schema_descr().root_schema())?;
     let written_by_arrow =
@@ -86,12 +86,12 @@ impl Plain<'_> {
         match (meaning, &leaf.values) {
             (Meaning::Unsigned, Values::Texts(_)) => self
                 .notes
-                .add(format!("field {field:?} has integers beyond 64 bits; it is kept exact as text")),
+                .add(format!("field {field:?} has integers too large for 64 bits; it's read as text")),
             (Meaning::Decimal(_), _) => self.notes.add(format!(
-                "field {field:?} holds decimals; they are calculated as binary fractions (about 16 digits)"
+                "field {field:?} has decimals; they're read as 64-bit floats (about 16 digits)"
             )),
             (Meaning::Duration(_), _) => {
-                self.notes.add(format!("field {field:?} holds durations; they are numbers of seconds here"))
+                self.notes.add(format!("field {field:?} has durations; they're read as seconds"))
             }
             _ => {}
         }
@@ -102,5 +102,5 @@ impl Plain<'_> {
 fn parquet_problem(error: ParquetError) -> Problem {
     let text = error.to_string();
     let short: String = text.lines().next().unwrap_or_default().chars().take(300).collect();
-    Problem::new(format!("the Parquet data could not be read: {short}")).hint("check that the file is whole")
+    Problem::new(format!("can't read the Parquet data: {short}")).hint("check that the file is complete")
 }

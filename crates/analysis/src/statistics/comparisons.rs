@@ -1,6 +1,6 @@
 //! Tests: is a difference more than chance?
 
-use super::distributions::{chi_square_upper, normal_two_sided, t_two_sided};
+use super::distributions::{chi_square_upper, f_upper, normal_two_sided, t_two_sided};
 use super::summary::{count_of, mean, ranks, sum, variance};
 
 /// A statistic with its probability.
@@ -46,6 +46,47 @@ fn student(difference: f64, error: f64, degrees: f64) -> Tested {
     }
     let t = difference / error;
     Tested { statistic: t, degrees: Some(degrees), p_value: t_two_sided(t, degrees) }
+}
+
+/// What a one-way analysis of variance finds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Variances {
+    /// The variance between the groups over that within them.
+    pub(crate) f: f64,
+    /// Degrees of freedom: groups − 1.
+    pub(crate) between: f64,
+    /// Degrees of freedom: values − groups.
+    pub(crate) within: f64,
+    pub(crate) p_value: f64,
+    /// The share of all variance that is between the groups.
+    pub(crate) eta_squared: f64,
+}
+
+/// Do the means of several groups differ? `None` for fewer than two groups, an empty one, no more values than
+/// groups, or values that are all the same.
+pub(crate) fn anova(groups: &[Vec<f64>]) -> Option<Variances> {
+    let count = sum(groups.iter().map(|group| count_of(group)));
+    let between = groups.len().checked_sub(1).filter(|degrees| *degrees > 0)? as f64;
+    let within = count - between - 1.0;
+    if within <= 0.0 {
+        return None;
+    }
+    let all_mean = sum(groups.iter().flatten().copied()) / count;
+    let means = groups.iter().map(|group| mean(group)).collect::<Option<Vec<f64>>>()?;
+    let sizes = groups.iter().map(|group| count_of(group));
+    let squares_between =
+        sum(sizes.zip(&means).map(|(size, group_mean)| size * (group_mean - all_mean).powi(2)));
+    let distances = groups
+        .iter()
+        .zip(&means)
+        .flat_map(|(group, group_mean)| group.iter().map(move |value| (value - group_mean).powi(2)));
+    let squares_within = sum(distances);
+    if squares_between + squares_within <= 0.0 {
+        return None;
+    }
+    let f = (squares_between / between) / (squares_within / within);
+    let eta_squared = squares_between / (squares_between + squares_within);
+    Some(Variances { f, between, within, p_value: f_upper(f, between, within), eta_squared })
 }
 
 /// Are rows and columns of a table of counts independent? With one degree of freedom Yates' correction is

@@ -25,7 +25,7 @@ pub(crate) fn ln_gamma(value: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * PI).ln() + series - shift
 }
 
-/// The regularised upper incomplete gamma function Q(a, x).
+/// The regularized upper incomplete gamma function Q(a, x).
 pub(crate) fn upper_gamma(a: f64, x: f64) -> f64 {
     if x.is_nan() || a.is_nan() || a <= 0.0 {
         return f64::NAN;
@@ -73,7 +73,7 @@ fn upper_fraction(a: f64, x: f64) -> f64 {
     total
 }
 
-/// The regularised incomplete beta function I_x(a, b).
+/// The regularized incomplete beta function I_x(a, b).
 pub(crate) fn beta(a: f64, b: f64, x: f64) -> f64 {
     if x.is_nan() || a.is_nan() || b.is_nan() {
         return f64::NAN;
@@ -125,6 +125,14 @@ pub(crate) fn t_two_sided(t: f64, degrees: f64) -> f64 {
     beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
+/// How likely an F value is at least this large.
+pub(crate) fn f_upper(f: f64, between: f64, within: f64) -> f64 {
+    if f.is_infinite() {
+        return 0.0;
+    }
+    beta(within / 2.0, between / 2.0, within / (within + between * f))
+}
+
 /// How likely a chi-square value is at least this large.
 pub(crate) fn chi_square_upper(value: f64, degrees: f64) -> f64 {
     upper_gamma(degrees / 2.0, value / 2.0)
@@ -158,6 +166,10 @@ mod tests {
         close(chi_square_upper(9.0, 4.0), (-4.5_f64).exp() * 5.5);
         close(normal_two_sided(1.959_963_984_540_054), 0.05);
         close(normal_two_sided(0.0), 1.0);
+        // With two degrees between, F is (w / (w + 2 F)) ^ (w / 2); with one it is t squared.
+        close(f_upper(3.0, 2.0, 10.0), (10.0_f64 / 16.0).powi(5));
+        close(f_upper(9.0, 1.0, 7.0), t_two_sided(3.0, 7.0));
+        close(f_upper(0.0, 4.0, 9.0), 1.0);
         close(beta(2.0, 3.0, 0.4), 0.524_8);
         close(beta(3.0, 2.0, 0.6), 0.475_2);
     }

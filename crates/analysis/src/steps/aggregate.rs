@@ -1,13 +1,14 @@
 //! `aggregate`: one row for each group, with what was computed of it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Context;
 use super::aggregate_functions::{Function, apply, group_sizes, value_counts};
 use super::groups::Groups;
-use crate::arguments::{Arguments, json_kind, number_of, texts_of};
+use crate::arguments::{Arguments, json_kind, number_or_text, texts_of};
 use crate::column::Column;
 use crate::outcome::Problem;
+use crate::spellings::plain;
 use crate::table::{NESTED, Table};
 use crate::values::Cell;
 
@@ -20,28 +21,16 @@ pub(super) struct Aggregation {
     name: String,
 }
 
-const KNOWN: [&str; 12] = [
-    "group_by",
-    "by",
-    "aggregations",
-    "aggregates",
-    "metrics",
-    "field",
-    "function",
-    "functions",
-    "as",
-    "percentiles",
-    "percentile",
-    "operation",
-];
-const KNOWN_OF_ONE: [&str; 10] =
-    ["field", "function", "functions", "op", "operation", "as", "alias", "name", "percentiles", "percentile"];
-const EXAMPLE: &str = r#"for example {"group_by": ["kind"], "aggregations": [{"field": "price", "function": "mean", "as": "average"}, {"function": "count"}]}"#;
+const KNOWN: [&str; 6] = ["group_by", "aggregations", "field", "function", "as", "percentiles"];
+const KNOWN_OF_ONE: [&str; 4] = ["field", "function", "as", "percentiles"];
+/// Where else people put which percentiles they want.
+const ACCEPTED: [&str; 5] = ["quantiles", "value", "values", "q", "name"];
+const EXAMPLE: &str = r#"example: {"group_by": ["kind"], "aggregations": [{"field": "price", "function": "mean", "as": "average"}, {"function": "count"}]}"#;
 
 pub(super) fn aggregate(body: &Value, table: &Table, context: &mut Context) -> Result<Table, Problem> {
-    let arguments = Arguments::new("aggregate", body, &KNOWN)?;
-    let fields = arguments.texts(&["group_by", "by"])?;
-    let aggregations = aggregations(&arguments, body)?;
+    let arguments = Arguments::new("aggregate", body, &KNOWN, &ACCEPTED)?;
+    let fields = arguments.texts(&["group_by"])?;
+    let aggregations = aggregations(&arguments)?;
     let groups = if fields.is_empty() { Groups::all(table.rows()) } else { Groups::by(table, &fields)? };
     let first_rows = groups.first_rows();
     let mut columns = fields
@@ -53,8 +42,8 @@ pub(super) fn aggregate(body: &Value, table: &Table, context: &mut Context) -> R
     let mut seen = std::collections::HashSet::new();
     if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
         let name = crate::table::display_name(twice.name());
-        return Err(Problem::new(format!("two columns would be called {name:?}"))
-            .hint("give one of them another name with \"as\""));
+        return Err(Problem::new(format!("two columns would be named {name:?}"))
+            .hint("rename one of them with \"as\""));
     }
     let outcome = Table::new(groups.len(), columns)?;
     Ok(outcome.with_lists(table.lists.clone()))
@@ -74,9 +63,9 @@ pub(super) fn compute_columns(
             && table.is_list(field)
         {
             return Err(Problem::new(format!(
-                "field {field:?} holds lists, and this function needs numbers"
+                "field {field:?} holds lists, but this function needs numbers"
             ))
-            .hint(format!("take it apart first: {{\"unnest\": {field:?}}}"))
+            .hint(format!("unnest it first: {{\"unnest\": {field:?}}}"))
             .field(field.as_str()));
         }
         columns.push(match &aggregation.field {
@@ -122,10 +111,19 @@ pub(super) fn without_empty_sums(
 }
 
 /// What is to be computed, in any of the forms that people write.
-pub(super) fn aggregations(arguments: &Arguments<'_>, body: &Value) -> Result<Vec<Aggregation>, Problem> {
+pub(super) fn aggregations(arguments: &Arguments<'_>) -> Result<Vec<Aggregation>, Problem> {
+    let has_fields = arguments.first_of(&["field"]).is_some();
     let mut list = Vec::new();
-    match arguments.first_of(&["aggregations", "aggregates", "metrics"]) {
+    let mut single = arguments.only(&[&KNOWN_OF_ONE[..], &ACCEPTED].concat());
+    match arguments.first_of(&["aggregations"]) {
         None => {}
+        // Functions of the field beside them.
+        Some(names @ (Value::String(_) | Value::Array(_)))
+            if has_fields && !single.contains_key("function") && texts_of(names).is_some() =>
+        {
+            single.insert("function".to_owned(), names.clone());
+        }
+        Some(name @ Value::String(_)) => list.extend(of_item(name)?),
         Some(Value::Array(items)) => {
             for item in items {
                 list.extend(of_item(item)?);
@@ -138,21 +136,13 @@ pub(super) fn aggregations(arguments: &Arguments<'_>, body: &Value) -> Result<Ve
         }
         Some(other) => {
             return Err(Problem::new(format!(
-                "\"aggregations\" has to be a list or an object, not {}",
+                "\"aggregations\" must be a list or an object, not {}",
                 json_kind(other)
             ))
             .hint(EXAMPLE));
         }
     }
-    let is_single = arguments
-        .first_of(&["function", "functions", "field", "percentiles", "percentile", "operation"])
-        .is_some();
-    if is_single && let Value::Object(object) = body {
-        let single: Map<String, Value> = object
-            .iter()
-            .filter(|(key, _)| KNOWN_OF_ONE.contains(&key.as_str()))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
+    if ["function", "field", "percentiles", "quantiles"].iter().any(|name| single.contains_key(*name)) {
         list.extend(of_item(&Value::Object(single))?);
     }
     if list.is_empty() {
@@ -166,54 +156,93 @@ fn of_item(item: &Value) -> Result<Vec<Aggregation>, Problem> {
     if let Value::String(name) = item {
         return named(None, &Function::parse(name)?, None);
     }
-    let arguments = Arguments::new("an aggregation", item, &KNOWN_OF_ONE)?;
-    let field = arguments.text(&["field"])?;
-    let mut functions = Vec::new();
-    for name in arguments.texts(&["functions", "function", "op", "operation"])? {
-        let lower = name.to_ascii_lowercase();
-        if !matches!(lower.as_str(), "percentiles" | "percentile" | "quantile") {
-            functions.extend(Function::parse(&name)?);
-        } else if arguments.first_of(&["percentiles", "percentile"]).is_none() {
-            return Err(Problem::new(format!("{name:?} needs \"percentiles\""))
-                .hint("for example \"percentiles\": [5, 50, 95]"));
-        }
-    }
-    if let Some(value) = arguments.first_of(&["percentiles", "percentile"]) {
-        functions.extend(percentiles(value)?);
-    }
+    let arguments = Arguments::new("an aggregation", item, &KNOWN_OF_ONE, &ACCEPTED)?;
+    let functions = functions_of(&arguments)?;
     if functions.is_empty() {
         return Err(arguments.missing(&["function"]).hint(EXAMPLE));
     }
-    named(field, &functions, arguments.text(&["as", "alias", "name"])?)
+    let name = arguments.text(&["as", "name"])?;
+    let fields = arguments.texts(&["field"])?;
+    match (fields.as_slice(), name) {
+        ([], _) => named(None, &functions, name),
+        ([field], _) => named(Some(field.as_str()).filter(|field| *field != "*"), &functions, name),
+        (_, Some(_)) => Err(Problem::new("\"as\" names one column, and there are several fields")
+            .hint("leave it out, or write an aggregation for each field")),
+        (fields, None) => {
+            let lists = fields.iter().map(|field| named(Some(field), &functions, None));
+            Ok(lists.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        }
+    }
 }
 
-/// `"price": "sum"`, `"price": ["sum", "mean"]`, or `"total": {"field": "price", "function": "sum"}`.
-fn of_member(key: &str, value: &Value) -> Result<Vec<Aggregation>, Problem> {
-    if let Value::Object(object) = value {
-        let mut object = object.clone();
-        let naming = if object.contains_key("field") { "as" } else { "field" };
-        object.entry(naming).or_insert_with(|| key.into());
-        return of_item(&Value::Object(object));
-    }
-    let Some(names) = texts_of(value) else {
-        return Err(Problem::new(format!(
-            "the aggregation of {key:?} has to be a function or a list of functions, not {}",
-            json_kind(value)
-        ))
-        .hint(EXAMPLE));
-    };
+/// The functions of one aggregation, with the endings that their columns get.
+fn functions_of(arguments: &Arguments<'_>) -> Result<Vec<(String, Function)>, Problem> {
+    let which = |names: &[&str]| arguments.first_of(names);
+    let (mut percent, mut shares) = (which(&["percentiles"]), which(&["quantiles"]));
+    let beside = which(&["value", "values", "q"]);
     let mut functions = Vec::new();
-    for name in names {
-        functions.extend(Function::parse(&name)?);
+    for name in arguments.texts(&["function"])? {
+        match plain(&name).as_str() {
+            "percentile" | "percentiles" => percent = percent.or(beside),
+            "quantile" | "quantiles" => shares = shares.or(beside),
+            _ => {
+                functions.extend(Function::parse(&name)?);
+                continue;
+            }
+        }
+        if percent.is_none() && shares.is_none() {
+            return Err(Problem::new(format!("{name:?} needs \"percentiles\""))
+                .hint("example: \"percentiles\": [5, 50, 95]"));
+        }
     }
-    named(Some(key).filter(|key| *key != "*"), &functions, None)
+    if let Some(value) = percent {
+        functions.extend(percentiles(value, 1.0)?);
+    }
+    if let Some(value) = shares {
+        functions.extend(percentiles(value, 100.0)?);
+    }
+    Ok(functions)
 }
 
-fn percentiles(value: &Value) -> Result<Vec<(String, Function)>, Problem> {
-    let one = |value: &Value| match number_of(value) {
-        Some(at) => Function::percentile(at),
+/// `"price": "sum"`, `"price": ["sum", {"percentiles": 95}]`, or `"total": {"field": "price", "function": "sum"}`.
+fn of_member(key: &str, value: &Value) -> Result<Vec<Aggregation>, Problem> {
+    let field = Some(key).filter(|key| *key != "*");
+    match value {
+        Value::Object(object) => {
+            let mut object = object.clone();
+            let has_field = ["field", "column"].iter().any(|name| object.contains_key(*name));
+            let naming = if has_field { "as" } else { "field" };
+            object.entry(naming).or_insert_with(|| key.into());
+            of_item(&Value::Object(object))
+        }
+        Value::String(name) => named(field, &Function::parse(name)?, None),
+        Value::Array(items) => {
+            let lists = items.iter().map(|item| match item {
+                Value::String(_) | Value::Object(_) => of_member(key, item),
+                other => Err(no_function(key, other)),
+            });
+            Ok(lists.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Err(no_function(key, value)),
+    }
+}
+
+fn no_function(key: &str, found: &Value) -> Problem {
+    let message = format!(
+        "the aggregation of {key:?} must be a function or a list of functions, not {}",
+        json_kind(found)
+    );
+    Problem::new(message).hint(EXAMPLE)
+}
+
+/// One percentile or a list of them; `scale` makes percents of shares.
+fn percentiles(value: &Value, scale: f64) -> Result<Vec<(String, Function)>, Problem> {
+    let one = |value: &Value| match number_or_text(value) {
+        // Without the rounding errors of the multiplication: 0.29 is 29.
+        Some(at) => Function::percentile((at * scale * 1e9).round() / 1e9),
         None => Err(Problem::new(format!(
-            "a percentile has to be a number from 0 to 100, not {}",
+            "a percentile must be a number from 0 to {}, not {}",
+            100.0 / scale,
             json_kind(value)
         ))),
     };

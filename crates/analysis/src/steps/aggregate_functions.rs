@@ -9,6 +9,7 @@ use crate::column::{Column, Row};
 use crate::factorize::factorize;
 use crate::kind::Kind;
 use crate::outcome::{Notes, Problem};
+use crate::spellings::plain;
 use crate::statistics::integers::{self, Figure};
 use crate::statistics::summary;
 use crate::table::display_name;
@@ -52,16 +53,21 @@ const NAMES: [(&str, Function, &[&str]); 12] = [
 impl Function {
     /// A function by its name, with the ending that its column gets. `quartiles` are three.
     pub(super) fn parse(name: &str) -> Result<Vec<(String, Function)>, Problem> {
-        let wanted = name.trim().to_ascii_lowercase().replace([' ', '-'], "_");
-        if wanted == "quartiles" || wanted == "quartile" {
-            return Ok([("q1", 25.0), ("q2", 50.0), ("q3", 75.0)]
-                .map(|(name, at)| (name.to_owned(), Function::Percentile(at)))
-                .to_vec());
-        }
-        if matches!(wanted.as_str(), "percentiles" | "percentile" | "quantiles" | "quantile") {
-            return Err(Problem::new(format!("{name:?} needs to know which ones")).hint(
-                r#"write "p95" for one, "quartiles" for three, or {"field": "price", "percentiles": [5, 50, 95]}"#,
-            ));
+        let wanted = plain(name);
+        let quartile = |name: &str, at: f64| (name.to_owned(), Function::Percentile(at));
+        match wanted.as_str() {
+            "quartiles" | "quartile" => {
+                return Ok(vec![quartile("q1", 25.0), quartile("q2", 50.0), quartile("q3", 75.0)]);
+            }
+            "q1" => return Ok(vec![quartile("q1", 25.0)]),
+            "q2" => return Ok(vec![quartile("q2", 50.0)]),
+            "q3" => return Ok(vec![quartile("q3", 75.0)]),
+            "percentiles" | "percentile" | "quantiles" | "quantile" => {
+                return Err(Problem::new(format!("{name:?} doesn't say which ones")).hint(
+                    r#"write "p95" for one, "quartiles" for three, or {"field": "price", "percentiles": [5, 50, 95]}"#,
+                ));
+            }
+            _ => {}
         }
         if let Some(found) =
             NAMES.iter().find(|(own, _, others)| *own == wanted || others.contains(&wanted.as_str()))
@@ -71,6 +77,7 @@ impl Function {
         let percentile = wanted
             .strip_prefix("percentile_")
             .or_else(|| wanted.strip_prefix('p'))
+            .or_else(|| wanted.strip_suffix("th_percentile"))
             .and_then(|rest| rest.parse().ok());
         match percentile {
             Some(at) => Ok(vec![Self::percentile(at)?]),
@@ -85,7 +92,7 @@ impl Function {
     /// A percentile with its column's ending, such as `p95`.
     pub(super) fn percentile(at: f64) -> Result<(String, Function), Problem> {
         if !(0.0..=100.0).contains(&at) {
-            return Err(Problem::new(format!("a percentile is from 0 to 100, not {at}")));
+            return Err(Problem::new(format!("a percentile must be from 0 to 100, not {at}")));
         }
         Ok((format!("p{at}"), Function::Percentile(at)))
     }
@@ -122,10 +129,10 @@ pub(super) fn apply(
     let field = display_name(column.name());
     if function.needs_numbers() && !kind.is_numeric() && kind != Kind::Boolean {
         let hint = format!(
-            "use count, distinct, min, max, first or last, or cast first: {{\"cast\": {{\"{field}\": \"number\"}}}}"
+            "use count, distinct, min, max, first or last, or cast it first: {{\"cast\": {{\"{field}\": \"number\"}}}}"
         );
         return Err(Problem::new(format!(
-            "field {field:?} holds {}, and this function needs numbers",
+            "field {field:?} has type {}, but this function needs numbers",
             kind.as_str()
         ))
         .hint(hint)
@@ -171,7 +178,7 @@ fn note_nan(column: &Column, field: &str, notes: &mut Notes) {
     let Some(numbers) = column.floats() else { return };
     let non_finite = numbers.iter().flatten().filter(|number| number.is_nan()).count();
     if non_finite > 0 {
-        notes.add(format!("field {field:?}: {non_finite} NaN values were left out"));
+        notes.add(format!("field {field:?}: {non_finite} NaN values left out"));
     }
 }
 
@@ -250,7 +257,7 @@ fn integer_quantile_of(values: &mut [i64], share: f64) -> Option<Figure> {
 /// Says so where a sum or a difference of whole numbers is a fraction, because 64 bits cannot hold it.
 pub(super) fn note_overflow(figures: &[Option<Figure>], field: &str, notes: &mut Notes) {
     if figures.iter().flatten().any(|figure| matches!(figure, Figure::Float(_))) {
-        notes.add(format!("figures of {field:?} are beyond 64 bits; they are numbers of about 16 digits"));
+        notes.add(format!("results for {field:?} don't fit in 64 bits; they're rounded to about 16 digits"));
     }
 }
 
@@ -265,9 +272,7 @@ pub(super) fn values_of_figures(figures: Vec<Option<Figure>>, field: &str, notes
         return Values::Integers(list);
     }
     if figures.iter().flatten().any(|figure| figure.is_beyond_floats()) {
-        notes.add(format!(
-            "figures of {field:?} have more digits than a number holds; they are rounded to about 16"
-        ));
+        notes.add(format!("results for {field:?} are rounded to about 16 digits"));
     }
     Values::Numbers(figures.into_iter().map(|figure| figure.map(Figure::number)).collect())
 }
@@ -297,7 +302,7 @@ fn integer_sums(column: &Column, groups: &Groups, field: &str, notes: &mut Notes
     if let Ok(small) = sums.iter().map(|sum| i64::try_from(*sum)).collect::<Result<Vec<_>, _>>() {
         return Values::Integers(small.into_iter().map(Some).collect());
     }
-    notes.add(format!("a sum of {field:?} is beyond 64 bits; the sums are numbers of about 16 digits"));
+    notes.add(format!("a sum of {field:?} doesn't fit in 64 bits; the sums are rounded to about 16 digits"));
     Values::Numbers(sums.into_iter().map(|sum| Some(sum as f64)).collect())
 }
 

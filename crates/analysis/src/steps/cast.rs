@@ -1,8 +1,9 @@
 //! `cast`: a column as another kind. What cannot be converted becomes missing, and a note counts it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Context;
+use super::columns::inside;
 use crate::arguments::json_kind;
 use crate::column::Column;
 use crate::outcome::Problem;
@@ -35,24 +36,27 @@ impl Target {
         let wanted = name.trim().to_ascii_lowercase();
         let found =
             TARGETS.iter().find(|(own, _, others)| *own == wanted || others.contains(&wanted.as_str()));
-        found
-            .map(|(_, target, _)| *target)
-            .ok_or_else(|| Problem::unknown("type", name, TARGETS.iter().map(|(name, ..)| *name)))
+        found.map(|(_, target, _)| *target).ok_or_else(|| {
+            Problem::unknown_spelling("type", name, TARGETS.iter().map(|(own, _, others)| (*own, *others)))
+        })
     }
 }
 
 pub(super) fn cast(body: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
-    let Value::Object(pairs) = body else {
+    let around = ["fields", "columns", "types", "mappings"];
+    let inner = inside(body, &around).filter(|inner| inner.is_object()).unwrap_or(body);
+    let Value::Object(pairs) = inner else {
         return Err(Problem::new(format!(
             "cast takes an object of fields and types, not {}",
             json_kind(body)
         ))
-        .hint("for example {\"cast\": {\"price\": \"number\"}}"));
+        .hint("example: {\"cast\": {\"price\": \"number\"}}"));
     };
-    for (field, target) in pairs {
+    let alone = one_cast(inner);
+    for (field, target) in alone.as_ref().unwrap_or(pairs) {
         let Value::String(name) = target else {
             return Err(Problem::new(format!(
-                "the type of {field:?} has to be a text, not {}",
+                "the type of {field:?} must be text, not {}",
                 json_kind(target)
             ))
             .field(field));
@@ -62,12 +66,19 @@ pub(super) fn cast(body: &Value, mut table: Table, context: &mut Context) -> Res
         let internal = column.name().to_owned();
         let (values, lost) = converted(column.values(), target);
         if let Some((count, example)) = lost {
-            context.notes.add(format!("cast of {field:?} to {name}: {count} values could not be converted and are missing now, such as {example:?}"));
+            context.notes.add(format!("cast of {field:?} to {name}: {count} values couldn't be converted and are now missing, such as {example:?}"));
         }
         table.lists.remove(&internal);
         table.set_column(Column::new(internal, values));
     }
     Ok(table)
+}
+
+/// `{"field": "price", "type": "number"}`, where `price` is no type.
+fn one_cast(body: &Value) -> Option<Map<String, Value>> {
+    let field = inside(body, &["field", "column"])?.as_str().filter(|name| Target::parse(name).is_err())?;
+    let target = inside(body, &["type", "to", "as", "dtype"])?;
+    Some(Map::from_iter([(field.to_owned(), target.clone())]))
 }
 
 /// The values as another kind; how many could not be, with one of them.

@@ -24,10 +24,10 @@ pub(super) fn drop(body: &Value, table: &Table) -> Result<Table, Problem> {
 
 /// Internal names, each once.
 fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Problem> {
-    let inner = body.get("fields").or_else(|| body.get("columns")).unwrap_or(body);
+    let inner = inside(body, &["fields", "columns", "field", "column", "keep"]).unwrap_or(body);
     let Some(fields) = texts_of(inner) else {
         return Err(Problem::new(format!("{step} takes a list of fields, not {}", json_kind(inner)))
-            .hint(format!("for example {{\"{step}\": [\"name\", \"price\"]}}")));
+            .hint(format!("example: {{\"{step}\": [\"name\", \"price\"]}}")));
     };
     let mut seen = BTreeSet::new();
     let mut names = Vec::new();
@@ -44,27 +44,25 @@ fn columns_of(step: &str, body: &Value, table: &Table) -> Result<Vec<String>, Pr
     Ok(names)
 }
 
+/// What an object has under the first of these names.
+pub(super) fn inside<'a>(body: &'a Value, names: &[&str]) -> Option<&'a Value> {
+    names.iter().find_map(|name| body.get(*name))
+}
+
 /// Columns under new names: `{"old": "new"}`.
 pub(super) fn rename(body: &Value, table: &Table) -> Result<Table, Problem> {
-    let inner =
-        body.get("fields").or_else(|| body.get("columns")).filter(|inner| inner.is_object()).unwrap_or(body);
-    let Value::Object(pairs) = inner else {
-        return Err(Problem::new(format!(
-            "rename takes an object of old and new names, not {}",
-            json_kind(inner)
-        ))
-        .hint("for example {\"rename\": {\"old\": \"new\"}}"));
-    };
+    let pairs = renamings(body, table)?;
     let mut renamed = Vec::new();
-    for (old, new) in pairs {
-        let Value::String(new) = new else {
-            return Err(Problem::new(format!(
-                "the new name of {old:?} has to be a text, not {}",
-                json_kind(new)
-            ))
-            .field(old));
+    for (old, new) in &pairs {
+        let Some(name) = table.find(old) else {
+            let is_turned = pairs.iter().all(|(old, new)| !table.has(old) && table.has(new));
+            return Err(match is_turned {
+                true => table.unknown_field(old).hint(format!(
+                    "rename takes {{\"old\": \"new\"}}: write {{\"rename\": {{{new:?}: {old:?}}}}}"
+                )),
+                false => table.unknown_field(old),
+            });
         };
-        let Some(name) = table.find(old) else { return Err(table.unknown_field(old)) };
         renamed.push((name.to_owned(), new.replace(NESTED, " ")));
     }
     let new_name = |column: &Column| renamed.iter().find(|(old, _)| old == column.name()).map(|(_, new)| new);
@@ -76,7 +74,7 @@ pub(super) fn rename(body: &Value, table: &Table) -> Result<Table, Problem> {
     let mut seen = BTreeSet::new();
     if let Some(twice) = columns.iter().find(|column| !seen.insert(column.name())) {
         let name = crate::table::display_name(twice.name());
-        return Err(Problem::new(format!("there would be two columns called {name:?}"))
+        return Err(Problem::new(format!("two columns would be named {name:?}"))
             .hint("drop one of them first")
             .field(name));
     }
@@ -88,18 +86,59 @@ pub(super) fn rename(body: &Value, table: &Table) -> Result<Table, Problem> {
     Ok(Table::new(table.rows(), columns)?.with_lists(lists))
 }
 
+/// Old and new names: an object of them, or a list of `{"from": "old", "to": "new"}`.
+fn renamings(body: &Value, table: &Table) -> Result<Vec<(String, String)>, Problem> {
+    const EXAMPLE: &str = "example: {\"rename\": {\"old\": \"new\"}}";
+    let around = ["fields", "columns", "mappings", "mapping", "names"];
+    let inner = inside(body, &around).filter(|inner| inner.is_object() || inner.is_array()).unwrap_or(body);
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let pair = |item: &Value| {
+        let old = text(inside(item, &["from", "old", "old_name", "field", "column", "source"]));
+        old.zip(text(inside(item, &["to", "new", "new_name", "as", "target"])))
+    };
+    match inner {
+        // One pair by itself, unless its names are those of columns.
+        Value::Object(pairs) if !pairs.keys().any(|name| table.has(name)) && pair(inner).is_some() => {
+            Ok(pair(inner).into_iter().collect())
+        }
+        Value::Object(pairs) => {
+            let named = |(old, new): (&String, &Value)| match new {
+                Value::String(new) => Ok((old.clone(), new.clone())),
+                other => Err(Problem::new(format!(
+                    "the new name of {old:?} must be text, not {}",
+                    json_kind(other)
+                ))
+                .hint(EXAMPLE)
+                .field(old)),
+            };
+            pairs.iter().map(named).collect()
+        }
+        Value::Array(items) if !items.is_empty() => {
+            let named = |item: &Value| {
+                pair(item).ok_or_else(|| {
+                    Problem::new("a list of new names needs \"from\" and \"to\" in each").hint(EXAMPLE)
+                })
+            };
+            items.iter().map(named).collect()
+        }
+        other => Err(Problem::new(format!(
+            "rename takes an object of old and new names, not {}",
+            json_kind(other)
+        ))
+        .hint(EXAMPLE)),
+    }
+}
+
 /// New columns from expressions: `{"total": "price * quantity"}`, each seeing those before it.
 pub(super) fn compute(body: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
     for (name, expression) in pairs_of(body)? {
-        let problem_of = |problem: Problem| Problem {
-            message: format!("computing {name:?}: {}", problem.message),
-            ..problem
-        };
+        let problem_of =
+            |problem: Problem| Problem { message: format!("in {name:?}: {}", problem.message), ..problem };
         let expression = Expression::parse(&expression).map_err(problem_of)?;
         let values = expression.evaluate(&table, &mut context.notes).map_err(problem_of)?;
         let internal = table.find(&name).map_or_else(|| name.replace(NESTED, " "), str::to_owned);
         if table.width() >= COLUMNS_MAX {
-            return Err(Problem::new(format!("there would be more than {COLUMNS_MAX} columns")));
+            return Err(Problem::new(format!("the table would have more than {COLUMNS_MAX} columns")));
         }
         table.lists.remove(&internal);
         table.set_column(Column::new(internal, values));
@@ -110,11 +149,16 @@ pub(super) fn compute(body: &Value, mut table: Table, context: &mut Context) -> 
 fn pairs_of(body: &Value) -> Result<Vec<(String, String)>, Problem> {
     let wrong = || {
         Problem::new("compute takes an object of names and expressions")
-            .hint("for example {\"compute\": {\"total\": \"price * quantity\"}}")
+            .hint("example: {\"compute\": {\"total\": \"price * quantity\"}}")
     };
+    let around = ["expressions", "fields", "columns", "computed"];
+    if let Some(inner) = inside(body, &around).filter(|inner| inner.is_object() || inner.is_array()) {
+        return pairs_of(inner);
+    }
     match body {
         Value::Object(object) => {
-            match (object.get("name").or_else(|| object.get("as")), object.get("expression")) {
+            let name = inside(body, &["name", "as", "field", "column", "new_field"]);
+            match (name, inside(body, &["expression", "formula"])) {
                 (Some(Value::String(name)), Some(Value::String(expression))) => {
                     Ok(vec![(name.clone(), expression.clone())])
                 }

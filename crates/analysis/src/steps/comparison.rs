@@ -189,17 +189,17 @@ fn ordered(
     let mismatch = || {
         let hint = match (kind, value) {
             (Kind::Text, Value::Number(_)) => format!(
-                "give a text, or cast first: {{\"cast\": {{\"{}\": \"number\"}}}}",
+                "pass text, or cast it first: {{\"cast\": {{\"{}\": \"number\"}}}}",
                 crate::table::display_name(column.name())
             ),
-            (Kind::Integer | Kind::Number, Value::String(_)) => "give the value without quotes".to_owned(),
+            (Kind::Integer | Kind::Number, Value::String(_)) => "pass the value without quotes".to_owned(),
             (Kind::Date | Kind::Datetime, _) => {
-                "dates are written 2026-07-28 or 2026-07-28T09:30:00Z".to_owned()
+                "write dates as 2026-07-28 or 2026-07-28T09:30:00Z".to_owned()
             }
-            _ => "compare it with a value of the same kind".to_owned(),
+            _ => "compare it with a value of the same type".to_owned(),
         };
         let message = format!(
-            "field {:?} holds {}, and cannot be compared with {}",
+            "field {:?} has type {}, so it can't be compared with {}",
             crate::table::display_name(column.name()),
             kind.as_str(),
             json_kind(value)
@@ -248,7 +248,7 @@ fn texts(column: &Column, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<bool>, Pr
         | Values::Datetimes(_) => {
             let field = crate::table::display_name(column.name());
             Err(Problem::new(format!(
-                "field {field:?} holds {}, and this operator needs text",
+                "field {field:?} has type {}, but this operator needs text",
                 column.kind().as_str()
             ))
             .hint(format!("cast it first: {{\"cast\": {{\"{field}\": \"text\"}}}}")))
@@ -271,7 +271,7 @@ fn contains(
         });
     }
     let Value::String(part) = part else {
-        return Err(Problem::new(format!("contains needs a text, not {}", json_kind(part))));
+        return Err(Problem::new(format!("contains needs text, not {}", json_kind(part))));
     };
     let lower = part.to_lowercase();
     texts(column, &|text| {

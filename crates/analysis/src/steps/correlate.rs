@@ -6,6 +6,7 @@ use crate::arguments::Arguments;
 use crate::bounds::CORRELATED_FIELDS_MAX;
 use crate::kind::Kind;
 use crate::outcome::Problem;
+use crate::spellings::plain;
 use crate::statistics::relation::{correlation_p_value, covariance, pearson, spearman};
 use crate::table::{Table, display_name};
 use crate::values::json_number;
@@ -21,27 +22,39 @@ enum Method {
 const METHODS: [(&str, Method); 3] =
     [("pearson", Method::Pearson), ("spearman", Method::Spearman), ("covariance", Method::Covariance)];
 
+/// Other spellings of methods.
+const OTHERS: [(&str, &str); 6] = [
+    ("cov", "covariance"),
+    ("covariance_matrix", "covariance"),
+    ("sample_covariance", "covariance"),
+    ("correlation", "pearson"),
+    ("pearsonr", "pearson"),
+    ("spearmanr", "spearman"),
+];
+
 pub(super) fn correlate(body: &Value, table: &Table) -> Result<Value, Problem> {
-    let arguments = Arguments::new("correlate", body, &["fields", "method", "columns"])?;
-    let name = arguments.text(&["method"])?.unwrap_or("pearson").to_ascii_lowercase();
-    let wanted = match name.as_str() {
-        "cov" => "covariance",
-        "correlation" => "pearson",
-        other => other,
-    };
+    let arguments = Arguments::new("correlate", body, &["fields", "method"], &["type", "x", "y"])?;
+    let written = arguments.text(&["method", "type"])?.unwrap_or("pearson");
+    let name = plain(written);
+    let wanted = OTHERS.iter().find(|(other, _)| *other == name).map_or(name.as_str(), |(_, own)| own);
     let method = METHODS.iter().find(|(own, _)| *own == wanted).map(|(_, method)| *method);
-    let method = method.ok_or_else(|| Problem::unknown("method", &name, METHODS.map(|(name, _)| name)))?;
-    let mut fields = arguments.texts(&["fields", "columns"])?;
+    let method = method.ok_or_else(|| Problem::unknown("method", written, METHODS.map(|(name, _)| name)))?;
+    let mut fields = arguments.texts(&["fields"])?;
+    if fields.is_empty()
+        && let (Some(x), Some(y)) = (arguments.text(&["x"])?, arguments.text(&["y"])?)
+    {
+        fields = vec![x.to_owned(), y.to_owned()];
+    }
     if fields.is_empty() {
         let numeric =
             table.columns().iter().filter(|column| matches!(column.kind(), Kind::Integer | Kind::Number));
         fields = numeric.map(|column| display_name(column.name())).collect();
     }
-    if fields.len() < 2 || fields.len() > CORRELATED_FIELDS_MAX {
-        let message = format!(
-            "correlate needs 2 to {CORRELATED_FIELDS_MAX} numeric fields; there are {}",
-            fields.len()
-        );
+    // The covariance of one field is its variance.
+    let least = if method == Method::Covariance { 1 } else { 2 };
+    if !(least..=CORRELATED_FIELDS_MAX).contains(&fields.len()) {
+        let message =
+            format!("{wanted} needs {least} to {CORRELATED_FIELDS_MAX} numeric fields, not {}", fields.len());
         return Err(
             Problem::new(message).hint("name them: {\"correlate\": {\"fields\": [\"price\", \"quantity\"]}}")
         );

@@ -20,8 +20,10 @@ const QUANTILES: [(&str, f64); 5] =
     [("min", 0.0), ("p25", 0.25), ("median", 0.5), ("p75", 0.75), ("max", 1.0)];
 
 pub(super) fn describe(body: &Value, table: &Table) -> Result<Value, Problem> {
-    let arguments = Arguments::new("describe", body, &["fields", "columns"])?;
-    let fields = arguments.texts(&["fields", "columns"])?;
+    let named = json!({"fields": body});
+    let body = if body.is_string() || body.is_array() { &named } else { body };
+    let arguments = Arguments::new("describe", body, &["fields"], &[])?;
+    let fields = arguments.texts(&["fields"])?;
     let columns: Vec<&Column> = if fields.is_empty() {
         table.columns().iter().collect()
     } else {

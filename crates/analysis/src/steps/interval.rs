@@ -1,4 +1,4 @@
-//! Stretches of time: how they are written, and where they begin.
+//! Intervals of time: how they are written, and where they begin.
 
 use crate::outcome::Problem;
 use crate::timestamp::{self, DAY, Day, SECOND};
@@ -39,8 +39,8 @@ impl Interval {
     }
 
     fn wrong(text: &str) -> Problem {
-        Problem::new(format!("{text:?} is no stretch of time"))
-            .hint("write a number and a unit: 30s, 15m, 1h, 1d, 1w, 1mo, 1q, 1y; or hour, day, week, month, quarter, year")
+        Problem::new(format!("{text:?} isn't an interval"))
+            .hint("use a number and a unit: 30s, 15m, 1h, 1d, 1w, 1mo, 1q, 1y; or hour, day, week, month, quarter, year")
     }
 
     /// The number of the interval that a timestamp is in.

@@ -12,6 +12,7 @@ use crate::column::{Column, Row, row_index};
 use crate::factorize::factorize_keys;
 use crate::kind::Kind;
 use crate::outcome::Problem;
+use crate::spellings::plain;
 use crate::table::{Table, display_name};
 use crate::values::{Cell, Values};
 
@@ -53,11 +54,13 @@ impl Pairs {
 }
 
 pub(super) fn join(body: &Value, table: &Table, context: &mut Context) -> Result<Table, Problem> {
-    let known = ["with", "input", "right", "on", "left_on", "right_on", "how", "type"];
-    let arguments = Arguments::new("join", body, &known)?;
+    let known = ["with", "on", "left_on", "right_on", "how"];
+    let arguments = Arguments::new("join", body, &known, &["input", "right", "type", "kind"])?;
     let name = arguments.required_text(&["with", "input", "right"])?;
-    let way = arguments.text(&["how", "type"])?.unwrap_or("inner");
-    let how = WAYS.iter().find(|(own, _)| way.eq_ignore_ascii_case(own)).map(|(_, how)| *how);
+    let way = arguments.text(&["how", "type", "kind"])?.unwrap_or("inner");
+    let plain_way = plain(way);
+    let wanted = plain_way.trim_end_matches("_join").trim_end_matches("_outer");
+    let how = WAYS.iter().find(|(own, _)| *own == wanted).map(|(_, how)| *how);
     let how = how.ok_or_else(|| Problem::unknown("kind of join", way, WAYS.map(|(name, _)| name)))?;
     let on = arguments.texts(&["on"])?;
     let (left_on, right_on) = if on.is_empty() {
@@ -67,7 +70,7 @@ pub(super) fn join(body: &Value, table: &Table, context: &mut Context) -> Result
     };
     if left_on.len() != right_on.len() {
         return Err(Problem::new(format!(
-            "left_on has {} fields and right_on {}",
+            "\"left_on\" has {} fields, but \"right_on\" has {}",
             left_on.len(),
             right_on.len()
         )));
@@ -102,7 +105,7 @@ fn check_comparable(left: &Column, right: &Column, name: &str) -> Result<(), Pro
     }
     let field = display_name(left.name());
     let message = format!(
-        "field {field:?} holds {}, and field {:?} of input {name:?} holds {}: they never match",
+        "field {field:?} has type {}, but field {:?} of input {name:?} has type {}: they never match",
         left_kind.as_str(),
         display_name(right.name()),
         right_kind.as_str()
@@ -169,8 +172,8 @@ fn pair_rows(left: &[Option<u32>], right: &[Option<u32>], how: How) -> Result<Pa
             }
         }
         if pairs.left.len() > ROWS_MAX {
-            return Err(Problem::new(format!("the join would have more than {ROWS_MAX} rows"))
-                .hint("one of the keys comes very often on both sides; aggregate or filter first"));
+            return Err(Problem::new(format!("the join would make more than {ROWS_MAX} rows"))
+                .hint("a key repeats many times on both sides; aggregate or filter first"));
         }
     }
     if matches!(how, How::Right | How::Full) {
@@ -209,7 +212,7 @@ fn join_columns(
         }
         if joined.by_name(&full).is_some() || joined.width() >= COLUMNS_MAX {
             return Err(Problem::new(format!(
-                "the column {:?} cannot be added beside another of that name, or there are too many",
+                "can't add the column {:?}: the name is taken, or there are too many columns",
                 display_name(&full)
             ))
             .hint("rename or drop columns first"));

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod aggregate_functions;
+mod anova;
 mod cast;
 mod columns;
 mod comparison;
@@ -16,6 +17,7 @@ mod join;
 mod outliers;
 mod resample;
 mod rolling;
+mod samples;
 mod sort;
 mod test;
 mod time_field;
@@ -32,6 +34,7 @@ use serde_json::Value;
 use crate::input::Input;
 use crate::outcome::{Notes, Problem, listed};
 use crate::read::read;
+use crate::spellings::plain;
 use crate::table::Table;
 
 /// Every step by its name.
@@ -60,32 +63,101 @@ pub(crate) enum StepName {
 
 /// Names as they are documented, then other spellings that are understood.
 const NAMES: [(StepName, &str, &[&str]); 19] = [
-    (StepName::Filter, "filter", &["where"]),
-    (StepName::Aggregate, "aggregate", &["aggregation", "group", "group_by"]),
+    (StepName::Filter, "filter", &["where", "query", "filter_rows"]),
+    (
+        StepName::Aggregate,
+        "aggregate",
+        &["aggregation", "agg", "group", "group_by", "groupby", "group_and_aggregate", "summarize"],
+    ),
     (StepName::Transform, "transform", &["transformation"]),
-    (StepName::Validate, "validate", &["validation"]),
-    (StepName::Describe, "describe", &["summary", "statistics"]),
-    (StepName::Correlate, "correlate", &["correlation", "covariance"]),
+    (StepName::Validate, "validate", &["validation", "check"]),
+    (StepName::Describe, "describe", &["summary", "statistics", "stats", "profile"]),
+    (StepName::Correlate, "correlate", &["correlation", "corr", "correlation_matrix"]),
     (StepName::Timeseries, "timeseries", &["time_series"]),
     (StepName::Test, "test", &["hypothesis_test", "statistical_test"]),
-    (StepName::Outliers, "outliers", &["outlier", "outlier_detection"]),
-    (StepName::Select, "select", &[]),
-    (StepName::Drop, "drop", &[]),
-    (StepName::Rename, "rename", &[]),
-    (StepName::Compute, "compute", &["with_columns", "derive"]),
-    (StepName::Cast, "cast", &[]),
-    (StepName::Sort, "sort", &["order_by", "sort_by"]),
-    (StepName::Limit, "limit", &["head"]),
-    (StepName::Distinct, "distinct", &["unique"]),
-    (StepName::Unnest, "unnest", &["explode", "flatten"]),
+    (StepName::Outliers, "outliers", &["outlier", "outlier_detection", "detect_outliers"]),
+    (StepName::Select, "select", &["project", "select_columns", "select_fields"]),
+    (StepName::Drop, "drop", &["drop_columns", "drop_fields", "remove_columns", "remove_fields"]),
+    (StepName::Rename, "rename", &["rename_columns", "rename_fields"]),
+    (
+        StepName::Compute,
+        "compute",
+        &["with_columns", "derive", "assign", "mutate", "add_column", "add_columns", "calculate"],
+    ),
+    (StepName::Cast, "cast", &["convert", "convert_types", "astype"]),
+    (StepName::Sort, "sort", &["order_by", "orderby", "sort_by", "sortby", "sort_values", "order"]),
+    (StepName::Limit, "limit", &["head", "take"]),
+    (StepName::Distinct, "distinct", &["unique", "dedupe", "deduplicate", "drop_duplicates"]),
+    (StepName::Unnest, "unnest", &["explode", "flatten", "unwind"]),
     (StepName::Join, "join", &["merge"]),
 ];
 
+/// What names of methods mean in the place of a step: the step, and the setting that they are the value of.
+const METHODS: [(&str, StepName, &str, &str); 36] = [
+    ("covariance", StepName::Correlate, "method", "covariance"),
+    ("cov", StepName::Correlate, "method", "covariance"),
+    ("covariance_matrix", StepName::Correlate, "method", "covariance"),
+    ("pearson", StepName::Correlate, "method", "pearson"),
+    ("spearman", StepName::Correlate, "method", "spearman"),
+    ("anova", StepName::Test, "test", "anova"),
+    ("one_way_anova", StepName::Test, "test", "anova"),
+    ("oneway_anova", StepName::Test, "test", "anova"),
+    ("f_oneway", StepName::Test, "test", "anova"),
+    ("t_test", StepName::Test, "test", "t_test"),
+    ("ttest", StepName::Test, "test", "t_test"),
+    ("chi_square", StepName::Test, "test", "chi_square"),
+    ("chi2", StepName::Test, "test", "chi_square"),
+    ("mann_whitney", StepName::Test, "test", "mann_whitney"),
+    ("mann_whitney_u", StepName::Test, "test", "mann_whitney"),
+    ("normality", StepName::Test, "test", "normality"),
+    ("resample", StepName::Timeseries, "operation", "resample"),
+    ("rolling", StepName::Timeseries, "operation", "rolling"),
+    ("trend", StepName::Timeseries, "operation", "trend"),
+    ("gaps", StepName::Timeseries, "operation", "gaps"),
+    ("percentile", StepName::Aggregate, "function", "percentile"),
+    ("percentiles", StepName::Aggregate, "function", "percentile"),
+    ("quantile", StepName::Aggregate, "function", "quantile"),
+    ("quantiles", StepName::Aggregate, "function", "quantile"),
+    ("quartile", StepName::Aggregate, "function", "quartiles"),
+    ("quartiles", StepName::Aggregate, "function", "quartiles"),
+    ("count", StepName::Aggregate, "function", "count"),
+    ("sum", StepName::Aggregate, "function", "sum"),
+    ("mean", StepName::Aggregate, "function", "mean"),
+    ("average", StepName::Aggregate, "function", "mean"),
+    ("median", StepName::Aggregate, "function", "median"),
+    ("min", StepName::Aggregate, "function", "min"),
+    ("max", StepName::Aggregate, "function", "max"),
+    ("std", StepName::Aggregate, "function", "std"),
+    ("variance", StepName::Aggregate, "function", "var"),
+    ("var", StepName::Aggregate, "function", "var"),
+];
+
+/// A step as it was asked for: its name, and a setting that the name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AskedStep {
+    pub(crate) name: StepName,
+    /// Such as `method` and `covariance`.
+    pub(crate) implied: Option<(&'static str, &'static str)>,
+}
+
 impl StepName {
     pub(crate) fn parse(name: &str) -> Result<Self, Problem> {
-        let wanted = name.trim().to_ascii_lowercase().replace([' ', '-'], "_");
-        let found = NAMES.iter().find(|(_, own, others)| *own == wanted || others.contains(&wanted.as_str()));
-        found.map(|(step, ..)| *step).ok_or_else(|| Self::unknown(name))
+        Self::asked(name).map(|asked| asked.name)
+    }
+
+    /// A step by its name, by another spelling, or by one of its methods.
+    pub(crate) fn asked(name: &str) -> Result<AskedStep, Problem> {
+        let wanted = plain(name);
+        let step = NAMES.iter().find(|(_, own, others)| *own == wanted || others.contains(&wanted.as_str()));
+        if let Some((name, ..)) = step {
+            return Ok(AskedStep { name: *name, implied: None });
+        }
+        match METHODS.iter().find(|(method, ..)| *method == wanted) {
+            Some((_, name, setting, value)) => {
+                Ok(AskedStep { name: *name, implied: Some((*setting, *value)) })
+            }
+            None => Err(Self::unknown(name)),
+        }
     }
 
     /// A name that no step has.
@@ -134,10 +206,8 @@ impl Context {
     pub(crate) fn other(&mut self, name: &str) -> Result<Table, Problem> {
         let Some((key, other)) = self.others.remove_entry(name) else {
             if self.others.is_empty() {
-                return Err(Problem::new(format!(
-                    "there is no input {name:?}: the request has no further inputs"
-                ))
-                .hint("give the second table as a further input with this name"));
+                return Err(Problem::new(format!("unknown input {name:?}: the request has only one table"))
+                    .hint("pass the second table as an input with this name"));
             }
             return Err(Problem::unknown("input", name, self.others.keys().map(String::as_str)));
         };

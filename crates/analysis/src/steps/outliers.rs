@@ -30,7 +30,8 @@ const METHODS: [(&str, Method, f64); 3] = [
 const MEDIAN_DEVIATION_SCALE: f64 = 1.482_602_218_505_602;
 
 pub(super) fn outliers(body: &Value, table: Table, context: &mut Context) -> Result<Table, Problem> {
-    let arguments = Arguments::new("outliers", body, &["field", "fields", "method", "threshold", "action"])?;
+    let arguments =
+        Arguments::new("outliers", body, &["field", "method", "threshold", "action"], &["fields"])?;
     let fields = arguments.required_texts(&["field", "fields"])?;
     let wanted =
         arguments.text(&["method"])?.unwrap_or("iqr").to_ascii_lowercase().replace(['-', '_', ' '], "");
@@ -40,13 +41,13 @@ pub(super) fn outliers(body: &Value, table: Table, context: &mut Context) -> Res
     };
     let threshold = arguments.number(&["threshold"])?.unwrap_or(*usual);
     if threshold <= 0.0 {
-        return Err(Problem::new(format!("\"threshold\" has to be greater than 0, not {threshold}")));
+        return Err(Problem::new(format!("\"threshold\" must be greater than 0, not {threshold}")));
     }
     let mut mask = vec![false; table.rows()];
     for field in &fields {
         let numbers = table.numbers(field)?;
         let Some((low, high)) = bounds_of(&numbers, *method, threshold) else {
-            context.notes.add(format!("outliers of {field:?} by {name}: too few values that differ"));
+            context.notes.add(format!("outliers of {field:?} by {name}: too few different values"));
             continue;
         };
         let mut count = 0;

@@ -1,6 +1,6 @@
 //! Resampling: one row for each interval, empty ones included.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Context;
 use super::aggregate::{aggregations, compute_columns, without_empty_sums};
@@ -14,20 +14,17 @@ use crate::table::Table;
 use crate::timestamp::DAY;
 use crate::values::{Cell, Values};
 
-/// Stretches in one outcome: a wrong unit would make millions of empty rows.
+/// Intervals in one outcome: a wrong unit would make millions of empty rows.
 const INTERVALS_MAX: i64 = 1_000_000;
 
 pub(super) fn resample(
     arguments: &Arguments<'_>,
-    body: &Value,
     table: &Table,
     context: &mut Context,
 ) -> Result<Table, Problem> {
     let time = arguments.required_text(&TIME)?;
     let every = Interval::parse(arguments.required_text(&["every", "frequency", "interval"])?)?;
-    let asked = aggregation_body(body);
-    let aggregation_arguments = Arguments::new("resample", &asked, AGGREGATION_KEYS)?;
-    let aggregations = aggregations(&aggregation_arguments, &asked)?;
+    let aggregations = aggregations(arguments)?;
     let timestamps = timestamps_of(table, time, context)?;
     let numbers: Vec<Option<i64>> =
         timestamps.iter().map(|timestamp| timestamp.map(|timestamp| every.number(timestamp))).collect();
@@ -38,9 +35,9 @@ pub(super) fn resample(
     };
     if count > INTERVALS_MAX {
         return Err(Problem::new(format!(
-            "there would be {count} stretches of time; {INTERVALS_MAX} are the most"
+            "resampling would make {count} intervals; the limit is {INTERVALS_MAX}"
         ))
-        .hint("choose a longer \"every\""));
+        .hint("use a longer \"every\""));
     }
     let places: Vec<Option<usize>> =
         numbers.iter().map(|number| number.and_then(|number| usize::try_from(number - first).ok())).collect();
@@ -62,24 +59,6 @@ pub(super) fn resample(
     Table::new(groups.len(), columns)
 }
 
-const AGGREGATION_KEYS: &[&str] = &[
-    "field",
-    "function",
-    "functions",
-    "aggregations",
-    "aggregates",
-    "metrics",
-    "percentiles",
-    "percentile",
-    "as",
-];
-
-fn aggregation_body(body: &Value) -> Value {
-    let members = body.as_object().into_iter().flatten();
-    let members = members.filter(|(key, _)| AGGREGATION_KEYS.contains(&key.as_str()));
-    Value::Object(members.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>())
-}
-
 /// What stands in intervals without a value.
 enum Fill {
     Constant(Cell),
@@ -90,7 +69,7 @@ enum Fill {
 impl Fill {
     fn parse(fill: &Value) -> Result<Self, Problem> {
         let wrong =
-            || Problem::new(format!("\"fill\" has to be a number or \"previous\", not {}", json_kind(fill)));
+            || Problem::new(format!("\"fill\" must be a number or \"previous\", not {}", json_kind(fill)));
         match fill {
             Value::Number(number) => match number.as_i64() {
                 Some(whole) => Ok(Fill::Constant(Cell::Integer(whole))),

@@ -6,7 +6,7 @@ use super::Context;
 use super::aggregate_functions::{note_overflow, values_of_figures};
 use super::interval::Interval;
 use super::time_field::{ordered, with_column};
-use crate::arguments::{Arguments, json_kind};
+use crate::arguments::{Arguments, count_of, json_kind};
 use crate::outcome::Problem;
 use crate::statistics::integers::{self, Figure};
 use crate::statistics::summary;
@@ -49,7 +49,7 @@ pub(super) fn rolling(
     table: &Table,
     context: &mut Context,
 ) -> Result<Table, Problem> {
-    let field = arguments.required_text(&["field", "value_field"])?;
+    let field = arguments.required_text(&["field"])?;
     let name = arguments.text(&["function"])?.unwrap_or("mean").to_ascii_lowercase();
     let wanted = if name == "avg" || name == "average" { "mean" } else { name.as_str() };
     let function = FUNCTIONS.iter().find(|(own, _)| *own == wanted).map(|(_, function)| *function);
@@ -64,9 +64,9 @@ pub(super) fn rolling(
         starts.iter().enumerate().map(|(row, start)| row + 1 - start).fold(0_usize, usize::saturating_add);
     if work > WORK_MAX {
         return Err(Problem::new(format!(
-            "the windows hold {work} values together; {WORK_MAX} are the most"
+            "the windows cover {work} values in total; the limit is {WORK_MAX}"
         ))
-        .hint("choose a smaller window, or resample first"));
+        .hint("use a smaller window, or resample first"));
     }
     let least = match (arguments.count(&["min_periods"])?, &window) {
         (Some(least), _) => least,
@@ -92,19 +92,19 @@ pub(super) fn rolling(
 }
 
 fn window_of(arguments: &Arguments<'_>) -> Result<Window, Problem> {
-    let example = "for example \"window\": 7 for seven rows, or \"window\": \"7d\" with a time field";
+    let example = "example: \"window\": 7 for seven rows, or \"window\": \"7d\" with a time field";
     match arguments.first_of(&["window"]) {
         None => Err(arguments.missing(&["window"]).hint(example)),
-        Some(Value::String(text)) => match Interval::parse(text)? {
+        Some(Value::String(text)) if text.trim().parse::<usize>().is_err() => match Interval::parse(text)? {
             Interval::Micros(micros) => Ok(Window::Micros(micros)),
             Interval::Months(_) => {
-                Err(Problem::new("a window has a fixed length; months have none").hint("use days: \"30d\""))
+                Err(Problem::new("a window needs a fixed length, and months vary").hint("use days: \"30d\""))
             }
         },
-        Some(value) => match value.as_u64().and_then(|rows| usize::try_from(rows).ok()) {
+        Some(value) => match count_of(value) {
             Some(rows) if rows > 0 => Ok(Window::Rows(rows)),
             Some(_) | None => Err(Problem::new(format!(
-                "\"window\" has to be a whole number greater than 0 or a stretch of time, not {}",
+                "\"window\" must be a whole number greater than 0 or an interval, not {}",
                 json_kind(value)
             ))
             .hint(example)),

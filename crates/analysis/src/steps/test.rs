@@ -4,30 +4,22 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::anova::anova;
 use super::correlate::complete_pairs;
+use super::samples::{count_keys, keys_of, present, sample, values_by_group};
 use crate::arguments::{Arguments, number_of};
 use crate::bounds::CONTINGENCY_CELLS_MAX;
 use crate::outcome::Problem;
+use crate::spellings::plain;
 use crate::statistics::comparisons::{self, Tested};
 use crate::statistics::summary;
 use crate::table::Table;
 use crate::values::json_number;
 
-const TESTS: [&str; 4] = ["t_test", "chi_square", "mann_whitney", "normality"];
-const KNOWN: [&str; 12] = [
-    "test",
-    "method",
-    "kind",
-    "field",
-    "fields",
-    "group",
-    "group_by",
-    "paired",
-    "equal_variance",
-    "mean",
-    "expected",
-    "groups",
-];
+const TESTS: [&str; 5] = ["t_test", "anova", "chi_square", "mann_whitney", "normality"];
+const KNOWN: [&str; 9] =
+    ["test", "field", "fields", "group", "groups", "paired", "equal_variance", "mean", "expected"];
+const ACCEPTED: [&str; 3] = ["method", "kind", "type"];
 
 /// Two lists of values, with what they are called.
 struct Samples {
@@ -37,12 +29,15 @@ struct Samples {
 }
 
 pub(super) fn test(body: &Value, table: &Table) -> Result<Value, Problem> {
-    let arguments = Arguments::new("test", body, &KNOWN)?;
+    let arguments = Arguments::new("test", body, &KNOWN, &ACCEPTED)?;
     let name = arguments
-        .text(&["test", "method", "kind"])?
+        .text(&["test", "method", "kind", "type"])?
         .ok_or_else(|| arguments.missing(&["test"]).hint(format!("tests: {}", TESTS.join(", "))))?;
-    match name.to_ascii_lowercase().replace(['-', ' '], "_").as_str() {
+    match plain(name).as_str() {
         "t_test" | "ttest" | "t" | "welch" => t_test(&arguments, table),
+        "anova" | "one_way_anova" | "oneway_anova" | "anova_one_way" | "f_oneway" | "f_test" | "f" => {
+            anova(&arguments, table)
+        }
         "chi_square" | "chi2" | "chi_squared" => chi_square(&arguments, table),
         "mann_whitney" | "mann_whitney_u" | "mannwhitney" => mann_whitney(&arguments, table),
         "normality" | "normal" | "dagostino" | "jarque_bera" => normality(&arguments, table),
@@ -51,8 +46,7 @@ pub(super) fn test(body: &Value, table: &Table) -> Result<Value, Problem> {
 }
 
 fn t_test(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem> {
-    let is_one_sample =
-        arguments.first_of(&["group", "group_by"]).is_none() && arguments.texts(&["fields"])?.len() < 2;
+    let is_one_sample = arguments.first_of(&["group"]).is_none() && arguments.texts(&["fields"])?.len() < 2;
     if is_one_sample {
         let field = arguments.required_texts(&["field", "fields"])?.remove(0);
         let expected = arguments.number(&["mean"])?.unwrap_or(0.0);
@@ -66,7 +60,9 @@ fn t_test(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem> {
     if arguments.flag(&["paired"])? {
         let fields = arguments.required_texts(&["fields"])?;
         let [left, right] = fields.as_slice() else {
-            return Err(Problem::new("a paired t-test needs two fields"));
+            return Err(Problem::new(
+                "a paired t-test needs two fields: {\"fields\": [\"before\", \"after\"]}",
+            ));
         };
         let (x, y) = complete_pairs(&table.numbers(left)?, &table.numbers(right)?);
         let differences: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x - y).collect();
@@ -106,7 +102,7 @@ fn normality(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem>
     );
     report.insert("samples".to_owned(), json!([sample(&field, &values)]));
     if values.len() < 20 {
-        report.insert("warning".to_owned(), "with fewer than 20 values this says little".into());
+        report.insert("warning".to_owned(), "fewer than 20 values: this says little".into());
     }
     Ok(Value::Object(report))
 }
@@ -117,7 +113,7 @@ fn chi_square(arguments: &Arguments<'_>, table: &Table) -> Result<Value, Problem
         [field] => goodness_of_fit(arguments, table, field),
         [left, right] => independence(table, left, right),
         _ => Err(Problem::new(
-            "chi_square needs one field (against expected counts) or two (are they independent?)",
+            "chi_square needs one field (to compare with expected counts) or two (to test independence)",
         )),
     }
 }
@@ -133,7 +129,7 @@ fn goodness_of_fit(arguments: &Arguments<'_>, table: &Table, field: &str) -> Res
                 names.iter().map(|name| shares.get(name).and_then(number_of)).collect::<Option<Vec<f64>>>();
             let listed = listed.filter(|listed| listed.len() == shares.len());
             let listed = listed.ok_or_else(|| {
-                Problem::new("\"expected\" has to have a number for each value of the field")
+                Problem::new("\"expected\" must have a number for each value of the field")
                     .hint(format!("values: {}", names.join(", ")))
             })?;
             let all = summary::sum(listed.iter().copied());
@@ -149,7 +145,7 @@ fn goodness_of_fit(arguments: &Arguments<'_>, table: &Table, field: &str) -> Res
     };
     let tested = comparisons::chi_square_fit(&counts, &expected).ok_or_else(|| {
         Problem::new(format!(
-            "chi_square needs at least two values of {field:?}, each expected at least once in a while"
+            "chi_square needs at least two different values of {field:?}, each with an expected count above 0"
         ))
         .field(field)
     })?;
@@ -171,7 +167,7 @@ fn independence(table: &Table, left: &str, right: &str) -> Result<Value, Problem
     let (columns, column_sums) = count_keys(pairs.iter().map(|(_, right)| *right));
     if rows.len() * columns.len() > CONTINGENCY_CELLS_MAX {
         return Err(Problem::new(format!(
-            "{} values of {left:?} and {} of {right:?} are too many for chi_square",
+            "chi_square can't take {} values of {left:?} times {} of {right:?}",
             rows.len(),
             columns.len()
         )));
@@ -185,7 +181,7 @@ fn independence(table: &Table, left: &str, right: &str) -> Result<Value, Problem
         }
     }
     let tested = comparisons::chi_square_table(&counts).ok_or_else(|| {
-        Problem::new(format!("chi_square needs at least two values of {left:?} and of {right:?}"))
+        Problem::new(format!("chi_square needs at least two different values of {left:?} and of {right:?}"))
     })?;
     let mut report = reported("chi-square test of independence", tested);
     let total = summary::sum(row_sums.iter().copied());
@@ -201,39 +197,20 @@ fn independence(table: &Table, left: &str, right: &str) -> Result<Value, Problem
 
 fn warn_of_few(report: &mut Map<String, Value>, mut expected: impl Iterator<Item = f64>) {
     if expected.any(|count| count < 5.0) {
-        report.insert("warning".to_owned(), "some expected counts are below 5: the p-value is rough".into());
+        report.insert(
+            "warning".to_owned(),
+            "some expected counts are below 5: the p-value is approximate".into(),
+        );
     }
-}
-
-/// Values as text, `None` where missing.
-fn keys_of(table: &Table, field: &str) -> Result<Vec<Option<String>>, Problem> {
-    let values = table.column(field)?.values();
-    Ok((0..values.len()).map(|row| values.cell(row).text()).collect())
-}
-
-/// Values in the order in which they first came, with their counts.
-fn count_keys<'a>(keys: impl Iterator<Item = &'a String>) -> (Vec<String>, Vec<f64>) {
-    let mut names = Vec::new();
-    let mut counts = Vec::new();
-    let mut places: HashMap<&String, usize> = HashMap::new();
-    for key in keys {
-        let place = *places.entry(key).or_insert_with(|| {
-            names.push(key.clone());
-            counts.push(0.0);
-            names.len() - 1
-        });
-        counts[place] += 1.0;
-    }
-    (names, counts)
 }
 
 /// One field in two groups, or two fields.
 fn two_samples(arguments: &Arguments<'_>, table: &Table) -> Result<Samples, Problem> {
-    let Some(group) = arguments.text(&["group", "group_by"])? else {
+    let Some(group) = arguments.text(&["group"])? else {
         let fields = arguments.texts(&["fields"])?;
         let [left, right] = fields.as_slice() else {
             return Err(Problem::new("the test needs two fields, or one field and a group").hint(
-                r#"for example {"field": "price", "group": "variant"}, or {"fields": ["before", "after"]}"#,
+                r#"example: {"field": "price", "group": "variant"}, or {"fields": ["before", "after"]}"#,
             ));
         };
         return Ok(Samples {
@@ -245,37 +222,32 @@ fn two_samples(arguments: &Arguments<'_>, table: &Table) -> Result<Samples, Prob
     let field = arguments.required_texts(&["field", "fields"])?.remove(0);
     let numbers = table.numbers(&field)?;
     let keys = keys_of(table, group)?;
-    let mut names = arguments.texts(&["groups"])?;
-    if names.is_empty() {
-        names = count_keys(keys.iter().flatten()).0;
-    }
+    let (names, mut samples) = values_by_group(&numbers, &keys, &arguments.texts(&["groups"])?);
     let [left, right] = names.as_slice() else {
         let shown = names.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
         return Err(Problem::new(format!(
-            "field {group:?} has {} values, and the test compares two groups",
-            names.len()
+            "field {group:?} has {}, but this test compares two groups",
+            values_words(names.len())
         ))
-        .hint(format!("choose two: \"groups\": [\"a\", \"b\"]; values: {shown}"))
+        .hint(format!(
+            "choose two: \"groups\": [\"a\", \"b\"], or compare all of them with anova; values: {shown}"
+        ))
         .field(group));
     };
-    let of_group = |name: &String| {
-        let own: Vec<Option<f64>> = numbers
-            .iter()
-            .zip(&keys)
-            .filter(|(_, key)| key.as_ref() == Some(name))
-            .map(|(number, _)| *number)
-            .collect();
-        present(&own)
-    };
-    Ok(Samples { left: of_group(left), right: of_group(right), names: [left.clone(), right.clone()] })
+    let (right_values, left_values) = (samples.pop(), samples.pop());
+    Ok(Samples {
+        left: left_values.unwrap_or_default(),
+        right: right_values.unwrap_or_default(),
+        names: [left.clone(), right.clone()],
+    })
 }
 
-fn present(values: &[Option<f64>]) -> Vec<f64> {
-    values.iter().flatten().copied().filter(|value| !value.is_nan()).collect()
+fn values_words(count: usize) -> String {
+    if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
 }
 
 fn too_few(field: &str, least: usize) -> Problem {
-    Problem::new(format!("the test needs at least {least} values in each sample, and values that differ"))
+    Problem::new(format!("the test needs at least {least} values in each sample, and they must differ"))
         .field(field)
 }
 
@@ -295,15 +267,4 @@ fn with_samples(mut report: Map<String, Value>, samples: &Samples) -> Value {
     let [left, right] = &samples.names;
     report.insert("samples".to_owned(), json!([sample(left, &samples.left), sample(right, &samples.right)]));
     Value::Object(report)
-}
-
-fn sample(name: &str, values: &[f64]) -> Value {
-    let number = |value: Option<f64>| value.map_or(Value::Null, json_number);
-    json!({
-        "name": name,
-        "count": values.len(),
-        "mean": number(summary::mean(values)),
-        "median": number(summary::median(values)),
-        "std": number(summary::variance(values).map(f64::sqrt)),
-    })
 }

@@ -19,8 +19,8 @@ pub(super) fn timestamps_of(
 ) -> Result<Vec<Option<i64>>, Problem> {
     let column = table.column(field)?;
     let needs_dates = |found: String| {
-        Problem::new(format!("field {field:?} holds {found}, and this needs dates"))
-            .hint("dates are written 2026-07-28 or 2026-07-28T09:30:00Z; for Unix seconds cast first: {\"cast\": {\"time\": \"datetime\"}}")
+        Problem::new(format!("field {field:?} holds {found}, but this needs dates"))
+            .hint("write dates as 2026-07-28 or 2026-07-28T09:30:00Z; cast Unix seconds first: {\"cast\": {\"time\": \"datetime\"}}")
             .field(field)
     };
     let Some((timestamps, wrong)) = column.values().timestamps() else {
@@ -31,7 +31,7 @@ pub(super) fn timestamps_of(
     }
     let missing = timestamps.iter().filter(|timestamp| timestamp.is_none()).count();
     if missing > 0 {
-        context.notes.add(format!("{missing} rows have no {field:?} and were left out"));
+        context.notes.add(format!("{missing} rows without {field:?} left out"));
     }
     Ok(timestamps)
 }

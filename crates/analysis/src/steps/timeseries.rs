@@ -20,46 +20,45 @@ use crate::values::{Values, json_number};
 const OPERATIONS: [&str; 5] = ["resample", "rolling", "difference", "gaps", "trend"];
 /// Below this p-value a slope is taken for more than chance.
 const SIGNIFICANCE: f64 = 0.05;
-const KNOWN: [&str; 25] = [
+const KNOWN: [&str; 13] = [
     "operation",
-    "method",
     "time",
-    "time_field",
-    "date_field",
-    "timestamp",
     "every",
-    "frequency",
-    "interval",
     "field",
     "function",
-    "functions",
     "aggregations",
-    "aggregates",
-    "metrics",
     "percentiles",
-    "percentile",
     "as",
     "fill",
     "window",
     "min_periods",
     "periods",
     "percent",
+];
+const ACCEPTED: [&str; 9] = [
+    "method",
+    "time_field",
+    "date_field",
+    "timestamp",
+    "frequency",
+    "interval",
     "group_by",
-    "value_field",
+    "quantiles",
+    "value",
 ];
 
 pub(super) fn timeseries(body: &Value, table: &Table, context: &mut Context) -> Result<Outcome, Problem> {
-    let arguments = Arguments::new("timeseries", body, &KNOWN)?;
+    let arguments = Arguments::new("timeseries", body, &KNOWN, &ACCEPTED)?;
     let operation = arguments.text(&["operation", "method"])?.ok_or_else(|| {
         arguments.missing(&["operation"]).hint(format!("operations: {}", OPERATIONS.join(", ")))
     })?;
     if arguments.first_of(&["group_by"]).is_some() {
-        return Err(Problem::new("timeseries does not group").hint(
-            "filter to one group first, or use aggregate with computed date parts: year(date), month(date)",
+        return Err(Problem::new("timeseries can't group").hint(
+            "filter to one group first, or aggregate by computed date parts: year(date), month(date)",
         ));
     }
     match operation.to_ascii_lowercase().as_str() {
-        "resample" => resample(&arguments, body, table, context).map(Outcome::Table),
+        "resample" => resample(&arguments, table, context).map(Outcome::Table),
         "rolling" => rolling(&arguments, table, context).map(Outcome::Table),
         "difference" | "diff" => difference(&arguments, table, context).map(Outcome::Table),
         "gaps" => gaps(&arguments, table, context).map(Outcome::Table),
@@ -69,7 +68,7 @@ pub(super) fn timeseries(body: &Value, table: &Table, context: &mut Context) -> 
 }
 
 fn difference(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Result<Table, Problem> {
-    let field = arguments.required_text(&["field", "value_field"])?;
+    let field = arguments.required_text(&["field"])?;
     let periods = arguments.count(&["periods"])?.unwrap_or(1);
     let percent = arguments.flag(&["percent"])?;
     let (table, _) = ordered(arguments, table, context)?;
@@ -122,7 +121,7 @@ fn gaps(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Resu
             let steps: Vec<f64> = timestamps.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
             let usual = summary::median(&steps).map_or(DAY, |step| (step as i64).max(1));
             context.notes.add(format!(
-                "the usual step between two rows is {} seconds; set \"every\" for another",
+                "the usual step between rows is {} seconds; set \"every\" to change it",
                 usual as f64 / 1e6
             ));
             Interval::Micros(usual)
@@ -147,7 +146,7 @@ fn gaps(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Resu
 
 /// The straight line through a field over time, or over the rows where no time is named.
 fn trend(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Result<Value, Problem> {
-    let field = arguments.required_text(&["field", "value_field"])?;
+    let field = arguments.required_text(&["field"])?;
     let (table, timestamps) = ordered(arguments, table, context)?;
     let numbers = table.numbers(field)?;
     let first = timestamps.as_ref().and_then(|timestamps| timestamps.first().copied()).unwrap_or_default();
@@ -163,7 +162,7 @@ fn trend(arguments: &Arguments<'_>, table: &Table, context: &mut Context) -> Res
     let (x, y): (Vec<f64>, Vec<f64>) = points.unzip();
     let Some(line) = relation::line(&x, &y) else {
         return Err(Problem::new(format!(
-            "a trend of {field:?} needs at least two rows at different times; there are {}",
+            "a trend of {field:?} needs at least two rows at different times, not {}",
             x.len()
         ))
         .field(field));

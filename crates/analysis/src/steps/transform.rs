@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
+use super::columns::inside;
 use super::{Context, Outcome, StepName, run};
 use crate::arguments::json_kind;
 use crate::outcome::Problem;
+use crate::spellings::plain;
 use crate::table::Table;
 
 /// What can stand inside.
@@ -24,7 +26,7 @@ const INSIDE: [StepName; 12] = [
 ];
 
 pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
-    let inner = body.get("operations").unwrap_or(body);
+    let inner = inside(body, &["operations", "steps", "changes"]).unwrap_or(body);
     match inner {
         Value::Object(changes) => {
             for (name, change) in changes {
@@ -49,7 +51,7 @@ pub(super) fn transform(body: &Value, mut table: Table, context: &mut Context) -
 fn transform_one(item: &Value, mut table: Table, context: &mut Context) -> Result<Table, Problem> {
     let Value::Object(object) = item else {
         return Err(
-            Problem::new(format!("a change has to be an object, not {}", json_kind(item))).hint(example())
+            Problem::new(format!("a change must be an object, not {}", json_kind(item))).hint(example())
         );
     };
     for naming in ["type", "operation"] {
@@ -67,6 +69,8 @@ fn transform_one(item: &Value, mut table: Table, context: &mut Context) -> Resul
 
 fn apply_change(name: &str, change: &Value, table: Table, context: &mut Context) -> Result<Table, Problem> {
     let known = || INSIDE.iter().map(|step| step.as_str());
+    // New names for fields, as `rename` takes them.
+    let name = if matches!(plain(name).as_str(), "mappings" | "mapping") { "rename" } else { name };
     let step = StepName::parse(name).ok().filter(|step| INSIDE.contains(step));
     let Some(step) = step else { return Err(Problem::unknown("change of transform", name, known())) };
     match run(step, change, table, context)? {
@@ -76,5 +80,5 @@ fn apply_change(name: &str, change: &Value, table: Table, context: &mut Context)
 }
 
 fn example() -> &'static str {
-    r#"for example {"transform": {"compute": {"total": "price * quantity"}, "sort": "-total", "limit": 10}}"#
+    r#"example: {"transform": {"compute": {"total": "price * quantity"}, "sort": "-total", "limit": 10}}"#
 }

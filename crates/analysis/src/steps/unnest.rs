@@ -20,8 +20,8 @@ pub(super) fn unnest(body: &Value, table: &Table, context: &mut Context) -> Resu
     let (field, keeps_empty) = match body {
         Value::String(field) => (field.as_str(), false),
         other => {
-            let arguments = Arguments::new("unnest", other, &["field", "keep_empty"])?;
-            (arguments.required_text(&["field"])?, arguments.flag(&["keep_empty"])?)
+            let arguments = Arguments::new("unnest", other, &["field", "keep_empty"], &["path"])?;
+            (arguments.required_text(&["field", "path"])?, arguments.flag(&["keep_empty"])?)
         }
     };
     let column = table.column(field)?;
@@ -29,7 +29,7 @@ pub(super) fn unnest(body: &Value, table: &Table, context: &mut Context) -> Resu
         return Ok(if keeps_empty { table.clone() } else { table.slice(0, 0) });
     }
     if !table.is_list(field) {
-        let message = format!("field {field:?} holds {}, not lists", column.kind().as_str());
+        let message = format!("field {field:?} has type {}, not a list", column.kind().as_str());
         let lists: Vec<String> = table.lists.iter().map(|list| crate::table::display_name(list)).collect();
         let hint = if lists.is_empty() {
             "the table has no lists".to_owned()
@@ -90,7 +90,7 @@ fn with_items(
         columns.push(column.take_or_missing(picks).renamed(full));
     }
     if columns.len() > COLUMNS_MAX {
-        return Err(Problem::new(format!("there would be more than {COLUMNS_MAX} columns"))
+        return Err(Problem::new(format!("the table would have more than {COLUMNS_MAX} columns"))
             .hint("select fewer columns first"));
     }
     Ok(Table::new(rows.len(), columns)?.with_lists(lists))

@@ -14,15 +14,43 @@ use crate::table::Table;
 
 /// Examples for each rule, unless asked for otherwise.
 const EXAMPLES: usize = 3;
-const EXAMPLE: &str = r#"for example {"rules": [{"field": "email", "required": true, "pattern": "^[^@]+@[^@]+$"}, {"field": "age", "type": "integer", "min": 0}]}"#;
+const EXAMPLE: &str = r#"example: {"rules": [{"field": "email", "required": true, "pattern": "^[^@]+@[^@]+$"}, {"field": "age", "type": "integer", "min": 0}]}"#;
+
+/// Rules in other forms: names of fields that must be there, and types by field.
+const ACCEPTED: [&str; 8] = [
+    "fields",
+    "schema",
+    "required_fields",
+    "required",
+    "types",
+    "field_types",
+    "unique_fields",
+    "max_examples",
+];
 
 pub(super) fn validate(body: &Value, table: &Table, context: &mut Context) -> Result<Value, Problem> {
-    let arguments = Arguments::new("validate", body, &["rules", "fields", "unique", "examples"])?;
-    let examples = arguments.count(&["examples"])?.unwrap_or(EXAMPLES).min(EXAMPLES_MAX);
+    // One rule without a list around it.
+    let alone = json!({"rules": [body]});
+    let is_alone = body.get("rules").is_none() && body.get("field").is_some_and(Value::is_string);
+    let body = if is_alone { &alone } else { body };
+    let arguments = Arguments::new("validate", body, &["rules", "unique", "examples"], &ACCEPTED)?;
+    let examples = arguments.count(&["examples", "max_examples"])?.unwrap_or(EXAMPLES).min(EXAMPLES_MAX);
     let mut checks = Vec::new();
     let mut invalid = BTreeSet::new();
-    for (field, rule_body) in field_rules(&arguments)? {
-        for rule in rules_of(rule_body, &field)? {
+    let required = arguments.texts(&["required_fields", "required"])?;
+    let required = required.into_iter().map(|field| (field, json!({"required": true})));
+    let types = match arguments.first_of(&["types", "field_types"]) {
+        None => Vec::new(),
+        Some(Value::Object(types)) => {
+            types.iter().map(|(field, name)| (field.clone(), json!({"type": name}))).collect()
+        }
+        Some(other) => {
+            let names = ["types", "field_types"];
+            return Err(arguments.wrong(&names, "an object of fields and types", other).hint(EXAMPLE));
+        }
+    };
+    for (field, rule_body) in field_rules(&arguments)?.into_iter().chain(required).chain(types) {
+        for rule in rules_of(&rule_body, &field)? {
             if let Some(name) = table.find(&field) {
                 check_limit(&rule, table.column(name)?.kind(), &field)?;
             }
@@ -31,7 +59,7 @@ pub(super) fn validate(body: &Value, table: &Table, context: &mut Context) -> Re
             invalid.extend(broken);
         }
     }
-    if let Some(unique) = arguments.first_of(&["unique"]) {
+    if let Some(unique) = arguments.first_of(&["unique", "unique_fields"]) {
         for fields in unique_keys(unique)? {
             let broken = repeated(table, &fields)?;
             checks.push(check(table, &fields.join(", "), "unique", &broken, examples));
@@ -50,20 +78,31 @@ pub(super) fn validate(body: &Value, table: &Table, context: &mut Context) -> Re
     }))
 }
 
-fn field_rules<'a>(arguments: &Arguments<'a>) -> Result<Vec<(String, &'a Value)>, Problem> {
-    match arguments.first_of(&["rules", "fields"]) {
+fn field_rules(arguments: &Arguments<'_>) -> Result<Vec<(String, Value)>, Problem> {
+    let names = ["rules", "fields", "schema"];
+    match arguments.first_of(&names) {
         None => Ok(Vec::new()),
         Some(Value::Array(rules)) => {
-            let named = |rule: &'a Value| match rule.get("field") {
-                Some(Value::String(field)) => Ok((field.clone(), rule)),
+            let named = |rule: &Value| match rule.get("field").or_else(|| rule.get("column")) {
+                Some(Value::String(field)) => Ok((field.clone(), rule.clone())),
                 Some(_) | None => Err(Problem::new("a rule needs a \"field\"").hint(EXAMPLE)),
             };
             rules.iter().map(named).collect()
         }
-        Some(Value::Object(rules)) => Ok(rules.iter().map(|(field, rule)| (field.clone(), rule)).collect()),
-        Some(other) => {
-            Err(arguments.wrong(&["rules", "fields"], "a list or an object of rules", other).hint(EXAMPLE))
+        Some(Value::Object(rules)) => {
+            Ok(rules.iter().map(|(field, rule)| (field.clone(), of_short(rule))).collect())
         }
+        Some(other) => Err(arguments.wrong(&names, "a list or an object of rules", other).hint(EXAMPLE)),
+    }
+}
+
+/// `{"age": "integer"}` says the type, `{"age": "required"}` that it must be there.
+fn of_short(rule: &Value) -> Value {
+    match rule {
+        Value::String(word) if word.eq_ignore_ascii_case("required") => json!({"required": true}),
+        Value::String(word) if word.eq_ignore_ascii_case("unique") => json!({"unique": true}),
+        Value::String(name) => json!({"type": name}),
+        other => other.clone(),
     }
 }
 
@@ -76,7 +115,7 @@ fn unique_keys(value: &Value) -> Result<Vec<Vec<String>>, Problem> {
         texts_of(value).map(|key| vec![key])
     };
     keys.filter(|keys: &Vec<Vec<String>>| keys.iter().all(|key| !key.is_empty()))
-        .ok_or_else(|| Problem::new("\"unique\" has to be a list of fields that make a key together"))
+        .ok_or_else(|| Problem::new("\"unique\" must be a list of fields that form a key together"))
 }
 
 /// Rows whose key was there before.

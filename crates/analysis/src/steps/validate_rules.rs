@@ -30,7 +30,7 @@ pub(super) enum Rule {
     Reference { input: String, field: String },
 }
 
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 12] = [
     "field",
     "type",
     "required",
@@ -40,67 +40,92 @@ const KNOWN: [&str; 17] = [
     "min_length",
     "max_length",
     "pattern",
-    "matches",
     "allowed",
-    "in",
-    "enum",
     "unique",
     "references",
+];
+const ACCEPTED: [&str; 16] = [
+    "matches",
+    "regex",
+    "in",
+    "enum",
+    "values",
+    "allowed_values",
+    "one_of",
     "reference",
     "not_null",
+    "nullable",
+    "minimum",
+    "maximum",
+    "min_value",
+    "max_value",
+    "between",
+    "data_type",
 ];
-const TYPES: [&str; 8] = ["number", "integer", "text", "boolean", "date", "datetime", "list", "string"];
+/// Types, each with its other spellings.
+const TYPES: [(&str, &[&str]); 7] = [
+    ("number", &["float", "double", "decimal", "numeric"]),
+    ("integer", &["int", "int64", "whole"]),
+    ("text", &["string", "str"]),
+    ("boolean", &["bool"]),
+    ("date", &[]),
+    ("datetime", &["timestamp"]),
+    ("list", &["array"]),
+];
 
 /// The rules of one field. `body` may leave the field's name to its key.
 pub(super) fn rules_of(body: &Value, field: &str) -> Result<Vec<Rule>, Problem> {
-    let arguments = Arguments::new("a rule", body, &KNOWN)?;
+    let arguments = Arguments::new("a rule", body, &KNOWN, &ACCEPTED)?;
     let mut rules = Vec::new();
-    if arguments.flag(&["required", "not_null"])? {
+    let is_nullable = arguments.first_of(&["nullable"]).is_none() || arguments.flag(&["nullable"])?;
+    if arguments.flag(&["required", "not_null"])? || !is_nullable {
         rules.push(Rule::Required);
     }
-    if let Some(name) = arguments.text(&["type"])? {
-        let name = name.to_ascii_lowercase();
-        if !TYPES.contains(&name.as_str()) {
-            return Err(Problem::unknown("type", &name, TYPES).field(field));
-        }
-        rules.push(Rule::Type(if name == "string" { "text".to_owned() } else { name }));
+    if let Some(name) = arguments.text(&["type", "data_type"])? {
+        let wanted = name.to_ascii_lowercase();
+        let found = TYPES.iter().find(|(own, others)| *own == wanted || others.contains(&wanted.as_str()));
+        let Some((own, _)) = found else {
+            return Err(Problem::unknown_spelling("type", name, TYPES).field(field));
+        };
+        rules.push(Rule::Type((*own).to_owned()));
     }
-    if let Some(range) = arguments.first_of(&["range"]) {
+    if let Some(range) = arguments.first_of(&["range", "between"]) {
         match range.as_array().map(Vec::as_slice) {
             Some([low, high]) => rules.extend([Rule::Min(low.clone()), Rule::Max(high.clone())]),
             Some(_) | None => {
                 return Err(Problem::new(
-                    "\"range\" has to be a list of two values, the lowest and the highest",
+                    "\"range\" must be a list of two values: the lowest and the highest",
                 )
                 .field(field));
             }
         }
     }
-    rules.extend(arguments.first_of(&["min"]).map(|value| Rule::Min(value.clone())));
-    rules.extend(arguments.first_of(&["max"]).map(|value| Rule::Max(value.clone())));
+    rules.extend(arguments.first_of(&["min", "minimum", "min_value"]).map(|value| Rule::Min(value.clone())));
+    rules.extend(arguments.first_of(&["max", "maximum", "max_value"]).map(|value| Rule::Max(value.clone())));
     rules.extend(arguments.count(&["min_length"])?.map(Rule::MinLength));
     rules.extend(arguments.count(&["max_length"])?.map(Rule::MaxLength));
-    if let Some(text) = arguments.text(&["pattern", "matches"])? {
+    if let Some(text) = arguments.text(&["pattern", "matches", "regex"])? {
         rules.push(Rule::Pattern(pattern(text, false)?));
     }
-    match arguments.first_of(&["allowed", "in", "enum"]) {
+    let allowed = ["allowed", "allowed_values", "in", "enum", "values", "one_of"];
+    match arguments.first_of(&allowed) {
         None => {}
         Some(Value::Array(values)) => rules.push(Rule::Allowed(values.clone())),
         Some(other) => {
-            return Err(arguments.wrong(&["allowed", "in", "enum"], "a list of values", other).field(field));
+            return Err(arguments.wrong(&allowed, "a list of values", other).field(field));
         }
     }
     if arguments.flag(&["unique"])? {
         rules.push(Rule::Unique);
     }
     if let Some(reference) = arguments.first_of(&["references", "reference"]) {
-        let inner = Arguments::new("references", reference, &["input", "with", "field"])?;
+        let inner = Arguments::new("references", reference, &["input", "field"], &["with"])?;
         let input = inner.required_text(&["input", "with"])?.to_owned();
         rules.push(Rule::Reference { input, field: inner.text(&["field"])?.unwrap_or(field).to_owned() });
     }
     if rules.is_empty() {
-        return Err(Problem::new(format!("the rule for {field:?} asks nothing"))
-            .hint(format!("known: {}", KNOWN.join(", ")))
+        return Err(Problem::new(format!("the rule for {field:?} checks nothing"))
+            .hint(format!("available: {}", KNOWN.join(", ")))
             .field(field));
     }
     Ok(rules)
@@ -244,12 +269,12 @@ pub(super) fn check_limit(rule: &Rule, kind: Kind, field: &str) -> Result<(), Pr
         return Ok(());
     }
     let message = format!(
-        "field {field:?} holds {}, and has no {} {}",
+        "field {field:?} has type {}, so it can't have {} {}",
         kind.as_str(),
         rule.name().split(' ').next().unwrap_or_default(),
         json_kind(limit)
     );
     Err(Problem::new(message)
-        .hint("give a limit of the field's own kind, cast the field first, or check its type")
+        .hint("use a limit of the field's own type, or cast the field first")
         .field(field))
 }

@@ -65,13 +65,13 @@ fn a_date_beside_something_else_goes_by_letters_and_a_note_says_so() {
     assert_eq!(
         noted(days.clone(), "03.01.2026"),
         [
-            "field \"day\" holds dates and \"03.01.2026\" is no ISO date: they were compared by letters; write it as 2026-07-28 or 2026-07-28T09:30:00Z"
+            "field \"day\" has dates, but \"03.01.2026\" isn't an ISO date: they were compared as text; write it as 2026-07-28 or 2026-07-28T09:30:00Z"
         ]
     );
     assert_eq!(
         noted(json!([{"day": "2026-01-02"}, {"day": "soon"}]), "2026-01-03"),
         [
-            "field \"day\" was compared with \"2026-01-03\" by letters: not all of its values are ISO dates; cast it to compare by time: {\"cast\": {\"day\": \"datetime\"}}"
+            "field \"day\" was compared with \"2026-01-03\" as text: not all of its values are ISO dates; to compare by time, cast it: {\"cast\": {\"day\": \"datetime\"}}"
         ]
     );
     let none: [String; 0] = [];

@@ -7,6 +7,7 @@ mod numbers;
 mod odd_data;
 mod reading;
 mod rows_and_columns;
+mod spellings;
 
 use gristmill_analysis::{Analyzed, Format, Input, Problem, Source, analyze};
 use serde_json::{Value, json};

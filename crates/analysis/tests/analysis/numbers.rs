@@ -72,6 +72,110 @@ fn correlations_use_the_rows_in_which_both_are_there() {
     close(&found["pairs"][0]["value"], 0.737_864_787_372_621_8);
 }
 
+#[test]
+fn covariance_is_the_matrix_of_sample_covariances() {
+    // As numpy.cov and pandas' DataFrame.cov compute it: sums of products of the distances, over n - 1.
+    let data = json!([{"x": 1, "y": 2, "z": 9.0}, {"x": 2, "y": 4, "z": 5.0}, {"x": 4, "y": 9, "z": 1.0}, {"x": 5, "y": 5, "z": 1.0}]);
+    let asked = [
+        json!({"analysis_type": "covariance", "parameters": {"fields": ["x", "y", "z"]}}),
+        json!({"analysis_type": "covariance"}),
+        json!({"steps": [{"covariance": ["x", "y", "z"]}]}),
+        json!({"steps": [{"type": "cov", "columns": ["x", "y", "z"]}]}),
+        json!({"steps": [{"correlate": {"method": "covariance"}}]}),
+    ];
+    for request in asked {
+        let (found, _) = run_all(&request, vec![input("data", None, data.to_string().as_bytes())]).unwrap();
+        assert_eq!(
+            (&found["method"], &found["fields"]),
+            (&json!("covariance"), &json!(["x", "y", "z"])),
+            "{request}"
+        );
+        let expected = [[10.0, 12.0, -20.0], [12.0, 26.0, -26.0], [-20.0, -26.0, 44.0]];
+        for (i, row) in expected.iter().enumerate() {
+            row.iter().enumerate().for_each(|(j, value)| close(&found["matrix"][i][j], value / 3.0));
+        }
+        assert_eq!(found["pairs"][0].get("p_value"), None, "a covariance has none");
+    }
+    // Of one field it is the variance.
+    let (found, _) = run(json!([{"covariance": {"field": "x"}}]), &data.to_string()).unwrap();
+    close(&found["matrix"][0][0], 10.0 / 3.0);
+}
+
+#[test]
+fn anova_compares_the_means_of_several_groups() {
+    let groups = [("a", [6, 8, 4, 5, 3, 4]), ("b", [8, 12, 9, 11, 6, 8]), ("c", [13, 9, 11, 8, 7, 12])];
+    let rows: Vec<Value> =
+        groups.iter().flat_map(|(name, values)| values.map(|value| json!({"g": name, "v": value}))).collect();
+    let wide: Vec<Value> = (0..6)
+        .map(|row| json!({"a": groups[0].1[row], "b": groups[1].1[row], "c": groups[2].1[row]}))
+        .collect();
+    // Squares between the groups: 6 * ((5 - 8)² + (9 - 8)² + (10 - 8)²) = 84; within: 16 + 24 + 28 = 68.
+    let f = (84.0 / 2.0) / (68.0 / 15.0);
+    // With two degrees of freedom between, the F distribution has this closed form.
+    let p_value = (15.0_f64 / (15.0 + 2.0 * f)).powf(7.5);
+    for (request, data) in [
+        (json!({"analysis_type": "anova", "parameters": {"field": "v", "group_by": "g"}}), &rows),
+        (json!({"steps": [{"test": {"test": "anova", "field": "v", "group": "g"}}]}), &rows),
+        (json!({"steps": [{"one-way anova": {"value_field": "v", "group_field": "g"}}]}), &rows),
+        (json!({"steps": [{"anova": ["a", "b", "c"]}]}), &wide),
+    ] {
+        let (found, _) =
+            run_all(&request, vec![input("data", None, json!(data).to_string().as_bytes())]).unwrap();
+        assert_eq!(found["test"], json!("one-way ANOVA"), "{request}");
+        close(&found["statistic"], f);
+        close(&found["p_value"], p_value);
+        close(&found["eta_squared"], 84.0 / 152.0);
+        let degrees = &found["degrees_of_freedom"];
+        close(&degrees["between"], 2.0);
+        close(&degrees["within"], 15.0);
+        assert_eq!((&found["samples"][2]["name"], &found["samples"][2]["count"]), (&json!("c"), &json!(6)));
+    }
+    // Of two groups it is Student's t-test: F is t squared, with the same p-value.
+    let two = |test: &str| {
+        let steps = json!([{"test": {"test": test, "field": "v", "group": "g", "groups": ["a", "b"], "equal_variance": true}}]);
+        run(steps, &json!(rows).to_string()).unwrap().0
+    };
+    let (t, anova) = (two("t_test"), two("anova"));
+    close(&anova["statistic"], t["statistic"].as_f64().unwrap().powi(2));
+    close(&anova["p_value"], t["p_value"].as_f64().unwrap());
+    let said = |steps: Value, data: Value| run(steps, &data.to_string()).unwrap_err().message;
+    let same = json!([{"g": "a", "v": 1}, {"g": "b", "v": 1}, {"g": "b", "v": 1}]);
+    let asked = json!([{"anova": {"field": "v", "group": "g"}}]);
+    assert_eq!(said(asked.clone(), same), "anova needs more values than groups, and values that differ");
+    let one = json!([{"g": "a", "v": 1}, {"g": "a", "v": 2}]);
+    assert_eq!(said(asked.clone(), one), "anova compares two groups or more, and there are 1");
+    let empty = json!([{"g": "a", "v": 1}, {"g": "a", "v": 3}, {"g": "b", "v": null}]);
+    assert_eq!(said(asked, empty), "anova needs values in every group, and \"b\" has none");
+}
+
+#[test]
+fn a_filter_says_how_many_rows_it_kept_with_figures_of_the_numbers() {
+    let rows: Vec<Value> = (0..1_200)
+        .map(|n| json!({"n": n, "half": f64::from(n) / 2.0, "t": if n % 2 == 0 { "x" } else { "y" }}))
+        .collect();
+    let noted = |steps: Value| run(steps, &json!(rows).to_string()).unwrap().1.notes;
+    assert_eq!(
+        noted(json!([{"filter": {"field": "n", "operator": ">=", "value": 200}}])),
+        ["filter kept 1,000 of 1,200 rows; n: min 200, mean 699.5, max 1199"]
+    );
+    // Texts, and numbers that are all the same, have no figures; each filter has its note.
+    assert_eq!(
+        noted(json!([
+            {"filter": [{"field": "t", "operator": "==", "value": "x"}, {"field": "half", "operator": "<", "value": 3}]},
+            {"transform": {"filter": "n == 4"}},
+            {"filter": "n == 5"}
+        ])),
+        [
+            "filter kept 3 of 1,200 rows; half: min 0.0, mean 1, max 2.0",
+            "filter kept 1 of 3 rows",
+            "filter kept 0 of 1 row"
+        ]
+    );
+    let steps = json!([{"filter": "n == 5"}, {"sort": "m"}]);
+    let problem = run(steps, &json!(rows).to_string()).unwrap_err();
+    assert!(!problem.hint.unwrap_or_default().contains("filter kept"), "it explains no problem");
+}
+
 fn days() -> Value {
     json!([
         {"d": "2026-01-03", "v": 30}, {"d": "2026-01-01", "v": 10}, {"d": "2026-01-01T12:00:00Z", "v": 20}, {"d": "2026-01-06", "v": 50}

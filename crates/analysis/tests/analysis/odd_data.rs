@@ -13,7 +13,7 @@ fn mixed_columns_become_text_and_a_note_says_so() {
         found,
         json!([{"a": "1"}, {"a": "x"}, {"a": "true"}, {"a": "2.5"}, {"a": "[1]"}, {"a": null}])
     );
-    assert_eq!(analyzed.notes, ["field \"a\" mixes 1 boolean, 2 number, 1 text, 1 list; it is kept as text"]);
+    assert_eq!(analyzed.notes, ["field \"a\" mixes 1 boolean, 2 number, 1 text, 1 list; it's read as text"]);
 }
 
 #[test]
@@ -28,12 +28,12 @@ fn integers_beyond_64_bits_stay_exact() {
     assert_eq!(String::from_utf8(output).unwrap(), "[{\"id\":\"12345678901234567890\",\"n\":1}]");
     assert!(
         analyzed.notes[0]
-            .starts_with("field \"id\" has 1 integers beyond 64 bits; the whole field is kept exact as text")
+            .starts_with("field \"id\" has 1 integers too large for 64 bits; the field is read as text")
     );
     let (found, analyzed) =
         run_all(&json!({"steps": []}), vec![input("data", None, b"id\n1\n99999999999999999999\n")]).unwrap();
     assert_eq!(found, json!([{"id": "1"}, {"id": "99999999999999999999"}]));
-    assert!(analyzed.notes[0].contains("integers beyond 64 bits"));
+    assert!(analyzed.notes[0].contains("integers too large for 64 bits"));
 }
 
 #[test]
@@ -48,7 +48,10 @@ fn sums_are_exact_for_integers_and_compensated_for_fractions() {
     check(steps.clone(), json!(money), json!([{"a_sum": 1.0}]));
     let (found, analyzed) = run(steps, &json!([{"a": i64::MAX}, {"a": 1}]).to_string()).unwrap();
     assert_eq!(found, json!([{"a_sum": 9.223_372_036_854_776e18}]));
-    assert_eq!(analyzed.notes, ["a sum of \"a\" is beyond 64 bits; the sums are numbers of about 16 digits"]);
+    assert_eq!(
+        analyzed.notes,
+        ["a sum of \"a\" doesn't fit in 64 bits; the sums are rounded to about 16 digits"]
+    );
 }
 
 #[test]
@@ -92,7 +95,10 @@ fn what_64_bits_cannot_hold_is_a_number_and_a_note_says_so() {
         json!([{"timeseries": {"operation": "difference", "field": "a", "as": "x"}}, {"select": ["x"]}]);
     let (found, analyzed) = run(steps, &json!([{"a": i64::MIN}, {"a": i64::MAX}]).to_string()).unwrap();
     assert_eq!(found, json!([{"x": null}, {"x": 1.844_674_407_370_955_2e19}]));
-    assert_eq!(analyzed.notes, ["figures of \"a\" are beyond 64 bits; they are numbers of about 16 digits"]);
+    assert_eq!(
+        analyzed.notes,
+        ["results for \"a\" don't fit in 64 bits; they're rounded to about 16 digits"]
+    );
 }
 
 #[test]
@@ -111,11 +117,11 @@ fn nan_is_a_number_that_is_left_out_and_missing_is_none() {
         .map_or_else(|| panic!(), |problem| (problem.message, problem.step));
     assert_eq!(
         (found.as_str(), analyzed),
-        ("field \"a\" holds number, and cannot be compared with the text \"x\"", Some(1))
+        ("field \"a\" has type number, so it can't be compared with the text \"x\"", Some(1))
     );
     let (found, analyzed) = run(json!([{"filter": {"field": "a", "operator": "is nan"}}, {"aggregate": {"aggregations": {"a": ["count", "mean"]}}}]), data).unwrap();
     assert_eq!(found, json!([{"a_count": 0, "a_mean": null}]));
-    assert_eq!(analyzed.notes, ["field \"a\": 1 NaN values were left out"]);
+    assert_eq!(analyzed.notes, ["field \"a\": 1 NaN values left out"]);
 }
 
 #[test]
@@ -127,7 +133,7 @@ fn no_function_takes_nan_for_a_value() {
         found,
         json!([{"a_count": 2, "a_missing": 3, "a_distinct": 2, "a_sum": 4.0, "a_min": 1.0, "a_max": 3.0, "a_first": 1.0, "a_last": 3.0}])
     );
-    assert_eq!(analyzed.notes, ["field \"a\": 2 NaN values were left out"]);
+    assert_eq!(analyzed.notes, ["field \"a\": 2 NaN values left out"]);
     let (found, _) = run(json!(["describe"]), data).unwrap();
     let about = &found["columns"][0];
     assert_eq!(

@@ -63,7 +63,7 @@ fn csv_columns_hold_what_all_of_their_rows_hold() {
 #[test]
 fn csv_fields_may_be_quoted_empty_and_named_twice() {
     let csv = b"a,b,a\n\"x, \"\"y\"\"\",,1\n\"line\nbreak\",2,\n";
-    let note = "the column \"a\" comes more than once; one of them is called \"a_2\"";
+    let note = "the column \"a\" appears more than once; one of them is named \"a_2\"";
     reads(
         None,
         csv,
@@ -86,7 +86,7 @@ fn csv_lines_that_end_early_and_empty_lines_have_missing_values() {
 #[test]
 fn csv_columns_are_numbers_only_where_every_field_is_one() {
     let csv = b"whole,fraction,flag,sign,zeros,big,quoted\n1,2,true,+5,007,1,\"1\"\n-3,.5,False,6,8,99999999999999999999,2.5\n";
-    let note = "field \"big\" has integers beyond 64 bits; it is kept exact as text, so == and in work; cast it to number to calculate (about 16 digits)";
+    let note = "field \"big\" has integers too large for 64 bits; it's read as text, so == and in are exact; cast it to number to calculate (about 16 digits)";
     reads(
         None,
         csv,
@@ -104,11 +104,10 @@ fn csv_that_does_not_hold_together_is_refused_with_its_line() {
         let refused = run_all(&json!({"steps": []}), vec![input("data", Some(Format::Csv), csv)]);
         refused.expect_err("it cannot be read").message
     };
-    let more = "the CSV data could not be read: line 3 has more fields than the first one";
+    let more = "can't read the CSV data: line 3 has more fields than the first line";
     assert_eq!(said(b"a,b\n\"x\ny\",3,4\n"), more.replace("line 3", "line 2"));
     assert_eq!(said(b"a,b\n1,2\n1,2,3\n"), more);
-    let open =
-        "the CSV data could not be read: a field in line 2 begins with a quote and does not end with one";
+    let open = "can't read the CSV data: a quoted field in line 2 isn't closed";
     assert_eq!(said(b"a,b\n\"1,2\n3,4\n"), open);
     assert_eq!(said(b"a\n\"1\"2\n"), open);
 }
@@ -126,7 +125,7 @@ fn decimal_commas_stay_text_and_a_note_tells_how_to_calculate() {
         analyzed.notes,
         [
             "the fields are separated by ';'",
-            "field \"price\" has numbers with a decimal comma, such as \"1,5\", and is kept as text; cast does not read them; to calculate: {\"compute\": {\"price\": \"number(replace(`price`, ',', '.'))\"}}"
+            "field \"price\" has numbers with a decimal comma, such as \"1,5\", so it's read as text; cast can't convert them; to calculate: {\"compute\": {\"price\": \"number(replace(`price`, ',', '.'))\"}}"
         ]
     );
 }
@@ -143,8 +142,8 @@ fn the_types_of_parquet_become_plain_ones() {
          "moment": "2026-01-01T00:00:00", "clock": "23:59:59", "tags": null, "maker": null, "parts": [], "kind": "x", "flag": null}
     ]);
     let notes = [
-        "field \"huge\" has integers beyond 64 bits; it is kept exact as text",
-        "field \"money\" holds decimals; they are calculated as binary fractions (about 16 digits)",
+        "field \"huge\" has integers too large for 64 bits; it's read as text",
+        "field \"money\" has decimals; they're read as 64-bit floats (about 16 digits)",
     ];
     reads(None, include_bytes!("../fixtures/types.parquet"), expected, &notes);
 }
@@ -167,7 +166,7 @@ fn lists_maps_and_durations_of_parquet_become_json_and_seconds() {
         {"items": [], "grid": [[]], "prices": null, "order": null, "waited": null},
         {"items": null, "grid": [null, [4]], "prices": [], "order": {"tags": [], "took": null}, "waited": -1.0}
     ]);
-    let note = |field: &str| format!("field {field:?} holds durations; they are numbers of seconds here");
+    let note = |field: &str| format!("field {field:?} has durations; they're read as seconds");
     let notes = [note("order.took"), note("waited")];
     reads(
         None,

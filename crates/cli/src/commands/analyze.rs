@@ -12,10 +12,12 @@ use gristmill_gateway::analysis::{
     AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_json};
+use gristmill_gateway::domain::{counted_grouped, format_bytes};
 use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand, tokens};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::row_format::RowFormat;
 use super::table_text;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
@@ -31,36 +33,40 @@ const ROWS_SHOWN: usize = 40;
 
 #[derive(Args)]
 pub struct AnalyzeArguments {
-    /// The data: a file with JSON, JSON Lines, CSV or Parquet in it, or `-` for standard input
+    /// File to analyze (JSON, JSON Lines, CSV or Parquet), or `-` for standard input
     pub file: PathBuf,
 
-    /// What to do: a JSON list of steps, or `@FILE` with one; see docs/analysis.md
+    /// Steps to run: a JSON list, or `@FILE` to read it from a file; see docs/analysis.md
     #[arg(long, value_name = "JSON|@FILE")]
     pub steps: String,
 
-    /// A further table, by the name that steps call it; may repeat
+    /// Another table, under the name that steps use; repeatable
     #[arg(long = "input", value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
 
-    /// How the data is written: json, jsonl, csv or parquet [default: told by its name and content]
-    #[arg(long)]
+    /// Format of the input: json, jsonl, csv or parquet [default: from its name and content]
+    #[arg(long, alias = "input-format")]
     pub format: Option<String>,
 
-    /// For JSON with the rows inside: the dotted path to them, such as result.items
+    /// Dotted path to the rows inside JSON, such as result.items
     #[arg(long, value_name = "PATH")]
     pub data_field: Option<String>,
 
-    /// Show no more than this many tokens, as a model would be shown
+    /// Condense the result to this many tokens, as a model would see it
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
 
-    /// Print one JSON document: rows, columns, notes and the whole result
+    /// Print one JSON document: rows, columns, notes and the full result
     #[arg(long)]
     pub json: bool,
 
-    /// Write the whole result to a file, as JSON
+    /// Write the full result to a file, in the format of its extension: .csv, .json, .jsonl or .ndjson
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "max_tokens"])]
     pub output: Option<PathBuf>,
+
+    /// Format of the output, whatever the file's extension
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "max_tokens"])]
+    pub output_format: Option<RowFormat>,
 
     #[command(flatten)]
     pub config: ConfigFile,
@@ -70,7 +76,9 @@ pub struct AnalyzeArguments {
 }
 
 pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
-    let (_, limits) = upstreams::read_with_limits(false, &arguments.config, &arguments.limits)?;
+    let output_format = output_format(&arguments).map_err(Failure::Usage)?;
+    // Nothing here reaches a server.
+    let (_, limits) = upstreams::read_with_limits(true, &arguments.config, &arguments.limits)?;
     let request = request_of(&arguments.steps, arguments.data_field.as_deref()).map_err(Failure::Usage)?;
     let inputs = inputs_of(&arguments).map_err(Failure::Usage)?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
@@ -85,11 +93,25 @@ pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
         Ok(outcome) => outcome,
         Err(failure) => return Ok(print_failure(&failure, arguments.json)),
     };
-    match show(&arguments, outcome) {
+    if outcome.rows.is_none() && output_format.is_some_and(|format| !format.takes_reports()) {
+        return Err(Failure::Usage(anyhow!(
+            "the last step returns a report, which has no rows for CSV\nhint: write it to a .json file"
+        )));
+    }
+    match show(&arguments, output_format, outcome) {
         Ok(()) => Ok(exit_codes::OK),
         // Whoever read our output has seen enough.
         Err(error) if is_closed(&error) => Ok(exit_codes::OK),
         Err(error) => Err(Failure::Internal(error)),
+    }
+}
+
+/// The format to write in, if it was asked for or a file is written.
+fn output_format(arguments: &AnalyzeArguments) -> anyhow::Result<Option<RowFormat>> {
+    match (arguments.output_format, &arguments.output) {
+        (Some(format), _) => Ok(Some(format)),
+        (None, Some(path)) => RowFormat::of_path(path).map(Some),
+        (None, None) => Ok(None),
     }
 }
 
@@ -103,19 +125,19 @@ fn request_of(steps: &str, data_field: Option<&str>) -> anyhow::Result<String> {
     let text = match steps.strip_prefix('@') {
         Some(path) => {
             let mut text = String::new();
-            let file = File::open(path).with_context(|| format!("the steps in {path} cannot be opened"))?;
+            let file = File::open(path).with_context(|| format!("can't open the steps in {path}"))?;
             file.take(STEPS_BYTES_MAX + 1)
                 .read_to_string(&mut text)
-                .with_context(|| format!("the steps in {path} cannot be read"))?;
+                .with_context(|| format!("can't read the steps in {path}"))?;
             text
         }
         None => steps.to_owned(),
     };
     if text.len() as u64 > STEPS_BYTES_MAX {
-        bail!("the steps are larger than 1 MB; put data into files, and name them with --input");
+        bail!("the steps are larger than 1 MB; put data in files and pass them with --input");
     }
     let given: Value = serde_json::from_str(&text).map_err(|error| {
-        anyhow!("the steps are not JSON: {error}; write such as '[{{\"describe\": {{}}}}]'")
+        anyhow!("the steps aren't valid JSON: {error}\nhint: example: --steps '[{{\"describe\": {{}}}}]'")
     })?;
     let mut request = match given {
         Value::Object(request) if request.contains_key("steps") || request.contains_key("analysis_type") => {
@@ -134,8 +156,9 @@ fn inputs_of(arguments: &AnalyzeArguments) -> anyhow::Result<Vec<AnalysisInput>>
     let first = input("data".to_owned(), &arguments.file, arguments.format.clone())?;
     let mut inputs = vec![first];
     for given in &arguments.inputs {
-        let (name, path) =
-            given.split_once('=').ok_or_else(|| anyhow!("`--input {given}` must be NAME=FILE"))?;
+        let (name, path) = given.split_once('=').ok_or_else(|| {
+            anyhow!("`--input {given}` must be NAME=FILE, such as --input cities=cities.csv")
+        })?;
         inputs.push(input(name.trim().to_owned(), Path::new(path), None)?);
     }
     Ok(inputs)
@@ -146,13 +169,13 @@ fn input(name: String, path: &Path, format: Option<String>) -> anyhow::Result<An
     let file = if path.as_os_str() == "-" {
         piped()?
     } else {
-        let file = File::open(path).with_context(|| format!("{shown} cannot be opened"))?;
-        let metadata = file.metadata().with_context(|| format!("{shown} cannot be read"))?;
+        let file = File::open(path).with_context(|| format!("can't open {shown}"))?;
+        let metadata = file.metadata().with_context(|| format!("can't read {shown}"))?;
         if metadata.is_dir() {
-            bail!("{shown} is a folder; name a file in it");
+            bail!("{shown} is a folder, not a file");
         }
         if !metadata.is_file() {
-            bail!("{shown} is not a plain file; pipe it in, with `-` in its place");
+            bail!("{shown} isn't a regular file; pipe it in and pass `-` instead");
         }
         file
     };
@@ -163,7 +186,7 @@ fn input(name: String, path: &Path, format: Option<String>) -> anyhow::Result<An
 /// Standard input as a file: the worker reads files only.
 fn piped() -> anyhow::Result<File> {
     if io::stdin().is_terminal() {
-        eprintln!("type the data, and Ctrl-D at its end");
+        eprintln!("reading standard input; press Ctrl-D to end it");
     }
     let path = std::env::temp_dir().join(format!("gristmill-input-{}", std::process::id()));
     let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -171,9 +194,9 @@ fn piped() -> anyhow::Result<File> {
     let file = File::open(&path);
     std::fs::remove_file(&path)?;
     let copied = io::copy(&mut io::stdin().lock().take(PIPED_BYTES_MAX + 1), &mut written)
-        .context("standard input cannot be read")?;
+        .context("can't read standard input")?;
     if copied > PIPED_BYTES_MAX {
-        bail!("standard input is larger than 8 GB; name a file instead");
+        bail!("standard input is larger than 8 GB; pass a file instead");
     }
     Ok(file?)
 }
@@ -195,17 +218,18 @@ fn print_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
     ExitCode::from(exit_codes::number_of(code))
 }
 
-fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Result<()> {
+fn show(
+    arguments: &AnalyzeArguments,
+    output_format: Option<RowFormat>,
+    outcome: AnalysisOutcome,
+) -> anyhow::Result<()> {
     let AnalysisOutcome { rows, columns, notes, mut output, .. } = outcome;
     output.rewind()?;
-    if let Some(path) = &arguments.output {
-        let shown = path.display();
-        let mut file = File::create(path).with_context(|| format!("{shown} cannot be written"))?;
-        let bytes = io::copy(&mut output, &mut file).with_context(|| format!("{shown} cannot be written"))?;
-        eprint_lines(&match rows {
-            Some(rows) => format!("wrote {rows} rows to {shown}, {bytes} bytes"),
-            None => format!("wrote {shown}, {bytes} bytes"),
-        });
+    if let Some(format) = output_format {
+        match &arguments.output {
+            Some(path) => write_file(path, format, rows, &columns, &mut output)?,
+            None => print_rows(format, rows, &columns, &mut output)?,
+        }
         print_notes(&notes);
         return Ok(());
     }
@@ -237,6 +261,45 @@ fn show(arguments: &AnalyzeArguments, outcome: AnalysisOutcome) -> anyhow::Resul
     stdout.write_all(shown.as_bytes())?;
     stdout.flush()?;
     print_notes(&notes);
+    Ok(())
+}
+
+fn write_file(
+    path: &Path,
+    format: RowFormat,
+    rows: Option<u64>,
+    columns: &[String],
+    result: &mut File,
+) -> anyhow::Result<()> {
+    let shown = path.display();
+    let cannot = || format!("can't write {shown}");
+    let mut file = io::BufWriter::new(File::create(path).with_context(cannot)?);
+    format.write(columns, rows.is_some(), result, &mut file).with_context(cannot)?;
+    let size = format_bytes(file.get_ref().metadata().with_context(cannot)?.len());
+    eprint_lines(&match rows {
+        Some(rows) => {
+            let rows = counted_grouped(usize::try_from(rows).unwrap_or(usize::MAX), "row");
+            format!("wrote {rows} to {shown} ({format}, {size})")
+        }
+        None => format!("wrote the report to {shown} ({format}, {size})"),
+    });
+    Ok(())
+}
+
+fn print_rows(
+    format: RowFormat,
+    rows: Option<u64>,
+    columns: &[String],
+    result: &mut File,
+) -> anyhow::Result<()> {
+    let mut stdout = io::BufWriter::new(io::stdout().lock());
+    if !io::stdout().is_terminal() {
+        return format.write(columns, rows.is_some(), result, &mut stdout);
+    }
+    let mut bytes = Vec::new();
+    format.write(columns, rows.is_some(), result, &mut bytes)?;
+    writeln!(stdout, "{}", Printable::all(String::from_utf8_lossy(&bytes).trim_end()))?;
+    stdout.flush()?;
     Ok(())
 }
 
@@ -288,6 +351,6 @@ mod tests {
         let other = r#"{"analysis_type":"describe","parameters":{}}"#;
         assert_eq!(request_of(other, None).unwrap(), other);
         let refused = request_of("limit 3", None).unwrap_err().to_string();
-        assert!(refused.contains("not JSON") && refused.contains("describe"), "{refused}");
+        assert!(refused.contains("valid JSON") && refused.contains("describe"), "{refused}");
     }
 }

@@ -22,6 +22,7 @@ pub mod login;
 mod print_file;
 pub mod rerun;
 pub mod results;
+mod row_format;
 pub mod run;
 mod run_error;
 pub mod serve;

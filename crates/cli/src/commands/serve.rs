@@ -104,7 +104,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
             "`gristmill connect CLIENT` puts this command into a client's configuration; Ctrl-C ends it"
         );
     }
-    let connected = configured.as_ref().map(connect).transpose()?.flatten();
+    let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
+    let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
     }

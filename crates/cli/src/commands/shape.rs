@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
-use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::domain::shape::{Shaped, Strategy, shape_json};
+use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::tokens;
 use serde_json::json;
 
@@ -20,18 +20,18 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 
 #[derive(Args)]
 pub struct ShapeArguments {
-    /// A file with JSON or text, or `-` for standard input
+    /// File to condense (JSON or text), or `-` for standard input
     pub file: PathBuf,
 
-    /// The most tokens (o200k) that may come out
+    /// Token budget (o200k)
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub max_tokens: usize,
 
-    /// auto, summarize, sample, head_tail, schema, table, text or truncate
+    /// How to condense: auto, summarize, sample, head_tail, schema, table, text or truncate
     #[arg(long, value_name = "STRATEGY", default_value_t = Strategy::Auto)]
     pub strategy: Strategy,
 
-    /// Print one JSON document: the value, its text, and what was left out
+    /// Print one JSON document: the value, its text and what was left out
     #[arg(long)]
     pub json: bool,
 }
@@ -41,7 +41,7 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(wrong) => {
-            eprint_lines("note: it is not all UTF-8; what is not is shown as U+FFFD");
+            eprint_lines("note: not all of it is UTF-8; invalid bytes are shown as U+FFFD");
             String::from_utf8_lossy(wrong.as_bytes()).into_owned()
         }
     };
@@ -57,12 +57,16 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
         false => println!("{}", shaped.text),
     }
     if text.is_empty() {
-        eprint_lines("it is empty: there is nothing to shape");
+        eprint_lines("the input is empty");
         return Ok(ExitCode::SUCCESS);
     }
     let about = if is_estimated { "about " } else { "" };
     let size = format_bytes(text.len() as u64);
-    eprint_lines(&format!("{} tokens of {about}{whole_tokens} ({size})", shaped.tokens));
+    eprint_lines(&format!(
+        "{} of {about}{} tokens ({size})",
+        grouped(shaped.tokens as u64),
+        grouped(whole_tokens as u64)
+    ));
     for line in &shaped.left_out {
         eprint_lines(&format!("left out: {}", one_line(line)));
     }
@@ -83,7 +87,7 @@ fn as_json(shaped: &Shaped, text: &str, whole_tokens: usize, is_estimated: bool)
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let is_input = file.as_os_str() == "-";
     let named = if is_input { "standard input".to_owned() } else { file.display().to_string() };
-    let cannot = |error: io::Error| Failure::Usage(anyhow!("{named} cannot be read: {error}"));
+    let cannot = |error: io::Error| Failure::Usage(anyhow!("can't read {named}: {error}"));
     let bytes = match is_input {
         true => read_at_most(io::stdin().lock()).map_err(cannot)?,
         false => {
@@ -95,8 +99,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     };
     bytes.ok_or_else(|| {
         Failure::Usage(anyhow!(
-            "{named} has more than {}, which is the most that is shaped; give a part of it: \
-             head -c {FILE_BYTES_MAX} FILE | gristmill shape -",
+            "{named} is larger than {}\nhint: pass a part of it: head -c {FILE_BYTES_MAX} FILE | gristmill shape -",
             format_bytes(FILE_BYTES_MAX)
         ))
     })

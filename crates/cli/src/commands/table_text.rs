@@ -1,6 +1,6 @@
 //! Rows of JSON as an aligned table, for people at a terminal.
 
-use gristmill_gateway::domain::cut_chars;
+use gristmill_gateway::domain::{cut_chars, grouped};
 use serde_json::Value;
 
 use crate::terminal::one_line;
@@ -27,13 +27,16 @@ pub fn table<'a>(columns: &[String], rows: impl Iterator<Item = &'a str>, total:
     }
     let shown = lines.len() as u64 - 1;
     if total > shown {
-        text.push_str(&format!("… {shown} of {total} rows shown; --output FILE has them all\n"));
+        text.push_str(&format!(
+            "… {shown} of {} rows shown; use --output FILE to save them all\n",
+            grouped(total)
+        ));
     }
     text
 }
 
 /// By its name, or by the way to it through objects: `customer.name`.
-fn member<'a>(row: &'a Value, name: &str) -> Option<&'a Value> {
+pub(super) fn member<'a>(row: &'a Value, name: &str) -> Option<&'a Value> {
     row.get(name).or_else(|| name.split('.').try_fold(row, |inside, part| inside.get(part)))
 }
 
@@ -84,7 +87,7 @@ mod tests {
             "city       total  x.y\n\
              Oslo           7  true\n\
              Trondheim   1200  -\n\
-             … 2 of 9 rows shown; --output FILE has them all\n"
+             … 2 of 9 rows shown; use --output FILE to save them all\n"
         );
     }
 }

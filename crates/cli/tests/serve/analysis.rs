@@ -60,9 +60,11 @@ fn both_styles_of_call_give_the_same_rows() {
     let kept =
         json!([{"city": "Oslo", "total": 30, "open": true}, {"city": "Oslo", "total": 12, "open": false}]);
     let listed = served.call("execute_analysis", json!({"data": orders(), "steps": [{"filter": large()}]}));
-    let expected = json!({"status": "ok", "result": kept, "rows": 2, "columns": ["city", "total", "open"]});
+    let note = "filter kept 2 of 3 rows; total: min 12, mean 21, max 30";
+    let columns = ["city", "total", "open"];
+    let expected = json!({"status": "ok", "result": kept, "rows": 2, "columns": columns, "notes": [note]});
     assert_eq!(listed["structuredContent"], expected);
-    assert_eq!(text_of(&listed), format!("2 rows: city, total, open\n{kept}"));
+    assert_eq!(text_of(&listed), format!("2 rows: city, total, open\n{kept}\nnote: {note}"));
     let parameters = json!({"conditions": [large()], "logic": "AND"});
     let other = json!({"analysis_type": "filter", "data": orders(), "parameters": parameters});
     assert_eq!(analyze(&served, other), expected);

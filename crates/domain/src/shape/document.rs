@@ -224,13 +224,14 @@ impl<'a> Document<'a> {
 /// Says what of a parsed value is not in it.
 pub(super) fn note_lost(parsed: &super::parse::Parsed, path: &Path, notes: &mut Notes) {
     if parsed.too_deep > 0 {
-        let what =
-            format!("{} nested deeper than 100 levels not shown", counted_grouped(parsed.too_deep, "part"));
+        let what = format!(
+            "{} nested more than 100 levels deep not shown",
+            counted_grouped(parsed.too_deep, "part")
+        );
         notes.add(path, &what);
     }
     if parsed.repeated > 0 {
-        let what =
-            format!("{} not shown: the same name comes again", counted_grouped(parsed.repeated, "member"));
+        let what = format!("{} not shown: the name is repeated", counted_grouped(parsed.repeated, "member"));
         notes.add(path, &what);
     }
 }

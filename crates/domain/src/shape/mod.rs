@@ -119,7 +119,7 @@ fn shaped_json(json: &str, strategy: Strategy, budget: &Budget) -> Result<Shaped
         Strategy::Schema => {
             let found = Found::of_part(&document, root)?;
             budget.best(&mark, &mut |room, notes| {
-                notes.add(&Path::Root, "the shape is shown instead of the value");
+                notes.add(&Path::Root, "the schema is shown instead of the value");
                 Ok(schema::value(&found, room))
             })
         }
@@ -158,9 +158,9 @@ fn shaped_lines(text: &str, strategy: Strategy, budget: &Budget) -> Option<Shape
         Strategy::Schema | Strategy::Table => (true, true),
     };
     let (array, words) = if may_be_json && rows::are_json(text) {
-        (rows::as_array(text), "lines of JSON are shown as an array")
+        (rows::as_array(text), "JSON Lines are shown as an array")
     } else if may_be_csv {
-        (rows::records_as_array(text)?, "rows of CSV are read as records, empty cells as null")
+        (rows::records_as_array(text)?, "CSV rows are read as records, empty cells as null")
     } else {
         return None;
     };
@@ -184,7 +184,7 @@ fn part_of_text(text: &str, strategy: Strategy, budget: &Budget) -> Shaped {
     let mut shaped = best_text(&TextFacts::of(Cow::Borrowed(text)), strategy, budget);
     match strategy {
         Strategy::Schema | Strategy::Table if !shaped.is_whole => {
-            let words = format!("`{strategy}` needs JSON: this is text, shown by its lines");
+            let words = format!("`{strategy}` needs JSON; this is text, so lines are shown");
             shaped.left_out.push(words);
         }
         Strategy::Schema | Strategy::Table => {}

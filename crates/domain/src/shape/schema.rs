@@ -76,7 +76,7 @@ fn array(found: &Found, look: Look, level: usize) -> Value {
         arrays => format!("{} in {}", counted_grouped(found.items, "item"), counted_grouped(arrays, "array")),
     };
     if found.items_seen < found.items {
-        words.push_str(&format!(", the first {} looked at", grouped(found.items_seen as u64)));
+        words.push_str(&format!(", of which the first {} were checked", grouped(found.items_seen as u64)));
     }
     let mut made = Map::new();
     made.insert("array of".to_owned(), Value::String(words));
@@ -113,7 +113,7 @@ fn fields(found: &Found, look: Look, level: usize) -> Map<String, Value> {
         );
     }
     if found.further > 0 {
-        let words = format!("{} under names beyond those", counted_grouped(found.further, "further member"));
+        let words = format!("{} under other names", counted_grouped(found.further, "more member"));
         made.insert("… …".to_owned(), Value::String(words));
     }
     made

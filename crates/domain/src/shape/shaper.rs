@@ -110,7 +110,7 @@ impl Shaper<'_> {
     }
 
     /// All of a part, if it takes at most `room` bytes.
-    fn whole(
+    pub fn whole(
         &self,
         span: Span,
         room: usize,
@@ -377,7 +377,7 @@ impl Shaper<'_> {
         if repeated > 0 {
             notes.add(
                 place.path,
-                &format!("{} not shown: the same name comes again", counted_grouped(repeated, "member")),
+                &format!("{} not shown: the name is repeated", counted_grouped(repeated, "member")),
             );
         }
         Ok(Some(Value::Object(made)))
@@ -465,7 +465,7 @@ impl Shaper<'_> {
             left = left.saturating_sub(compact_bytes(&value));
             let shown = cut_bytes(&name, NAME_BYTES_MAX);
             if shown.len() != name.len() {
-                of_member.add(&path, &format!("its name of {} cut", counted_grouped(name.len(), "byte")));
+                of_member.add(&path, &format!("name cut from {}", counted_grouped(name.len(), "byte")));
             }
             *slot = Some((shown, value, of_member));
         }

@@ -27,9 +27,7 @@ pub enum Strategy {
 
 /// A name that no strategy has.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "`{0}` is not a strategy; there are auto, summarize, sample, head_tail, schema, table, text and truncate"
-)]
+#[error("unknown strategy `{0}`; use auto, summarize, sample, head_tail, schema, table, text or truncate")]
 pub struct UnknownStrategy(pub String);
 
 impl Strategy {

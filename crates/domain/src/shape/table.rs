@@ -147,7 +147,7 @@ impl Table {
             made.insert("measured".to_owned(), Value::String(words));
         }
         if self.others > 0 {
-            made.insert("rows that are no objects".to_owned(), json!(self.others));
+            made.insert("rows that aren't objects".to_owned(), json!(self.others));
         }
         if self.further > 0 {
             let words =

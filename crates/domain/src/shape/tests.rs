@@ -226,18 +226,50 @@ fn a_table_of_very_many_rows_says_of_which_it_speaks() {
     let shaped = shape(&orders(100_001), Strategy::Table, 400);
     assert_eq!(shaped.value["measured"], json!("of the first 100,000 rows"));
     let schema = shape(&orders(100_001), Strategy::Schema, 400);
-    assert_eq!(schema.value["array of"], json!("100,001 items, the first 100,000 looked at"));
+    assert_eq!(schema.value["array of"], json!("100,001 items, of which the first 100,000 were checked"));
 }
 
 #[test]
 fn a_summary_tells_what_it_is_how_many_first_and_last() {
-    let shaped = shape(&orders(10_000), Strategy::Summarize, 150);
+    let shaped = shape(&orders(10_000), Strategy::Summarize, 320);
     assert_eq!(shaped.value["what"], json!("array of 10,000 items"));
-    assert_eq!(shaped.value["first"]["id"], json!(0));
-    assert_eq!(shaped.value["last"]["id"], json!(9_999));
-    let object = format!(r#"{{"rows": {}, "name": "x"}}"#, orders(1_000));
-    let shaped = shape(&object, Strategy::Summarize, 100);
-    assert_eq!(shaped.value["members"], json!({"rows": "array of 1,000 items", "name": "x"}));
+    let ids = |end: &str| -> Vec<&Value> {
+        shaped.value[end].as_array().unwrap().iter().map(|item| &item["id"]).collect()
+    };
+    assert_eq!(ids("first"), [&json!(0), &json!(1), &json!(2)], "{}", shaped.text);
+    assert_eq!(ids("last"), [&json!(9_997), &json!(9_998), &json!(9_999)]);
+    assert_eq!(shaped.left_out, ["9,994 of 10,000 items not shown"]);
+    // With little room one of each end, or words alone.
+    let one = shape(&orders(10_000), Strategy::Summarize, 150);
+    assert_eq!((&one.value["first"][0]["id"], &one.value["last"][0]["id"]), (&json!(0), &json!(9_999)));
+}
+
+#[test]
+fn a_summary_of_an_object_shows_the_shape_of_its_members() {
+    let object = format!(
+        r#"{{"rows": {}, "page": {{"number": 1, "of": 3, "next": "https://example.com/orders?page=2"}}, "log": "{}", "name": "x"}}"#,
+        orders(10_000),
+        "all is well ".repeat(500)
+    );
+    let shaped = shape(&object, Strategy::Summarize, 400);
+    let members = &shaped.value["members"];
+    assert_eq!(members["rows"]["what"], json!("array of 10,000 items"), "{}", shaped.text);
+    let ids = |end: &str| -> Vec<&Value> {
+        members["rows"][end].as_array().unwrap().iter().map(|item| &item["id"]).collect()
+    };
+    assert_eq!(ids("first"), [&json!(0), &json!(1), &json!(2)], "{}", shaped.text);
+    assert_eq!(ids("last"), [&json!(9_997), &json!(9_998), &json!(9_999)]);
+    assert_eq!(members["page"], json!("object of 3 members: number, of, next"));
+    assert_eq!((&members["log"], &members["name"]), (&json!("text of 6,000 characters"), &json!("x")));
+    assert!(
+        shaped.left_out.contains(&"rows: 9,994 of 10,000 items not shown".to_owned()),
+        "{:?}",
+        shaped.left_out
+    );
+    // Every member is named before any is shown.
+    let small = shape(&object, Strategy::Summarize, 70);
+    assert_eq!(small.value["members"]["rows"], json!("array of 10,000 items"), "{}", small.text);
+    assert_eq!(small.value["members"]["name"], json!("x"));
 }
 
 #[test]
@@ -303,13 +335,13 @@ fn rows_of_csv_are_shown_whole_below_their_header() {
         assert!(shaped.text.lines().all(|line| is_whole(&line)), "{}", shaped.text);
         assert!(shaped.text.lines().count() > 3, "{}", shaped.text);
         let says_so =
-            shaped.left_out.contains(&"`table` needs JSON: this is text, shown by its lines".to_owned());
+            shaped.left_out.contains(&"`table` needs JSON; this is text, so lines are shown".to_owned());
         assert_eq!(says_so, strategy == Strategy::Table, "{:?}", shaped.left_out);
     }
     assert!(shape(&csv, Strategy::Auto, 400).text.contains("\n4999,Customer 4999,"));
     let table = shape(&csv, Strategy::Table, 400);
     assert_eq!((&table.value["rows"], &table.value["columns"]["id"]["max"]), (&json!(5_000), &json!(4_999)));
-    assert_eq!(table.left_out.last().unwrap(), "rows of CSV are read as records, empty cells as null");
+    assert_eq!(table.left_out.last().unwrap(), "CSV rows are read as records, empty cells as null");
 }
 
 #[test]
@@ -320,7 +352,7 @@ fn lines_of_json_are_an_array() {
     {
         let (of_lines, of_array) = (shape(&lines, strategy, 300), shape(&orders(5_000), strategy, 300));
         assert_eq!(of_lines.value, of_array.value);
-        assert_eq!(of_lines.left_out.last().unwrap(), "lines of JSON are shown as an array");
+        assert_eq!(of_lines.left_out.last().unwrap(), "JSON Lines are shown as an array");
     }
     let text = shape_text(&lines, Strategy::Auto, 300, &count);
     check(&text, 300);

@@ -35,7 +35,7 @@ impl Notes {
 
     pub fn into_lines(mut self) -> Vec<String> {
         if self.further > 0 {
-            self.lines.push(format!("and something in {} further parts", grouped(self.further)));
+            self.lines.push(format!("and parts of {} more", grouped(self.further)));
         }
         self.lines
     }

@@ -130,7 +130,7 @@ fn calls_that_cannot_be_read_are_answered_with_a_reason() {
     check(
         CallKind::Tool,
         Text::repeated("", " ", CALL_PAYLOAD_BYTES_MAX + 1, ""),
-        "at most 16777216 are taken",
+        "at most 16777216 are allowed",
     );
     check(CallKind::Resource, "{}".into(), "missing field `uri`");
     check(CallKind::Search, "[".into(), "can't read the search");
