@@ -75,7 +75,7 @@ fn what_ran_is_listed_shown_and_run_again() {
     assert!(home.ok(&["stats"]).starts_with("4 executions since "));
     let nothing = home.run(&["stats", "--session", "none"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(0), ""));
-    assert!(nothing.stderr.contains("nothing that ran fits this"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("No matching executions."), "{}", nothing.stderr);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_large_result_is_shown_in_part_and_whole_as_json() {
     let result = shown.stdout.split_once("\nresult (").expect("a result").1;
     assert!(result.contains("of 1,500 items not shown") && result.contains("row 1499"), "{result}");
     assert!(gristmill_gateway::tokens::count(result) < 2_100, "{result}");
-    assert!(shown.stderr.contains("--json has all that was recorded"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("--json` has all that was recorded"), "{}", shown.stderr);
     let record: Value = serde_json::from_str(&home.ok(&["show", "--json", &id])).expect("a record");
     assert!(record["result"]["text"].as_str().is_some_and(|text| text.contains("row 700")), "{record:#}");
 }
@@ -138,7 +138,7 @@ fn what_a_program_saved_is_told_and_so_is_that_it_saved_nothing() {
     (0..4).for_each(|_| drop(run(WORDY)));
     let hint = stats()["hint"].as_str().expect("a hint").to_owned();
     assert!(hint.starts_with("5 of 8 programs with calls took more than the calls alone, by "), "{hint}");
-    assert!(home.ok(&["stats"]).contains(&format!("\nhint: {hint}")), "{hint}");
+    assert!(!home.ok(&["stats"]).contains("hint: "), "it is for a terminal");
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn a_projects_commands_run_only_after_they_were_approved() {
     project("one");
     let ran = home.run(&["tools", "list"]);
     assert!(
-        ran.stderr.contains("not approved") && ran.stderr.contains("gristmill config approve"),
+        ran.stderr.contains("haven't approved") && ran.stderr.contains("gristmill config approve"),
         "{}",
         ran.stderr
     );

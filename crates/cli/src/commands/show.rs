@@ -16,7 +16,7 @@ use crate::data_store::{self, DataPlace};
 use crate::hints::hint;
 use crate::id_prefix;
 use crate::local_time::{TimeArguments, from_unix_ms};
-use crate::terminal::{Printable, one_line};
+use crate::terminal::{Printable, eprint_lines, one_line};
 
 /// What is shown of a result, and of variables: they are one line each, however long.
 const VALUE_TOKENS_MAX: usize = 2_000;
@@ -55,8 +55,8 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
     let text = if std::io::stdout().is_terminal() { Printable::all(&text) } else { text };
     print!("{text}");
     if !is_whole {
-        hint(&format!(
-            "`gristmill show {} --json` has everything that was recorded; `gristmill results list` shows full results",
+        eprint_lines(&format!(
+            "note: not everything is shown; `gristmill show {} --json` has all that was recorded, `gristmill results list` full results",
             record.summary.id
         ));
     }
@@ -188,7 +188,7 @@ fn kept_as(text: &mut String, heading: &str, words: &KeptText, shown: Option<&st
     match shown {
         _ if words.bytes == 0 => {}
         Some(kept) if words.is_cut() || !is_whole => {
-            section(text, &format!("{heading} (first part of {})", format_bytes(words.bytes)), kept);
+            section(text, &format!("{heading} (part of {})", format_bytes(words.bytes)), kept);
         }
         Some(kept) => section(text, heading, kept),
         None => section(text, heading, &format!("({}, not recorded)", format_bytes(words.bytes))),
