@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use gristmill_config::{self as config, Config, ConfiguredServer, Flags, Origin, Severity, Surroundings};
+use gristmill_config::document::BLOCKS;
+use gristmill_config::{
+    self as config, Config, ConfiguredServer, Flags, Origin, Problem, Severity, Surroundings,
+};
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Limits, ServerSettings};
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
@@ -34,19 +37,39 @@ pub fn read(flags: &Flags) -> Result<Configured, Failure> {
     Ok(Configured { config, surroundings })
 }
 
-/// The configuration, unless no server is wanted, and what programs get by it and by the flags.
+/// The configuration, unless no server is wanted, and what programs get by it and by the flags. The
+/// level and the limits are those of the configuration either way.
 pub fn read_with_limits(
     no_servers: bool,
     file: &ConfigFile,
     flags: &LimitArguments,
 ) -> Result<(Option<Configured>, Limits), Failure> {
-    let configured = match no_servers {
-        true => None,
-        false => Some(read(&Flags { config: file.config.clone(), level: flags.level, ..Flags::default() })?),
+    let asked = Flags { config: file.config.clone(), level: flags.level, ..Flags::default() };
+    let (configured, limits) = match no_servers {
+        true => (None, limits_alone(&asked)?),
+        false => {
+            let configured = read(&asked)?;
+            let limits = configured.config.limits.clone();
+            (Some(configured), limits)
+        }
     };
-    let limits = configured.as_ref().map(|configured| configured.config.limits.clone());
-    let limits = flags.resolve(limits).map_err(Failure::Usage)?;
+    let limits = flags.resolve(Some(limits)).map_err(Failure::Usage)?;
     Ok((configured, limits))
+}
+
+/// What is configured for programs, whatever is wrong with the servers.
+fn limits_alone(flags: &Flags) -> Result<Limits, Failure> {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let loaded = config::load(&surroundings, flags);
+    let is_about_servers = |problem: &Problem| {
+        let key = problem.place.key.as_deref().unwrap_or_default();
+        BLOCKS.iter().any(|block| key.split('.').next() == Some(*block))
+    };
+    let mistake = loaded.problems.iter().find(|p| p.severity == Severity::Error && !is_about_servers(p));
+    match mistake {
+        Some(problem) => Err(Failure::Configuration(anyhow!("{problem}"))),
+        None => Ok(loaded.config.limits),
+    }
 }
 
 impl Configured {
@@ -89,7 +112,7 @@ pub fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> 
 /// Where what must last is, as far as no configuration says otherwise.
 pub fn default_data_folder(surroundings: &Surroundings) -> Result<PathBuf, Failure> {
     let folder = surroundings.data_folder();
-    folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+    folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data; set GRISTMILL_DATA_DIR or HOME")))
 }
 
 /// Connects servers, with what they keep under `data`.

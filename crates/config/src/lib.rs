@@ -35,6 +35,7 @@ pub mod approvals;
 pub mod load;
 pub mod origin;
 pub mod resolved;
+pub mod schema;
 
 pub mod by_hand;
 pub mod edit;

@@ -28,7 +28,7 @@ pub const KEYS: [&str; 12] = [
 ];
 
 /// Keys of other clients that are understood.
-const UNDERSTOOD: [&str; 15] = [
+pub(super) const UNDERSTOOD: [&str; 15] = [
     "type",
     "transport",
     "disabled",
