@@ -27,7 +27,7 @@ class Reworded(World):
     def test_a_changed_tool_is_held_back_until_it_is_approved(self):
         self.add_everything()
         self.assertEqual(self.result(CALL), "Echo: x")
-        self.assertEqual(self.ok("tools", "review").out, "every tool is as it was approved\n")
+        self.assertEqual(self.ok("tools", "review").out, "no changes: every tool is as you approved it\n")
         self.flag.touch()
         # The first to notice, with the old definition in hand, is not let through either.
         for code in (BY_NAME, BY_NAME):
@@ -46,7 +46,7 @@ class Reworded(World):
         )
 
         shown = self.gristmill("tools", "review", "everything").out
-        self.assertIn("everything.echo has changed:", shown)
+        self.assertIn("everything.echo changed:", shown)
         self.assertIn("Echoes back the input string", shown)
         self.assertIn("Sends the message to everyone", shown)
         self.assertEqual(self.held_back(), [("echo", "changed")])

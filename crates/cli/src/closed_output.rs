@@ -43,7 +43,7 @@ pub fn exit_code_after(failed: JoinError) -> ExitCode {
     match why {
         Some(Unprinted::Closed) => exit_codes::OK,
         Some(Unprinted::Failed(why)) => {
-            eprint_lines(&format!("error: the output cannot be written: {why}"));
+            eprint_lines(&format!("error: can't write output: {why}"));
             exit_codes::internal()
         }
         None => {

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod closed_output;
+mod color;
+mod command_groups;
 mod command_line;
 mod commands;
 mod data_store;
@@ -11,15 +13,16 @@ mod hints;
 mod id_prefix;
 mod local_time;
 mod own_sessions;
+#[cfg(test)]
+mod reference;
 mod skill_folders;
+mod spinner;
 mod table;
 mod terminal;
 mod upstreams;
 
 use std::process::ExitCode;
 use std::time::Duration;
-
-use clap::Parser;
 
 use command_line::{Arguments, Command};
 
@@ -33,13 +36,13 @@ pub fn main() -> ExitCode {
         return code;
     }
     closed_output::hide_panics_of_printing();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => {
-                eprintln!("error: no runtime: {error}");
+                eprintln!("error: can't start the async runtime: {error}");
                 return exit_codes::internal();
             }
         };
@@ -64,6 +67,8 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Show(arguments) => commands::show::show(arguments).await,
         Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,
         Command::Stats(arguments) => commands::stats::stats(arguments).await,
+        Command::Backup(arguments) => commands::backup::backup(arguments).await,
+        Command::Restore(arguments) => commands::restore::restore(&arguments),
         Command::Db(arguments) => commands::db::db(arguments).await,
         Command::Demo(demo) => commands::demo::demo(demo).await,
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
@@ -87,7 +92,14 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
         Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
+        Command::Logs(arguments) => commands::logs::logs(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
+        Command::Explain(arguments) => commands::explain::explain(arguments),
+        Command::Cache(arguments) => commands::cache::cache(arguments),
+        Command::Completions(arguments) => {
+            commands::completions::completions(&arguments, command_line::command())
+        }
+        Command::Man(arguments) => commands::man::man(arguments, command_line::command()),
         Command::ExampleServer(server) => commands::example_server::example_server(server).await,
     }
 }

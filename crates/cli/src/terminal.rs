@@ -4,6 +4,8 @@ use std::io::Write;
 
 use gristmill_gateway::domain::cut_chars;
 
+use crate::color;
+
 /// Shows as text: control characters other than line feed and tab become visible symbols, and
 /// what is not UTF-8 becomes U+FFFD. A character may come in two pieces.
 #[derive(Default)]
@@ -53,9 +55,11 @@ pub fn print_lines(text: &str) {
     folded(text, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
 }
 
-/// The same on standard error.
+/// The same on standard error, with the words before messages in color.
 pub fn eprint_lines(text: &str) {
-    let lines = folded(text, columns(std::io::stderr()));
+    let is_colored = color::on_stderr();
+    let lines = folded(text, columns(std::io::stderr())).into_iter();
+    let lines = lines.map(|line| color::message(&line, is_colored));
     let mut stderr = std::io::stderr().lock();
     for line in lines {
         // If standard error is closed, nobody is left to read it.

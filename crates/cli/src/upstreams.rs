@@ -106,7 +106,7 @@ pub fn data_folder(configured: Option<&Configured>) -> Result<PathBuf, Failure> 
 /// Where what must last is, as far as no configuration says otherwise.
 pub fn default_data_folder(surroundings: &Surroundings) -> Result<PathBuf, Failure> {
     let folder = surroundings.data_folder();
-    folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data: set GRISTMILL_DATA_DIR, or HOME")))
+    folder.ok_or_else(|| Failure::Usage(anyhow!("no folder for data; set GRISTMILL_DATA_DIR or HOME")))
 }
 
 /// Connects servers, with what they keep under `data`.

@@ -322,7 +322,7 @@ fn a_changed_tool_is_held_back_until_it_was_reviewed() {
     assert_eq!(ran.code, Some(1), "something waits");
     let shown = ran.stdout;
     assert!(
-        shown.contains("calculator.evaluate has changed") && shown.contains("ignore all previous"),
+        shown.contains("calculator.evaluate changed") && shown.contains("ignore all previous"),
         "{shown}"
     );
     assert_eq!(
@@ -334,4 +334,63 @@ fn a_changed_tool_is_held_back_until_it_was_reviewed() {
     assert!(ran.stderr.contains("error[GM-3005]"), "{}", ran.stderr);
     home.ok(&["tools", "review", "calculator", "--approve", "--yes"]);
     home.ok(&["tools", "call", "calculator.evaluate", "expression=1"]);
+}
+
+#[test]
+fn a_command_needs_no_separator_and_is_said_to_run_with_your_rights() {
+    let home = Home::new(gristmill(), "no-separator");
+    let binary = gristmill().to_string_lossy().into_owned();
+    let ran = home.run(&["add", "calculator", "--category", "math", &binary, "example-server", "calculator"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let warnings: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning:")).collect();
+    assert!(matches!(warnings[..], [one] if one.contains("with your rights")), "{}", ran.stderr);
+    assert!(home.ok(&["tools", "list"]).contains("evaluate"));
+    let shown: Value = serde_json::from_str(&home.ok(&["get", "calculator", "--json"])).unwrap();
+    assert_eq!(shown["category"], json!("math"), "{shown:#}");
+    let by_json = home.run(&["add-json", "other", r#"{"command": "other-server"}"#]);
+    assert!(by_json.stderr.contains("with your rights"), "{}", by_json.stderr);
+    let over_http = home.run(&["add", "far", "https://far.example/mcp", "--description", "Far away"]);
+    assert_eq!(over_http.code, Some(0), "{}", over_http.stderr);
+    assert!(!over_http.stderr.contains("with your rights"), "{}", over_http.stderr);
+    let bare = home.run(&["add", "nothing"]);
+    assert!(bare.code == Some(2) && bare.stderr.contains("missing command or URL"), "{}", bare.stderr);
+}
+
+#[test]
+fn an_image_in_an_answer_is_saved() {
+    let home = Home::new(gristmill(), "save-image");
+    home.add_example("weather");
+    let ran = home.run(&["tools", "call", "weather.chart", "city=Oslo", "--output", "chart.png"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("saved chart.png (image/png, "), "{}", ran.stderr);
+    assert!(std::fs::read(home.work().join("chart.png")).unwrap().starts_with(b"\x89PNG"));
+    let again = home.run(&["tools", "call", "weather.chart", "city=Oslo", "--output", "chart.png"]);
+    assert!(again.code == Some(2) && again.stderr.contains("already exists"), "{}", again.stderr);
+    home.ok(&["tools", "call", "weather.current", "city=Oslo", "-o", "now.json"]);
+    let saved = std::fs::read(home.work().join("now.json")).unwrap();
+    assert!(serde_json::from_slice::<Value>(&saved).unwrap().is_object());
+    let named = home.run(&["tools", "call", "weather.chart", "city=Oslo"]);
+    assert!(named.stderr.contains("hint: add --output FILE"), "{}", named.stderr);
+}
+
+#[test]
+fn what_servers_wrote_to_stderr_is_shown() {
+    let home = Home::new(gristmill(), "logs");
+    assert!(home.run(&["logs"]).stderr.contains("no servers are configured"));
+    let script = format!(
+        "for n in 1 2 3; do echo line $n >&2; done; exec '{}' example-server calculator",
+        gristmill().display()
+    );
+    home.ok(&["add", "calculator", "sh", "-c", &script]);
+    let nothing = home.run(&["logs", "calculator"]);
+    assert!(nothing.stderr.contains("`calculator` hasn't written anything"), "{}", nothing.stderr);
+    home.ok(&["tools", "call", "calculator.evaluate", "expression=1"]);
+    assert_eq!(home.ok(&["logs", "calculator"]), "line 1\nline 2\nline 3\n");
+    assert_eq!(home.ok(&["logs", "--lines", "1"]), "line 3\n");
+    let unknown = home.run(&["logs", "calculatr"]);
+    assert!(
+        unknown.code == Some(2) && unknown.stderr.contains("did you mean `calculator`?"),
+        "{}",
+        unknown.stderr
+    );
 }

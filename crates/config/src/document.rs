@@ -19,7 +19,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-const KEYS: [&str; 7] = [
+pub(super) const KEYS: [&str; 7] = [
     "servers",
     "mcpServers",
     "level",

@@ -12,7 +12,7 @@ use super::quantities::{self, Quantity};
 use super::tree::Node;
 
 pub const TABLE: &str = "history";
-const KEYS: [&str; 3] = ["keep", "max_size", "content"];
+pub(super) const KEYS: [&str; 3] = ["keep", "max_size", "content"];
 
 // Less than an hour is no history, and in ten years nobody asks.
 const KEEP: Quantity =

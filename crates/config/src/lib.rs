@@ -36,6 +36,7 @@ pub mod load;
 pub mod needs;
 pub mod origin;
 pub mod resolved;
+pub mod schema;
 
 pub mod by_hand;
 pub mod edit;

@@ -12,7 +12,7 @@ use super::quantities::{self, Quantity};
 use super::tree::Node;
 
 pub const TABLE: &str = "results";
-const KEYS: [&str; 2] = ["keep", "max_size"];
+pub(super) const KEYS: [&str; 2] = ["keep", "max_size"];
 
 // Less than an hour would lose a result within one conversation, and in ten years nobody asks.
 const KEEP: Quantity =

@@ -29,7 +29,7 @@ pub const KEYS: [&str; 13] = [
 ];
 
 /// Keys of other clients that are understood.
-const UNDERSTOOD: [&str; 15] = [
+pub(super) const UNDERSTOOD: [&str; 15] = [
     "type",
     "transport",
     "disabled",

@@ -6,15 +6,15 @@ use super::fields::Fields;
 use super::problem::{Foreign, ProblemKind, Problems, Severity};
 use super::tree::Node;
 
-const KEYS: [&str; 5] = ["startup", "call", "parallel_calls", "result_size", "calls_per_minute"];
+pub(super) const KEYS: [&str; 5] = ["startup", "call", "parallel_calls", "result_size", "calls_per_minute"];
 
 // A server that needs longer than this to start is broken; a call may be a build.
 const STARTUP_MS: (u64, u64) = (100, 600_000);
 const CALL_MS: (u64, u64) = (10, 24 * 3_600_000);
-const PARALLEL_MAX: u64 = 1_024;
+pub(super) const PARALLEL_MAX: u64 = 1_024;
 // An answer is held in memory, a few times over while it is read.
 const RESULT_BYTES: (u64, u64) = (1 << 10, 256 << 20);
-const CALLS_PER_MINUTE_MAX: u64 = 1_000_000;
+pub(super) const CALLS_PER_MINUTE_MAX: u64 = 1_000_000;
 
 /// Reads the table `limits`.
 pub fn read(node: &Node, path: &str, limits: &mut ServerLimits, problems: &mut Problems) {

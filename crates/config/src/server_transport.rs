@@ -11,7 +11,7 @@ use super::strictness::Strictness;
 use super::tree::{Node, Value, join};
 
 const TYPES: [&str; 3] = ["stdio", "http", "streamable-http"];
-const OAUTH_KEYS: [&str; 4] = ["client_id", "client_secret", "scopes", "callback_port"];
+pub(super) const OAUTH_KEYS: [&str; 4] = ["client_id", "client_secret", "scopes", "callback_port"];
 /// What other clients set by hand and we find out from the server.
 const OAUTH_FOREIGN: [&str; 11] = [
     "enabled",

@@ -12,14 +12,14 @@ use super::problem::{ProblemKind, Problems};
 use super::tree::Node;
 
 pub const TABLE: &str = "sessions";
-const KEYS: [&str; 4] = ["idle", "named_idle", "max", "kept_interpreters"];
+pub(super) const KEYS: [&str; 4] = ["idle", "named_idle", "max", "kept_interpreters"];
 
 // Less than a minute would end a session between two calls of one conversation.
 const IDLE_MS: (u64, u64) = (60_000, 3_650 * 24 * 3_600_000);
 // Each has a folder on the disk, and all are listed.
-const MAX: (u64, u64) = (1, 100_000);
+pub(super) const MAX: (u64, u64) = (1, 100_000);
 // Each is a process that holds its memory.
-const KEPT: (u64, u64) = (0, 1_000);
+pub(super) const KEPT: (u64, u64) = (0, 1_000);
 
 /// What one file says, with its lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Flags that bound an answer, as a model would get it.
+//! Flags that bound an answer, as a model gets it.
 
 use std::ops::RangeInclusive;
 
@@ -12,11 +12,11 @@ pub const ANSWER_TOKENS: RangeInclusive<u64> = TOKENS_MIN as u64..=TOKENS_MAX as
 
 #[derive(Args, Clone, Default)]
 pub struct AnswerArguments {
-    /// Show what a model would get, in so many tokens, instead of everything
-    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
+    /// Print the answer a model would get, condensed to this many tokens
+    #[arg(long = "max-tokens", alias = "max-output-tokens", value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
     pub max_output_tokens: Option<u64>,
 
-    /// How what is too large is shaped
+    /// How to condense what's too large
     #[arg(long, requires = "max_output_tokens", value_parser = strategy_parser())]
     pub shape: Option<Strategy>,
 }

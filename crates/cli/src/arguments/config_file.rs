@@ -6,22 +6,22 @@ use clap::Args;
 
 #[derive(Args, Clone, Default)]
 pub struct ConfigFile {
-    /// The configuration file, instead of those that are looked for
+    /// Read only this configuration file
     #[arg(long = "config", value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Default)]
 pub struct ScopeArguments {
-    /// Change the project's file instead of your own
+    /// Change the project's configuration instead of your own
     #[arg(long)]
     pub project: bool,
 
-    /// Change your own file (the default)
+    /// Change your own configuration (the default)
     #[arg(long, conflicts_with = "project")]
     pub user: bool,
 
-    /// Change this file
+    /// Change this configuration file
     #[arg(long = "config", value_name = "FILE", conflicts_with_all = ["project", "user"])]
     pub config: Option<PathBuf>,
 }

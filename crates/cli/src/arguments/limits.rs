@@ -5,19 +5,19 @@ use gristmill_gateway::domain::{Level, LimitName, Limits};
 
 #[derive(Args)]
 pub struct LimitArguments {
-    /// How much the program is trusted: development, production or hardened [default: production]
+    /// Isolation level: development, production or hardened [default: production]
     #[arg(long)]
     pub level: Option<Level>,
 
-    /// The longest it may run, such as 2.5s [default: 5s in production]
+    /// Time limit, such as 2.5s [default: 5s in production]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timeout: Option<String>,
 
-    /// The most memory it may have, such as 256M [default: 512M in production]
+    /// Memory limit, such as 256M [default: 512M in production]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory: Option<String>,
 
-    /// Any other limit by name; see docs/limits.md
+    /// Set any limit by name; see docs/limits.md
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub limit: Vec<String>,
 }

@@ -7,12 +7,20 @@ use clap::Args;
 use super::{AnswerArguments, ConfigFile, LimitArguments};
 
 #[derive(Args)]
+#[command(
+    after_help = "Everything after FILE's first argument goes to the program; put `--` before arguments that \
+`gristmill run` has itself."
+)]
 pub struct Run {
     /// The program: a file, or `-` for standard input
-    #[arg(conflicts_with = "code")]
+    #[arg(value_name = "FILE")]
     pub script: Option<PathBuf>,
 
-    /// The program itself
+    /// Arguments for the program, as `sys.argv`
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+
+    /// Run this code instead of a file
     #[arg(short = 'c', long = "code", value_name = "CODE", allow_hyphen_values = true)]
     pub code: Option<String>,
 
@@ -20,19 +28,27 @@ pub struct Run {
     #[arg(long)]
     pub json: bool,
 
-    /// A folder to use as /workspace and keep; without it the workspace is thrown away
+    /// Run again whenever the file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["code", "json"])]
+    pub watch: bool,
+
+    /// With --watch: keep the program's variables from run to run
+    #[arg(long, requires = "watch", requires = "session")]
+    pub keep_variables: bool,
+
+    /// Use this folder as /workspace and keep it; by default the workspace is deleted
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 
-    /// Work in a session, by its name or handle; a new name becomes one
+    /// Run in a session, by name or handle; a new name creates one
     #[arg(long, value_name = "SESSION", conflicts_with = "workspace")]
     pub session: Option<String>,
 
-    /// Define a variable in the program: JSON if it reads as JSON, otherwise text
+    /// Define a variable: JSON if it parses as JSON, otherwise text
     #[arg(long = "context", value_name = "NAME=VALUE")]
     pub context: Vec<String>,
 
-    /// Define variables from a JSON file with an object in it
+    /// Define variables from a file that holds a JSON object
     #[arg(long, value_name = "FILE")]
     pub context_json: Option<PathBuf>,
 
@@ -40,7 +56,7 @@ pub struct Run {
     #[arg(long)]
     pub example_tools: bool,
 
-    /// Connect no server, whatever is configured
+    /// Connect no servers
     #[arg(long)]
     pub no_servers: bool,
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Args)]
 pub struct Setup {
-    /// Unpack again even if a good file is there
+    /// Unpack even if it's already there
     #[arg(long)]
     pub force: bool,
 }

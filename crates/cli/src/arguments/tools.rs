@@ -1,5 +1,7 @@
 //! Arguments of `gristmill tools`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::ConfigFile;
@@ -19,7 +21,7 @@ pub enum ToolsCommand {
     List {
         /// Only this server
         server: Option<String>,
-        /// Ask the servers first, instead of taking what is known of them
+        /// Ask the servers first, instead of using cached tool lists
         #[arg(long)]
         refresh: bool,
         /// Print as JSON
@@ -28,59 +30,62 @@ pub enum ToolsCommand {
     },
     /// Find tools by what they do
     Search {
-        /// Words; none to browse
+        /// What to look for; leave it out to browse
         query: Vec<String>,
         /// Only this server
         #[arg(long)]
         server: Option<String>,
-        /// Only servers of this category
+        /// Only servers in this category
         #[arg(long)]
         category: Option<String>,
-        /// names, summary or full
+        /// How much to show: names, summary or full
         #[arg(long, default_value = "summary")]
         detail: String,
-        /// How many at most
+        /// Show at most this many
         #[arg(long, default_value_t = 10)]
         limit: usize,
-        /// How many of the best to leave out
+        /// Skip this many
         #[arg(long, default_value_t = 0)]
         offset: usize,
-        /// Ask the servers first, instead of taking what is known of them
+        /// Ask the servers first, instead of using cached tool lists
         #[arg(long)]
         refresh: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one tool as a program sees it
+    /// Show a tool as programs see it
     Show {
         /// `tool` or `server.tool`
         name: String,
-        /// How
+        /// Output format
         #[arg(long, value_enum, default_value_t = ToolsFormat::Python)]
         format: ToolsFormat,
     },
-    /// Call one tool
+    /// Call a tool
     Call {
         /// `tool` or `server.tool`
         name: String,
-        /// NAME=VALUE pairs, one JSON object, or `-` for one on standard input
+        /// NAME=VALUE pairs, one JSON object, or `-` to read one from standard input
         arguments: Vec<String>,
-        /// Print the value as JSON, also if it is text
+        /// Save images, audio and other files of the answer here; without any, the answer itself
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Print the answer as JSON, even if it's text
         #[arg(long)]
         json: bool,
     },
-    /// Show what changed since it was approved, and approve it
+    /// Show tools that changed since you approved them, and approve them
     Review {
         /// Only this server
         server: Option<String>,
-        /// Approve what is shown
+        /// Approve what's shown
         #[arg(long)]
         approve: bool,
         /// Approve only this tool
         #[arg(long, requires = "approve", requires = "server")]
         tool: Vec<String>,
-        /// Do not ask
+        /// Don't ask
         #[arg(long)]
         yes: bool,
         /// Print as JSON
@@ -95,6 +100,6 @@ pub enum ToolsFormat {
     Python,
     /// The TypeScript stub
     Typescript,
-    /// The server's own definition
+    /// The definition, as the server sent it
     Json,
 }

@@ -8,7 +8,9 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::{self as config, Flags, Surroundings};
 
-use super::{Failure, Outcome, config_approve, config_check, config_path, config_show};
+use super::{
+    Failure, Outcome, config_approve, config_check, config_edit, config_path, config_schema, config_show,
+};
 use crate::arguments::ConfigFile;
 use crate::exit_codes;
 use crate::terminal::Printable;
@@ -42,6 +44,14 @@ pub enum ConfigCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Print the JSON Schema of the configuration, for your editor
+    Schema,
+    /// Edit the configuration in $VISUAL or $EDITOR; it's checked before it's saved
+    Edit {
+        /// Edit the project's configuration instead of your own
+        #[arg(long)]
+        project: bool,
+    },
     /// Approve a project's file as it is now
     Approve {
         /// File to approve [default: the project's]
@@ -59,6 +69,10 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let flags = Flags { config: arguments.config.config, ..Flags::default() };
     match arguments.command {
+        ConfigCommand::Schema => return config_schema::print(),
+        ConfigCommand::Edit { project } => {
+            return config_edit::edit(&surroundings, &config_edit::scope(flags.config, project));
+        }
         ConfigCommand::Show { json } => {
             let loaded = config::load(&surroundings, &flags);
             let (config, _) = loaded.into_result().map_err(|error| Failure::Usage(error.into()))?;

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use clap::Args;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
 use gristmill_gateway::domain::catalogue::{Lookup, ToolDefinition};
-use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, grouped};
+use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, Needed, SkillOffer, ToolCall, ToolFailure, ToolSearch,
@@ -21,18 +21,19 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
+use crate::spinner::Spinner;
 use crate::{exit_codes, upstreams};
 
 #[derive(Args)]
 pub struct Demo {
-    /// Print the tables as JSON
+    /// Print the report and the token counts as JSON
     #[arg(long)]
     pub json: bool,
 }
 
 /// The question that a person might ask.
 const QUESTION: &str = "Attach the transcript of yesterday's planning meeting to its record in the CRM. \
-                        Which urgent tickets are open for the customers that were named in it?";
+                        Which urgent tickets are open for the customers named in it?";
 
 /// Served by this very binary.
 const SERVERS: [&str; 3] = ["crm", "database", "documents"];
@@ -58,15 +59,17 @@ async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::proce
     let seen = Arc::new(Seen::default());
     let source = Arc::new(Watched { upstreams: upstreams.clone(), seen: Arc::clone(&seen) });
     let gateway = Gateway::builder(WorkerCommand::this_executable()?).tool_source(source).build().await?;
+    let spinner = Spinner::start("starting the sandbox and three example servers …");
     gateway.ready().await.map_err(|reason| anyhow!(reason))?;
     upstreams.known().await;
+    drop(spinner);
     if !arguments.json {
-        println!("An agent is asked: {QUESTION}");
+        println!("You ask your agent: {QUESTION}");
         println!("It writes this program:\n");
         for line in PROGRAM.trim_end().lines() {
             println!("  │ {line}");
         }
-        println!("\nGristmill runs it in a fresh, jailed process:\n");
+        println!("\nGristmill runs it in a sandboxed process:\n");
     }
     let started = Instant::now();
     let mut execution = gateway.execute(patient(ExecuteRequest::python(PROGRAM))?);
@@ -178,24 +181,24 @@ impl Tools for WatchedTools {
 
 fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
     match &report.result {
-        Some(Value::String(text)) => println!("\nresult:\n{text}"),
-        Some(result) => println!("\nresult: {result:#}"),
+        Some(Value::String(text)) => println!("\nThe agent gets this back:\n{text}"),
+        Some(result) => println!("\nThe agent gets this back: {result:#}"),
         None => {}
     }
     if let Some(error) = &report.error {
         println!("\nerror[{}]: {}", error.code, error.message);
     }
-    println!("\ntools called:");
+    println!("\nTool calls:");
     for (name, calls, time_ms) in by_tool(report) {
-        println!("  {name:<24} {calls:>4} times {time_ms:>9.1} ms together");
+        println!("  {name:<24} {:>10} {time_ms:>9.1} ms", counted(calls, "call"));
     }
     println!(
-        "\ntime: {:.1} ms in all, of which the program ran {:.1} ms; {} MB memory",
+        "\nTime: {:.1} ms, {:.1} ms of it in the program; memory: {} MB",
         took.as_secs_f64() * 1000.0,
         report.execution_time_ms,
         report.memory_peak_bytes >> 20
     );
-    println!("\ntokens (o200k)                      called directly   through gristmill");
+    println!("\nTokens in the model's context          direct calls   through Gristmill");
     println!(
         "  tool definitions                  {:>15}   {:>17}",
         grouped(table.definitions as u64),
@@ -203,16 +206,16 @@ fn print(report: &Report, table: &TokenTable, took: std::time::Duration) {
     );
     println!("  tool arguments                    {:>15}   {:>17}", grouped(table.arguments as u64), "-");
     println!("  tool results                      {:>15}   {:>17}", grouped(table.results as u64), "-");
-    println!("  the program                       {:>15}   {:>17}", "-", grouped(table.program as u64));
-    println!("  what came back                    {:>15}   {:>17}", "-", grouped(table.returned as u64));
+    println!("  program                           {:>15}   {:>17}", "-", grouped(table.program as u64));
+    println!("  result                            {:>15}   {:>17}", "-", grouped(table.returned as u64));
     println!(
-        "  together                          {:>15}   {:>17}",
+        "  total                             {:>15}   {:>17}",
         grouped(table.direct() as u64),
         grouped(table.milled() as u64)
     );
     println!("  saved                             {:>35}", format!("{:.1} %", table.saved_percent()));
     println!(
-        "\nnext: gristmill add NAME -- COMMAND… (or NAME URL), gristmill list, gristmill run -c 'print(search_tools())'"
+        "\nNext: connect your agent with `gristmill connect`, or add a server with `gristmill add NAME COMMAND…`."
     );
 }
 

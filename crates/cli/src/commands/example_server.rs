@@ -15,18 +15,18 @@ use super::{Failure, Outcome};
 
 #[derive(Args)]
 pub struct ExampleServerArguments {
-    /// calculator, weather, filesystem, database, documents or crm
+    /// Which one: calculator, weather, filesystem, database, documents or crm
     pub name: String,
 
     /// replay: the definitions to serve, for measuring
     #[arg(hide = true)]
     pub file: Option<PathBuf>,
 
-    /// filesystem: the folder to serve [default: a small tree in memory]
+    /// filesystem: serve this folder [default: a sample tree in memory]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
 
-    /// database: the folder for its file [default: in memory]
+    /// database: keep its file in this folder [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }

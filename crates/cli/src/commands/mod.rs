@@ -1,9 +1,14 @@
 //! The commands, one file each.
 
 pub mod analyze;
+pub mod backup;
 pub mod bench;
+pub mod cache;
 pub mod client_arguments;
+pub mod completions;
 pub mod config;
+mod config_edit;
+mod config_schema;
 pub mod connect;
 pub mod db;
 pub mod demo;
@@ -13,18 +18,25 @@ pub mod doctor_clients;
 pub mod doctor_database;
 pub mod doctor_servers;
 pub mod example_server;
+pub mod explain;
 pub mod history;
 pub mod import;
 pub mod import_answer;
 pub mod list;
 mod list_screen;
 pub mod login;
+pub mod logs;
+pub mod man;
 mod print_file;
 pub mod rerun;
+pub mod restore;
 pub mod results;
 mod row_format;
 pub mod run;
 mod run_error;
+mod run_input;
+mod run_screen;
+mod run_watch;
 pub mod serve;
 pub mod servers;
 pub mod session_archive;
@@ -36,6 +48,7 @@ pub mod skills;
 pub mod stats;
 pub mod table_text;
 pub mod token;
+mod tool_answer;
 pub mod tools;
 pub mod workspace;
 

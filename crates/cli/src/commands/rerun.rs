@@ -57,8 +57,11 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
     };
     let again = Run {
         script: None,
+        args: Vec::new(),
         code: None,
         json: arguments.json,
+        watch: false,
+        keep_variables: false,
         workspace: arguments.workspace,
         session,
         context: Vec::new(),

@@ -11,20 +11,21 @@ pub enum Workspace {
     Empty,
 }
 
-/// The traceback, the code, the message if the traceback doesn't end with it, and hints.
-pub fn error_text(error: &ErrorReport, workspace: Workspace) -> String {
-    let traceback = error.traceback.as_deref().map(str::trim_end).filter(|text| !text.is_empty());
-    let mut text = traceback.map(|traceback| format!("{traceback}\n")).unwrap_or_default();
+/// The program's own lines, if there are any.
+pub fn traceback(error: &ErrorReport) -> Option<&str> {
+    error.traceback.as_deref().map(str::trim_end).filter(|text| !text.is_empty())
+}
+
+/// What follows the traceback: the code, the message if the traceback doesn't have it, and hints.
+pub fn error_lines(error: &ErrorReport, workspace: Workspace) -> Vec<String> {
+    let traceback = traceback(error);
     let line = error.line.map(|line| format!(", line {line}")).unwrap_or_default();
     let message = error.message.trim();
     let is_shown = traceback.is_some_and(|traceback| traceback.contains(message));
     let message = if is_shown || message.is_empty() { String::new() } else { format!(": {message}") };
-    text.push_str(&format!("error[{}]{line}{message}\n", error.code));
     let own = (workspace == Workspace::Empty && is_missing_file(traceback)).then_some(SEE_THIS_FOLDER);
-    for hint in error.hint.as_deref().into_iter().chain(own) {
-        text.push_str(&format!("hint: {hint}\n"));
-    }
-    text
+    let hints = error.hint.as_deref().into_iter().chain(own).map(|hint| format!("hint: {hint}"));
+    std::iter::once(format!("error[{}]{line}{message}", error.code)).chain(hints).collect()
 }
 
 const SEE_THIS_FOLDER: &str = "to let the program see the files in this folder, add `--workspace .`";
@@ -55,21 +56,24 @@ mod tests {
     #[test]
     fn a_message_is_shown_once() {
         let raised = error("no", Some("Traceback:\nValueError: no\n"), Some("try"));
-        let text = "Traceback:\nValueError: no\nerror[GM-1102], line 3\nhint: try\n";
-        assert_eq!(error_text(&raised, Workspace::Empty), text);
+        assert_eq!(traceback(&raised), Some("Traceback:\nValueError: no"));
+        assert_eq!(error_lines(&raised, Workspace::Empty), ["error[GM-1102], line 3", "hint: try"]);
         let told = error("no", None, None);
-        assert_eq!(error_text(&told, Workspace::Empty), "error[GM-1102], line 3: no\n");
+        assert_eq!(error_lines(&told, Workspace::Empty), ["error[GM-1102], line 3: no"]);
     }
 
     #[test]
     fn a_missing_file_leads_to_the_workspace_unless_one_was_chosen() {
         let missing =
             error("no such file", Some("FileNotFoundError: no such file: 'a.csv'"), Some("there is b"));
-        let text = error_text(&missing, Workspace::Empty);
-        assert!(text.ends_with("hint: there is b\nhint: to let the program see the files in this folder, add `--workspace .`\n"), "{text}");
-        assert!(!error_text(&missing, Workspace::Chosen).contains("--workspace"));
+        let hints = [
+            "hint: there is b",
+            "hint: to let the program see the files in this folder, add `--workspace .`",
+        ];
+        assert_eq!(error_lines(&missing, Workspace::Empty)[1..], hints);
+        assert_eq!(error_lines(&missing, Workspace::Chosen)[1..], hints[..1]);
         let result =
             error("no such result", Some("FileNotFoundError: no such result: '/results/x.json'"), None);
-        assert!(!error_text(&result, Workspace::Empty).contains("--workspace"));
+        assert_eq!(error_lines(&result, Workspace::Empty).len(), 1);
     }
 }

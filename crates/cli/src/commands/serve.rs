@@ -29,47 +29,48 @@ use crate::arguments::{ConfigFile, LimitArguments};
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
 use crate::skill_folders;
+use crate::terminal::eprint_lines;
 use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Serve {
-    /// Serve over HTTP at this address, such as 127.0.0.1:8770, instead of standard input and output
+    /// Serve over HTTP at this address, such as 127.0.0.1:8770 [default: stdio]
     #[arg(long, value_name = "ADDRESS", value_parser = http_address)]
     pub http: Option<SocketAddr>,
 
-    /// How many tools callers are shown
+    /// Which of Gristmill's tools clients see
     #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
     pub profile: Profile,
 
-    /// Seconds after which a caller is answered even if its program still runs
+    /// Answer after this many seconds, even if the program is still running
     #[arg(long, value_name = "SECONDS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub answer_within: u64,
 
-    /// Tokens that an answer takes at most if a call or its session says nothing else
-    #[arg(long, value_name = "TOKENS", default_value_t = TOKENS_DEFAULT as u64, value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
+    /// Condense answers to this many tokens, unless a call or its session sets its own limit
+    #[arg(long = "max-tokens", alias = "max-output-tokens", value_name = "TOKENS", default_value_t = TOKENS_DEFAULT as u64, value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
     pub max_output_tokens: u64,
 
-    /// A name under which it is reached over HTTP, such as example.com; may repeat
+    /// Accept this host name over HTTP, such as example.com; repeatable
     #[arg(long, value_name = "HOST", requires = "http")]
     pub allow_host: Vec<String>,
 
-    /// A web page that may call over HTTP, such as https://app.example.com; may repeat
+    /// Accept requests from this web origin, such as https://app.example.com; repeatable
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub allow_origin: Vec<String>,
 
-    /// Ask for a token on this machine, too
+    /// Require a token from local clients too
     #[arg(long, requires = "http")]
     pub require_token: bool,
 
-    /// Seconds that running programs get to end when the gateway is told to stop
+    /// Give running programs this many seconds to finish on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub grace: u64,
 
-    /// Keep nothing: no history, and what programs leave is gone when this ends
+    /// Keep nothing on disk: no history, sessions or results
     #[arg(long)]
     pub no_state: bool,
 
-    /// Connect no server, whatever is configured
+    /// Connect no servers
     #[arg(long)]
     pub no_servers: bool,
 
@@ -86,7 +87,7 @@ pub fn http_address(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = port.parse() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
-    text.parse().map_err(|_| "write an IP address and a port, such as 127.0.0.1:8770".to_owned())
+    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8770".to_owned())
 }
 
 fn profile_parser() -> impl TypedValueParser<Value = Profile> {
@@ -99,9 +100,9 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let mut settings = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.http.is_none() && io::stdin().is_terminal() {
-        eprintln!("speaking MCP on standard input and output, which is for a client to start:");
-        eprintln!(
-            "`gristmill connect CLIENT` puts this command into a client's configuration; Ctrl-C ends it"
+        eprint_lines(
+            "serving MCP on stdio, which is for a client to start; Ctrl-C to stop\n\
+             hint: `gristmill connect` adds this command to your client",
         );
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
@@ -140,7 +141,9 @@ fn settings_for(arguments: &Serve, configured: Option<&Configured>) -> Result<Se
 fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
-        eprintln!("note: no servers are connected; `gristmill import` takes those of your clients");
+        eprint_lines(
+            "note: no servers are connected\nhint: `gristmill import` imports servers from your MCP clients",
+        );
         return Ok(None);
     }
     let startup = Startup { refresh: Refresh::InBackground, can_ask: true, ..Startup::default() };
@@ -158,7 +161,8 @@ fn parts(
         description: server.settings.description.clone(),
     };
     let servers = configured.map(|configured| configured.usable().into_iter().map(line).collect());
-    let sessions = gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("there are no sessions")))?;
+    let sessions =
+        gateway.sessions().ok_or_else(|| Failure::Internal(anyhow!("sessions aren't available")))?;
     Ok(ServerParts {
         gateway: gateway.clone(),
         sessions: sessions.clone(),
@@ -208,7 +212,9 @@ async fn serve_callers(
 fn open_store(place: &DataPlace, no_state: bool) -> Result<Store, Failure> {
     match no_state {
         true => Store::in_memory().map_err(data_store::failure),
-        false => place.open_store().map_err(|failure| failure.with_hint("--no-state serves without it")),
+        false => {
+            place.open_store().map_err(|failure| failure.with_hint("--no-state serves without a database"))
+        }
     }
 }
 
@@ -224,13 +230,13 @@ async fn listen(
     let tokens = AccessTokens::open(&data);
     if settings.token_required && tokens.list().map_err(|error| Failure::Usage(error.into()))?.is_empty() {
         return Err(Failure::Usage(anyhow!(
-            "serving at {address} needs tokens, and there are none; make one first: gristmill token new NAME"
+            "serving on {address} needs an access token, and there are none\nhint: gristmill token new NAME"
         )));
     }
     settings.tokens = Some(Arc::new(tokens));
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::Usage(anyhow!(
-            "{address} cannot be listened on: {error}; `gristmill doctor --http {address}` looks at it"
+            "can't listen on {address}: {error}\nhint: `gristmill doctor --http {address}` checks it"
         ))
     })?;
     let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
@@ -242,8 +248,8 @@ async fn listen(
     settings.check().map_err(|error| Failure::Usage(error.into()))?;
     eprintln!("listening on http://{address}/mcp");
     match settings.token_required {
-        true => eprintln!("every caller needs a token: `gristmill token list` shows them"),
-        false => eprintln!("callers on this machine need no token; --require-token asks for one"),
+        true => eprintln!("clients need a token; `gristmill token list` shows them"),
+        false => eprintln!("local clients need no token; --require-token requires one"),
     }
     Ok((listener, settings))
 }
@@ -272,7 +278,9 @@ async fn stop_on_signal(
         let _ = stopped.set(Instant::now());
         match service.running() {
             0 => {}
-            count => eprintln!("stopping: {count} running, {grace} s to end; once more to end at once"),
+            count => {
+                eprintln!("stopping: {count} running, {grace} s to finish; press Ctrl-C again to stop now")
+            }
         }
         shutdown.cancel();
     }

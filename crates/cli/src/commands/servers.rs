@@ -1,5 +1,6 @@
 //! `gristmill add`, `add-json`, `get` and `remove`: the servers in a configuration file.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +9,7 @@ use clap::Args;
 use gristmill_config::by_hand::ByHand;
 use gristmill_config::edit::EditError;
 use gristmill_config::{Flags, Surroundings};
+use serde_json::Value;
 
 use super::add::{self, AddError, Report, Scope, Target};
 use super::remove::RemoveError;
@@ -16,39 +18,45 @@ use crate::arguments::{ConfigFile, ScopeArguments};
 use crate::terminal::{Printable, eprint_lines};
 use crate::{exit_codes, upstreams};
 
+/// What starting a server means, said to whoever adds one.
+const RUNS_WITH_YOUR_RIGHTS: &str = "warning: this server runs on your machine with your rights, outside the sandbox; add only servers you trust";
+
 #[derive(Args)]
+#[command(after_help = "Examples:
+  gristmill add files npx -y @modelcontextprotocol/server-filesystem /srv
+  gristmill add github https://api.githubcopilot.com/mcp --header 'Authorization: Bearer ${GITHUB_TOKEN}'")]
 pub struct AddArguments {
-    /// The server's name, as programs will use it
+    /// The server's name; programs import its tools from `servers.NAME`
     pub name: String,
 
-    /// Its URL, for a server over HTTP
+    /// The URL of an HTTP server
     pub url: Option<String>,
 
-    /// The program to start, after `--`
+    /// The command that starts a stdio server, with its arguments; put flags for `add` before it
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 
-    /// A variable for the program; write secrets as ${NAME}
+    /// Set an environment variable for the command; write secrets as ${NAME}
     #[arg(short, long, value_name = "NAME=VALUE")]
     pub env: Vec<String>,
 
-    /// A header for a server over HTTP; write secrets as ${NAME}
+    /// Send a header to an HTTP server; write secrets as ${NAME}
     #[arg(short = 'H', long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
-    /// Where the program starts
+    /// Run the command in this folder
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
-    /// A line about it, for the index
+    /// Describe the server in one line, for agents
     #[arg(long)]
     pub description: Option<String>,
 
-    /// A word to filter searches by
+    /// Set a category to filter tool searches by
     #[arg(long)]
     pub category: Option<String>,
 
-    /// Take the place of a server with the same name
+    /// Replace an existing server of this name
     #[arg(long)]
     pub replace: bool,
 
@@ -61,10 +69,10 @@ pub struct AddJsonArguments {
     /// The server's name
     pub name: String,
 
-    /// Such as '{"command": "npx", "args": ["-y", "some-server"]}'
+    /// Its configuration, such as '{"command": "npx", "args": ["-y", "some-server"]}'
     pub json: String,
 
-    /// Take the place of a server with the same name
+    /// Replace an existing server of this name
     #[arg(long)]
     pub replace: bool,
 
@@ -105,12 +113,13 @@ pub fn add(arguments: AddArguments) -> Outcome {
         (Some(first), command) => Target::Command(std::iter::once(first).chain(command).collect()),
         (None, _) => {
             return Err(Failure::Usage(anyhow!(
-                "say what the server is: gristmill add {} -- COMMAND…, or gristmill add {} URL",
+                "missing command or URL: gristmill add {} COMMAND…, or gristmill add {} URL",
                 arguments.name,
                 arguments.name
             )));
         }
     };
+    let is_command = matches!(target, Target::Command(_));
     let asked = add::Add {
         name: arguments.name,
         target,
@@ -122,23 +131,80 @@ pub fn add(arguments: AddArguments) -> Outcome {
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    match add::add(&surroundings()?, &asked) {
-        Err(AddError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
-        added => print_report(added.map_err(|error| Failure::Usage(error.into()))?),
-    }
+    print_added(add::add(&surroundings()?, &asked), is_command)
 }
 
 pub fn add_json(arguments: AddJsonArguments) -> Outcome {
+    let json: Option<Value> = serde_json::from_str(&arguments.json).ok();
+    let is_command = json.is_some_and(|server| server.get("command").is_some());
     let asked = add_json::AddJson {
         name: arguments.name,
         json: arguments.json,
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    match add_json::add_json(&surroundings()?, &asked) {
+    print_added(add_json::add_json(&surroundings()?, &asked), is_command)
+}
+
+fn print_added(added: Result<Report, AddError>, is_command: bool) -> Outcome {
+    match added {
         Err(AddError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
-        added => print_report(added.map_err(|error| Failure::Usage(error.into()))?),
+        added => {
+            let report = added.map_err(|error| Failure::Usage(error.into()))?;
+            if is_command {
+                eprint_lines(RUNS_WITH_YOUR_RIGHTS);
+            }
+            print_report(report)
+        }
     }
+}
+
+/// `add NAME COMMAND…` as `add NAME -- COMMAND…`: from the command on, every word is the command's.
+pub fn with_separator(mut words: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
+    if let Some(place) = command.find_subcommand("add").and_then(|add| command_place(&words, command, add)) {
+        words.insert(place, "--".into());
+    }
+    words
+}
+
+/// Where a command without `--` before it begins. None if there is no such thing.
+fn command_place(words: &[OsString], command: &clap::Command, add: &clap::Command) -> Option<usize> {
+    let text = |index: usize| words.get(index).and_then(|word| word.to_str());
+    if words.iter().any(|word| word == "--") {
+        return None;
+    }
+    // The third of what are no flags: `add`, the name, the command.
+    let mut positions = 0;
+    let mut index = 1;
+    while index < words.len() {
+        let word = text(index)?;
+        if word.starts_with('-') && word.len() > 1 {
+            index += if takes_next_word(word, command, add) { 2 } else { 1 };
+            continue;
+        }
+        positions += 1;
+        match positions {
+            1 if word != "add" => return None,
+            3 => return is_command(word, index + 1 == words.len()).then_some(index),
+            _ => index += 1,
+        }
+    }
+    None
+}
+
+fn takes_next_word(flag: &str, command: &clap::Command, add: &clap::Command) -> bool {
+    let mut arguments = add.get_arguments().chain(command.get_arguments());
+    let known = arguments.find(|argument| {
+        let is_long = argument.get_long().is_some_and(|long| flag == format!("--{long}"));
+        is_long || argument.get_short().is_some_and(|short| flag == format!("-{short}"))
+    });
+    known.is_some_and(|argument| argument.get_action().takes_values())
+}
+
+/// A URL has a scheme. A host alone is one without it, which is told of as such.
+fn is_command(word: &str, is_last: bool) -> bool {
+    let looks_like_host = is_last && word.contains('.') && !word.starts_with(['.', '/', '~']);
+    !word.contains("://") && !looks_like_host
 }
 
 pub fn get(arguments: GetArguments) -> Outcome {
@@ -165,7 +231,7 @@ pub fn remove(arguments: RemoveArguments) -> Outcome {
 fn print_report(report: Report) -> Outcome {
     println!("{}", Printable::all(&report.text));
     for hint in report.hints {
-        eprintln!("hint: {}", Printable::all(&hint));
+        eprint_lines(&format!("hint: {}", Printable::all(&hint)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -175,10 +241,10 @@ fn left_to_owner(by_hand: &ByHand) -> Outcome {
     Ok(exit_codes::usage())
 }
 
-/// Says what the owner of a YAML file does to it. What to paste is printed as it is, the rest beside it.
+/// Tells the owner of a YAML file what to change. What to paste goes to stdout, the rest to stderr.
 pub fn print_by_hand(by_hand: &ByHand) {
     let path = by_hand.path.display();
-    eprint_lines(&format!("error: {path} was not changed: Gristmill reads YAML, but does not edit it"));
+    eprint_lines(&format!("error: {path} was not changed: Gristmill reads YAML but doesn't edit it"));
     for step in &by_hand.steps {
         eprint_lines(&Printable::all(&step.instruction()));
         print!("{}", Printable::all(step.text().unwrap_or_default()));
@@ -195,4 +261,39 @@ pub fn scope(arguments: ScopeArguments) -> Scope {
 
 fn surroundings() -> Result<Surroundings, Failure> {
     Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_needs_no_separator() {
+        let check = |words: &str, expected: &str| {
+            let words = words.split(' ').map(OsString::from).collect();
+            let read = with_separator(words, &crate::command_line::command());
+            let read: Vec<_> = read.iter().map(|word| word.to_string_lossy()).collect();
+            assert_eq!(read.join(" "), expected);
+        };
+        check("gristmill add x npx -y foo", "gristmill add x -- npx -y foo");
+        check("gristmill add x npx", "gristmill add x -- npx");
+        check(
+            "gristmill --color never add -e A=1 x --cwd /a npx -y",
+            "gristmill --color never add -e A=1 x --cwd /a -- npx -y",
+        );
+        check(
+            "gristmill add x --env=A=1 --replace npx --env B",
+            "gristmill add x --env=A=1 --replace -- npx --env B",
+        );
+        check("gristmill add x -- npx foo", "gristmill add x -- npx foo");
+        check(
+            "gristmill add x https://a.example/mcp --replace",
+            "gristmill add x https://a.example/mcp --replace",
+        );
+        check("gristmill add x a.example/mcp", "gristmill add x a.example/mcp");
+        check("gristmill add x ./server.sh", "gristmill add x -- ./server.sh");
+        check("gristmill add x", "gristmill add x");
+        check("gristmill get add x y", "gristmill get add x y");
+        check("gristmill add --help", "gristmill add --help");
+    }
 }

@@ -7,22 +7,24 @@ use gristmill_worker::EngineFile;
 use super::{Failure, Outcome};
 use crate::arguments::Setup;
 use crate::exit_codes;
+use crate::spinner::Spinner;
 
 pub fn setup(arguments: Setup) -> Outcome {
     let work = || -> anyhow::Result<()> {
         let file = engine_file(EngineId::Python)?;
         // Not only whether a file is there: one that does not have its hash is made again.
         if arguments.force || !file.is_good() {
+            let _spinner = Spinner::start("unpacking the Python engine …");
             file.unpack().map_err(|error| {
                 anyhow!(
-                    "the Python engine cannot be unpacked to {}: {error}\n\
-                     hint: set GRISTMILL_CACHE_DIR to a folder that you can write to; programs run without \
-                     one, from memory, but each start takes longer",
+                    "can't unpack the Python engine to {}: {error}\n\
+                     hint: set GRISTMILL_CACHE_DIR to a folder you can write to; programs run without one, \
+                     but start more slowly",
                     file.path().display()
                 )
             })?;
         }
-        println!("the Python engine is ready: {}", file.path().display());
+        println!("Python engine ready: {}", file.path().display());
         Ok(())
     };
     work().map(|()| exit_codes::OK).map_err(Failure::Internal)

@@ -1,13 +1,14 @@
 //! `gristmill tools …`: what the connected servers offer, as a program sees it.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use gristmill_config::Flags;
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
+use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
-use gristmill_gateway::domain::{ToolAnswer, counted};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
     Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
@@ -16,11 +17,12 @@ use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::exit_codes;
 use crate::skill_folders;
-use crate::terminal::{Printable, one_line};
+use crate::spinner::Spinner;
+use crate::terminal::{Printable, confirmed, eprint_lines, one_line};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -37,13 +39,13 @@ pub async fn tools(arguments: Tools) -> Outcome {
     let outcome = match arguments.command {
         ToolsCommand::List { server, refresh, json } => {
             if refresh {
-                upstreams.check().await;
+                ask_all(&upstreams).await;
             }
             list(&upstreams, server.as_deref(), json).await
         }
         ToolsCommand::Search { query, server, category, detail, limit, offset, refresh, json } => {
             if refresh {
-                upstreams.check().await;
+                ask_all(&upstreams).await;
             }
             let search = ToolSearch {
                 query: query.join(" "),
@@ -58,13 +60,22 @@ pub async fn tools(arguments: Tools) -> Outcome {
             search_tools(&upstreams, &skills, &search, json).await
         }
         ToolsCommand::Show { name, format } => show(&upstreams, &name, format).await,
-        ToolsCommand::Call { name, arguments, json } => call(&upstreams, name, arguments, json).await,
+        ToolsCommand::Call { name, arguments, output, json } => {
+            let printed = Printed { output, json };
+            call(&upstreams, name, arguments, printed).await
+        }
         ToolsCommand::Review { server, approve, tool, yes, json } => {
             review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json).await
         }
     };
     upstreams.close().await;
     outcome
+}
+
+/// Asks every server what it offers now.
+async fn ask_all(upstreams: &Upstreams) {
+    let _spinner = Spinner::start("asking the servers …");
+    upstreams.check().await;
 }
 
 async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome {
@@ -78,7 +89,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
         let known = catalogue.servers.iter().map(|server| (server.folder.as_str(), server.folder.as_str()));
         let nearest = gristmill_gateway::domain::nearest(only, known, 1);
         let hint = nearest.first().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        return Err(Failure::Usage(anyhow!("there is no server `{only}`{hint}")));
+        return Err(Failure::Usage(anyhow!("there's no server `{only}`{hint}")));
     }
     if json {
         let tools = servers.iter().flat_map(|server| {
@@ -102,7 +113,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
         }
     }
     if servers.is_empty() {
-        eprintln!("no servers are connected\nhint: gristmill add NAME -- COMMAND…, then gristmill list");
+        eprint_lines("no servers are connected\nhint: gristmill add NAME COMMAND…, then gristmill list");
     }
     print_trouble(upstreams);
     Ok(ExitCode::SUCCESS)
@@ -153,7 +164,18 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
     Ok(ExitCode::SUCCESS)
 }
 
-async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json: bool) -> Outcome {
+/// What becomes of an answer.
+struct Printed {
+    /// Where its files are saved; none if it is printed.
+    output: Option<PathBuf>,
+    json: bool,
+}
+
+async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, printed: Printed) -> Outcome {
+    if let Some(output) = &printed.output {
+        tool_answer::check_free(output)?;
+    }
+    let spinner = Spinner::start(format!("calling {} …", one_line(&name)));
     upstreams.known_soon().await;
     let snapshot = upstreams.snapshot();
     let schema = match snapshot.lookup().resolve(&name) {
@@ -161,28 +183,44 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json:
         Resolved::Several(_) | Resolved::None(_) => Value::Null,
     };
     let arguments = arguments_from(arguments, &schema).map_err(Failure::Usage)?;
-    let progress = ProgressSink::new(|progress| {
-        let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
-        let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
-        eprintln!("{}{total}{message}", progress.progress);
-    });
     let request = DoorRequest::CallTool(ToolCall {
+        progress: progress(&name, &spinner),
         name,
         arguments,
-        progress,
         asker: Asker::none(),
         watcher: CallWatcher::none(),
     });
-    match upstreams.pass(&Caller::local(), request).await {
+    let answered = upstreams.pass(&Caller::local(), request).await;
+    drop(spinner);
+    match answered {
         Ok(answer) => {
-            print_answer(&answer, json).map_err(|error| Failure::Internal(error.into()))?;
+            match &printed.output {
+                Some(output) => tool_answer::save(&answer, output, printed.json)?,
+                None => tool_answer::print(&answer, printed.json)
+                    .map_err(|error| Failure::Internal(error.into()))?,
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
-            eprintln!("error[{}]: {}", failure.code(), Printable::all(&failure.to_string()));
+            let text = Printable::all(&failure.to_string());
+            eprint_lines(&format!("error[{}]: {text}", failure.code()));
             Ok(exit_codes::of_a_tool(&failure))
         }
     }
+}
+
+/// How far a call has come: on one line of a terminal, or line by line.
+fn progress(name: &str, spinner: &Spinner) -> ProgressSink {
+    let (line, name) = (spinner.text(), one_line(name));
+    ProgressSink::new(move |progress| {
+        let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let message = progress.message.map(|text| format!(": {}", one_line(&text))).unwrap_or_default();
+        let text = format!("{}{total}{message}", progress.progress);
+        match &line {
+            Some(line) => line.set(format!("{name} {text}")),
+            None => eprintln!("{text}"),
+        }
+    })
 }
 
 /// `NAME=VALUE` pairs, one JSON object, or `-` for an object on standard input. A value is JSON if it
@@ -190,8 +228,8 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, json:
 fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<String, Value>> {
     let object = |text: &str| match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => bail!("the arguments must be a JSON object"),
-        Err(error) => bail!("the arguments are not JSON: {error}"),
+        Ok(_) => bail!("arguments must be a JSON object"),
+        Err(error) => bail!("arguments aren't valid JSON: {error}"),
     };
     match words.as_slice() {
         [only] if only == "-" => {
@@ -203,7 +241,7 @@ fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<Stri
         pairs => {
             let pairs = pairs.iter().map(|pair| {
                 let (name, value) = pair.split_once('=').ok_or_else(|| {
-                    anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or give one JSON object")
+                    anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or pass one JSON object")
                 })?;
                 let is_text = schema["properties"][name]["type"] == "string";
                 let value = match serde_json::from_str(value) {
@@ -217,25 +255,6 @@ fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<Stri
     }
 }
 
-fn print_answer(answer: &ToolAnswer, json: bool) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    let value: Value = serde_json::from_str(&answer.json).unwrap_or_default();
-    match (&value, json) {
-        (Value::String(text), false) => writeln!(out, "{}", Printable::all(text))?,
-        (value, false) if out.is_terminal() => writeln!(out, "{}", Printable::all(&format!("{value:#}")))?,
-        // As the server wrote it: numbers keep their digits.
-        (_, _) => writeln!(out, "{}", answer.json)?,
-    }
-    for (number, file) in answer.files.iter().enumerate() {
-        eprintln!(
-            "file {number}: {}, {} bytes of base64; a program finds it in its workspace",
-            one_line(&file.mime),
-            file.base64.len()
-        );
-    }
-    Ok(())
-}
-
 async fn review(
     upstreams: &Upstreams,
     only: Option<&str>,
@@ -246,10 +265,12 @@ async fn review(
     // What is on disk may be old: what the servers offer now is what is approved.
     match only {
         Some(name) if upstreams.check_one(name).await.is_none() => {
-            return Err(Failure::Usage(anyhow!("there is no server `{name}`; `gristmill list` shows them")));
+            return Err(Failure::Usage(anyhow!(
+                "there's no server `{name}`\nhint: `gristmill list` shows the configured servers"
+            )));
         }
         Some(_) => {}
-        None => drop(upstreams.check().await),
+        None => ask_all(upstreams).await,
     }
     let waiting: Vec<(String, Vec<Waiting>)> =
         upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
@@ -267,10 +288,12 @@ async fn review(
         print_waiting(&waiting);
         let is_in_order = upstreams.statuses().iter().all(|status| status.unreadable.is_empty());
         if waiting.is_empty() && is_in_order {
-            println!("every tool is as it was approved");
+            println!("no changes: every tool is as you approved it");
         }
         if !waiting.is_empty() && approve.is_none() {
-            eprintln!("hint: gristmill tools review SERVER --approve, with --tool NAME for one of them");
+            eprint_lines(
+                "hint: gristmill tools review SERVER --approve; add --tool NAME to approve just one",
+            );
         }
     }
     print_trouble(upstreams);
@@ -284,8 +307,8 @@ async fn review(
             true => waiting.iter().map(|tool| tool.offered.name.clone()).collect(),
             false => tools.clone(),
         };
-        if !yes && !confirmed(&format!("approve {} of {server} as shown?", counted(names.len(), "tool"))) {
-            eprintln!("nothing was approved for {server}");
+        if !yes && !approved(&format!("Approve {} of {server} as shown?", counted(names.len(), "tool"))) {
+            eprintln!("approved nothing for {server}");
             refused = true;
             continue;
         }
@@ -308,7 +331,7 @@ fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
                     println!("{server}.{name} is new:\n+ {}\n", one_line(&tool.offered.raw))
                 }
                 WaitingKind::Changed { pinned_raw } => {
-                    println!("{server}.{name} has changed:");
+                    println!("{server}.{name} changed:");
                     for change in diff(pinned_raw, &tool.offered.raw) {
                         println!("{}", Printable::all(&change.to_string()));
                     }
@@ -330,14 +353,12 @@ fn waiting_json(server: &str, waiting: &Waiting) -> Value {
     json!({ "server": server, "tool": waiting.offered.name, "kind": kind, "changes": changes })
 }
 
-fn confirmed(question: &str) -> bool {
+fn approved(question: &str) -> bool {
     if !std::io::stdin().is_terminal() {
-        eprintln!("{question} Say so with --yes.");
+        eprint_lines(&format!("{question}\nhint: add --yes to approve without being asked"));
         return false;
     }
-    eprint!("{question} [y/N] ");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    confirmed(question)
 }
 
 /// Names what is down: a server is never silently missing.
@@ -346,26 +367,23 @@ fn print_trouble(upstreams: &Upstreams) {
     for status in upstreams.statuses() {
         match &status.state {
             ServerState::Down(why) | ServerState::LoginNeeded(why) => {
-                eprintln!("note: {} is down: {}", status.name, one_line(why));
+                eprint_lines(&format!("note: {} is down: {}", status.name, one_line(why)));
             }
             ServerState::Starting => {
-                eprintln!(
-                    "note: {} is being started for the first time and has not answered yet",
-                    status.name
-                );
+                eprint_lines(&format!("note: {} is still starting; its tools aren't known yet", status.name));
             }
             ServerState::Up | ServerState::Idle => {}
         }
         for problem in &status.unreadable {
-            eprintln!("note: {}: {}", status.name, one_line(problem));
+            eprint_lines(&format!("note: {}: {}", status.name, one_line(problem)));
         }
         if status.waiting > 0 {
-            eprintln!(
-                "note: {} of {} held back until reviewed: gristmill tools review {}",
+            eprint_lines(&format!(
+                "note: {} of {} held back until you review them: gristmill tools review {}",
                 counted(status.waiting, "tool"),
                 status.name,
                 status.name
-            );
+            ));
         }
     }
 }

@@ -222,7 +222,7 @@ fn read_beginning<R: Read>(input: R) -> Result<Beginning<R>, ArchiveError> {
 
 fn member<R: Read>(tar: &mut TarReader<R>, name: &str, bytes_max: u64) -> Result<Vec<u8>, ArchiveError> {
     let wrong = |why: String| Err(ArchiveError::Archive(format!("it isn't an exported session: {why}")));
-    match tar.next()? {
+    match tar.next_entry()? {
         Some(entry) if entry.path == name && !entry.is_folder && entry.size <= bytes_max => {
             let mut bytes = Vec::new();
             tar.content().read_to_end(&mut bytes).map_err(TarError::from)?;
@@ -253,7 +253,7 @@ fn unpack<R: Read>(
         bytes: limits.get(LimitName::WorkspaceBytes),
         files: limits.get(LimitName::WorkspaceFiles),
     };
-    while let Some(entry) = tar.next()? {
+    while let Some(entry) = tar.next_entry()? {
         if entry.is_folder && entry.path == WORKSPACE.trim_end_matches('/') {
             continue;
         }

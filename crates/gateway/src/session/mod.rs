@@ -44,6 +44,7 @@ pub use held::HeldSession;
 pub use listing::{FileKind, ListedFile, Listing};
 pub use place::{ConnectionSession, SessionChoice};
 pub use settings::SessionSettings;
+pub use tar::{TarEntry, TarError, TarReader, TarWriter};
 pub use upkeep::Tidied;
 
 pub(crate) use files::open_plain_file;

@@ -1,4 +1,4 @@
-//! The part of the tar format (POSIX ustar and pax) that an exported session is written in. Files and
+//! The part of the tar format (POSIX ustar and pax) that exported sessions and backups are written in. Files and
 //! folders only: an archive with anything else in it is refused, since it may come from anywhere.
 
 use std::io::{self, Read, Write};
@@ -15,7 +15,7 @@ const PAX_BYTES_MAX: u64 = 64 * 1024;
 
 /// An archive that cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum TarError {
+pub enum TarError {
     #[error("it is not a tar archive, or damaged: {0}")]
     Damaged(&'static str),
     #[error("it holds `{0}`, which is neither a plain file nor a folder")]
@@ -24,7 +24,7 @@ pub(super) enum TarError {
     Read(#[from] io::Error),
 }
 
-pub(super) struct TarWriter<W> {
+pub struct TarWriter<W> {
     out: W,
 }
 
@@ -111,7 +111,7 @@ fn header(path: &str, kind: u8, size: u64, changed: u64) -> [u8; BLOCK] {
 }
 
 /// Reads an archive, entry by entry.
-pub(super) struct TarReader<R> {
+pub struct TarReader<R> {
     input: R,
     /// Of the present entry: content that nobody has taken, and what fills up its last block.
     left: u64,
@@ -120,7 +120,7 @@ pub(super) struct TarReader<R> {
 
 /// One entry of an archive, as it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TarEntry {
+pub struct TarEntry {
     pub path: String,
     pub size: u64,
     pub is_folder: bool,
@@ -132,7 +132,7 @@ impl<R: Read> TarReader<R> {
     }
 
     /// The next entry; what is left of the present one is passed over.
-    pub fn next(&mut self) -> Result<Option<TarEntry>, TarError> {
+    pub fn next_entry(&mut self) -> Result<Option<TarEntry>, TarError> {
         let (mut path, mut size) = (None, None);
         loop {
             self.skip()?;
@@ -278,7 +278,7 @@ mod tests {
         let bytes = tar.finish().unwrap();
         let mut tar = TarReader::new(bytes.as_slice());
         let mut read = Vec::new();
-        while let Some(entry) = tar.next().unwrap() {
+        while let Some(entry) = tar.next_entry().unwrap() {
             let mut found = Vec::new();
             // Every other content is passed over.
             if read.len() % 2 == 0 {
@@ -304,7 +304,7 @@ mod tests {
         let whole = tar.finish().unwrap();
         let read_all = |bytes: &[u8]| {
             let mut tar = TarReader::new(bytes);
-            while let Some(entry) = tar.next()? {
+            while let Some(entry) = tar.next_entry()? {
                 assert!(entry.size <= 700);
             }
             Ok::<(), TarError>(())
@@ -329,7 +329,7 @@ mod tests {
             bytes.resize(2 * BLOCK, 0);
             bytes.extend(header("a", b'0', 0, 0));
             bytes.extend([0; 2 * BLOCK]);
-            let refused = TarReader::new(bytes.as_slice()).next().unwrap_err().to_string();
+            let refused = TarReader::new(bytes.as_slice()).next_entry().unwrap_err().to_string();
             assert!(refused.contains("larger than any file"), "{size}: {refused}");
         }
         assert_eq!([0, 1, 511, 512, u64::MAX].map(padding), [0, 511, 1, 0, 1]);
@@ -340,7 +340,7 @@ mod tests {
         for kind in [b'1', b'2', b'3', b'4', b'6', b'7', b'L', b'K'] {
             let mut bytes = header("a", kind, 0, 0).to_vec();
             bytes.extend([0; 2 * BLOCK]);
-            assert!(matches!(TarReader::new(bytes.as_slice()).next(), Err(TarError::Kind(_))), "{kind}");
+            assert!(matches!(TarReader::new(bytes.as_slice()).next_entry(), Err(TarError::Kind(_))), "{kind}");
         }
     }
 }

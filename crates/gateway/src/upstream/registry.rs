@@ -1,6 +1,7 @@
 //! All servers, what is approved of them, and the snapshot that is made of what they offer.
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,11 @@ const LOOK_WAIT: Duration = Duration::from_secs(5);
 /// By what a program looks around, in the tree or by asking. Skills may name servers that it does not.
 const LOOKS_AROUND: &[&str] = &["search_tools", "list_tools", "list_servers", "servers/index", "skills"];
 
+/// Where a server's log is, below the folder of caches.
+pub fn log_path(cache: &Path, server: &str) -> PathBuf {
+    cache.join("logs").join(format!("{}.log", file_stem(server)))
+}
+
 pub(super) struct Registry {
     connector: Arc<dyn Connector>,
     can_ask: bool,
@@ -50,10 +56,9 @@ impl Registry {
         folders: &UpstreamFolders,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
-        let logs = folders.cache.join("logs");
         let enabled = settings.into_iter().filter(|settings| settings.enabled).collect();
         let servers = in_parallel(enabled, |settings: ServerSettings| {
-            let log = ServerLog::in_file(logs.join(format!("{}.log", file_stem(&settings.name))));
+            let log = ServerLog::in_file(log_path(&folders.cache, &settings.name));
             let kept = offers.read(&settings);
             Arc::new(Server::new(settings, kept, log))
         });

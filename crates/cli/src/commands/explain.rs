@@ -1,0 +1,147 @@
+//! `gristmill explain CODE`: what an error code means and what to do about it, from docs/errors.md.
+
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::domain::nearest;
+use serde_json::json;
+
+use super::{Failure, Outcome};
+use crate::terminal::print_lines;
+
+const PAGE: &str = include_str!("../../../../docs/errors.md");
+
+#[derive(Args)]
+pub struct Explain {
+    /// The code, such as GM-1201 or 1201; leave it out to list all codes
+    pub code: Option<String>,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One code, as the page has it.
+#[derive(Debug, PartialEq, Eq)]
+struct Section {
+    code: &'static str,
+    title: &'static str,
+    /// Markdown.
+    body: &'static str,
+}
+
+pub fn explain(arguments: Explain) -> Outcome {
+    let sections = sections();
+    let Some(asked) = &arguments.code else {
+        match arguments.json {
+            true => println!("{:#}", sections.iter().map(as_json).collect::<serde_json::Value>()),
+            false => sections.iter().for_each(|section| println!("{}  {}", section.code, section.title)),
+        }
+        return Ok(ExitCode::SUCCESS);
+    };
+    let code = normalized(asked);
+    let Some(section) = sections.iter().find(|section| section.code == code) else {
+        return Err(Failure::Usage(unknown(asked, &code, &sections)));
+    };
+    match arguments.json {
+        true => println!("{:#}", as_json(section)),
+        false => print_lines(&as_text(section)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `1201`, `gm1201` and `[GM-1201]` mean GM-1201.
+fn normalized(asked: &str) -> String {
+    let digits: String = asked.chars().filter(char::is_ascii_digit).collect();
+    format!("GM-{digits}")
+}
+
+fn unknown(asked: &str, code: &str, sections: &[Section]) -> anyhow::Error {
+    let near = nearest(code, sections.iter().map(|section| (section.code, section.code)), 3);
+    let listed: Vec<String> = sections
+        .iter()
+        .filter(|section| near.contains(&section.code))
+        .map(|section| format!("  {}  {}", section.code, section.title))
+        .collect();
+    let hint = "hint: `gristmill explain` lists all codes";
+    match listed.is_empty() {
+        true => anyhow!("there's no error code `{asked}`\n{hint}"),
+        false => anyhow!("there's no error code `{asked}`; the closest are:\n{}\n{hint}", listed.join("\n")),
+    }
+}
+
+fn sections() -> Vec<Section> {
+    let parts = PAGE.split("\n## ").skip(1);
+    parts
+        .filter_map(|part| {
+            let (heading, body) = part.split_once('\n')?;
+            let (code, title) = heading.split_once(' ')?;
+            code.starts_with("GM-").then_some(Section { code, title, body: body.trim() })
+        })
+        .collect()
+}
+
+fn as_text(section: &Section) -> String {
+    format!("{}  {}\n\n{}", section.code, section.title, plain(section.body))
+}
+
+fn as_json(section: &Section) -> serde_json::Value {
+    json!({ "code": section.code, "title": section.title, "text": plain(section.body) })
+}
+
+/// Markdown without its marks: `**Do:**` reads as `Do:`, and a link as its words.
+fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some(start) = rest.find('[') {
+        let (before, link) = rest.split_at(start);
+        let parts = link[1..].split_once("](").and_then(|(words, after)| {
+            let (_, after) = after.split_once(')')?;
+            (!words.contains('\n')).then_some((words, after))
+        });
+        text.push_str(before);
+        match parts {
+            Some((words, after)) => {
+                text.push_str(words);
+                rest = after;
+            }
+            None => {
+                text.push('[');
+                rest = &link[1..];
+            }
+        }
+    }
+    text.push_str(rest);
+    text.lines()
+        .map(|line| line.strip_prefix("- ").unwrap_or(line).replace("**", ""))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use gristmill_gateway::domain::Code;
+
+    use super::*;
+
+    #[test]
+    fn every_code_is_explained() {
+        let explained: Vec<&str> = sections().iter().map(|section| section.code).collect();
+        let codes = Code::ALL.map(|code| code.to_string());
+        assert_eq!(explained, codes);
+    }
+
+    #[test]
+    fn a_code_may_be_written_in_any_way() {
+        for asked in ["GM-1201", "gm-1201", "1201", "[GM-1201]", "GM1201"] {
+            assert_eq!(normalized(asked), "GM-1201", "{asked}");
+        }
+    }
+
+    #[test]
+    fn markdown_becomes_plain_text() {
+        let text = plain("- **Do:** see [python.md](python.md), or `a[0]`.\n- **exit:** 1");
+        assert_eq!(text, "Do: see python.md, or `a[0]`.\nexit: 1");
+    }
+}

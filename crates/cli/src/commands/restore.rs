@@ -1,0 +1,161 @@
+//! `gristmill restore`: configuration and data from a backup, where there are none yet.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use flate2::read::GzDecoder;
+use gristmill_config::Surroundings;
+use gristmill_gateway::domain::counted_grouped;
+use gristmill_gateway::session::TarReader;
+
+use super::backup::{CONFIG, DATA};
+use super::{Failure, Outcome};
+use crate::spinner::Spinner;
+use crate::terminal::eprint_lines;
+use crate::upstreams;
+
+#[derive(Args)]
+pub struct Restore {
+    /// A file made by `gristmill backup`
+    pub file: PathBuf,
+}
+
+/// Where things go. Nothing may be there yet.
+struct Targets {
+    config: PathBuf,
+    data: PathBuf,
+    /// Where it is unpacked to first, beside the data.
+    unpacked: PathBuf,
+}
+
+pub fn restore(arguments: &Restore) -> Outcome {
+    let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
+    let targets = Targets::of(&surroundings)?;
+    let opened = File::open(&arguments.file);
+    let file = opened
+        .map_err(|error| Failure::Usage(anyhow!("can't open {}: {error}", arguments.file.display())))?;
+    let spinner = Spinner::start(format!("restoring {} …", arguments.file.display()));
+    let restored = unpack(file, &targets.unpacked).and_then(|files| targets.put_in_place().map(|()| files));
+    // What is left of it is of no use.
+    let _ = fs::remove_dir_all(&targets.unpacked);
+    drop(spinner);
+    let files = restored
+        .with_context(|| format!("can't restore {}", arguments.file.display()))
+        .map_err(Failure::Usage)?;
+    println!("restored {}", counted_grouped(files, "file"));
+    eprint_lines("hint: `gristmill doctor` checks everything");
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Targets {
+    fn of(surroundings: &Surroundings) -> Result<Self, Failure> {
+        let data = upstreams::default_data_folder(surroundings)?;
+        let folders = surroundings.config_folders();
+        let config = folders.first().cloned().ok_or_else(|| {
+            Failure::Usage(anyhow!("no folder for your configuration; set HOME or XDG_CONFIG_HOME"))
+        })?;
+        for folder in [&data, &config] {
+            let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+            if !is_empty {
+                return Err(Failure::Usage(anyhow!(
+                    "{0} isn't empty, and nothing is overwritten\nhint: move it away first: mv {0} {0}.old",
+                    folder.display()
+                )));
+            }
+        }
+        let mut unpacked = data.clone().into_os_string();
+        unpacked.push(format!(".restoring-{}", std::process::id()));
+        Ok(Self { config, data, unpacked: unpacked.into() })
+    }
+
+    /// Each appears whole.
+    fn put_in_place(&self) -> anyhow::Result<()> {
+        for (name, target) in [(DATA, &self.data), (CONFIG, &self.config)] {
+            let from = self.unpacked.join(name);
+            if !from.exists() {
+                continue;
+            }
+            if let Some(parent) = target.parent() {
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+            }
+            // An empty one may be there.
+            let _ = fs::remove_dir(target);
+            let moved = fs::rename(&from, target).or_else(|_| copy_folder(&from, target));
+            moved.with_context(|| format!("can't write {}", target.display()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Unpacks an archive, which may come from anywhere; gives how many files it has.
+fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
+    let mut archive = TarReader::new(GzDecoder::new(BufReader::new(file)));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+    let mut files = 0;
+    while let Some(entry) = archive.next_entry()? {
+        let path = to.join(inside(&entry.path)?);
+        if entry.is_folder {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        let mut made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        let copied = io::copy(&mut archive.content(), &mut made)?;
+        if copied != entry.size {
+            bail!("it ends too early");
+        }
+        files += 1;
+    }
+    if files == 0 {
+        bail!("it's empty");
+    }
+    Ok(files)
+}
+
+/// A path below `config` or `data`, and nowhere else.
+fn inside(path: &str) -> anyhow::Result<&Path> {
+    let path = Path::new(path);
+    let mut parts = path.components();
+    let first = parts.next();
+    let is_ours = [CONFIG, DATA].iter().any(|name| first == Some(Component::Normal(name.as_ref())));
+    if !is_ours || !parts.all(|part| matches!(part, Component::Normal(_))) {
+        bail!("it isn't a backup of Gristmill: it holds `{}`", path.display());
+    }
+    Ok(path)
+}
+
+/// Where a rename does not reach: another file system.
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => copy_folder(&entry.path(), &target)?,
+            false => drop(fs::copy(entry.path(), target)?),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_out_of_the_two_folders_is_refused() {
+        for good in ["data", "data/gristmill.db", "config/gristmill.toml", "data/a/b"] {
+            assert!(inside(good).is_ok(), "{good}");
+        }
+        for bad in ["", "/data/a", "data/../a", "../data", "other/a", "data/a/../../../b", "gristmill.toml"] {
+            assert!(inside(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The JSON Schema (draft 2020-12) of a configuration file, for editors and for the reference.
+//!
+//! It takes its keys from the readers' own lists, so that it has every key that they know.
+
+use gristmill_gateway::domain::{Accept, Level, LimitName, Limits, ServerLimits, format_bytes, format_ms};
+use serde_json::{Map, Value as Json, json};
+
+use super::{document, history_table, results_table, server_entry, server_limits, server_transport};
+use super::{sessions_table, strictness::Strictness};
+
+/// Keys that every file may have, but that mistakes are not corrected to.
+const MORE_KEYS: [&str; 2] = ["$schema", "mcp_servers"];
+
+const TIME: &str = r"^\s*[0-9]*\.?[0-9]+\s*([mM]?[sS]|[mMhHdD])?\s*$";
+const SIZE: &str = r"^\s*[0-9]*\.?[0-9]+\s*([kKmMgG]([iI]?[bB])?|[bB])?\s*$";
+
+pub fn schema() -> Json {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Gristmill configuration",
+        "description": "gristmill.toml, gristmill.yaml or gristmill.json",
+        "type": "object",
+        "properties": properties(&top_level_keys(), top_level),
+        "additionalProperties": false,
+        "$defs": {
+            "server": server(Strictness::Ours),
+            "clientServer": server(Strictness::Foreign),
+            "time": {
+                "description": "A time such as 250ms, 30s, 2m, 24h or 30d; a bare number is seconds",
+                "type": ["string", "number"],
+                "pattern": TIME,
+                "minimum": 0,
+            },
+            "size": {
+                "description": "A size such as 512K, 16M or 1GiB; a bare number is bytes",
+                "type": ["string", "number"],
+                "pattern": SIZE,
+                "minimum": 0,
+            },
+            "secret": {
+                "description": "Text; write secrets as ${NAME}, ${file:PATH}, ${keyring:NAME} or ${cmd:COMMAND}",
+                "type": ["string", "number", "boolean"],
+            },
+            "secrets": { "type": "object", "additionalProperties": { "$ref": "#/$defs/secret" } },
+        },
+    })
+}
+
+fn top_level_keys() -> Vec<&'static str> {
+    document::KEYS.into_iter().chain(MORE_KEYS).collect()
+}
+
+/// What is known of every key of a table. A key without an entry is left out, which a test tells of.
+fn properties(keys: &[&str], of: fn(&str) -> Option<Json>) -> Json {
+    let known = keys.iter().filter_map(|key| Some(((*key).to_owned(), of(key)?)));
+    Json::Object(known.collect::<Map<_, _>>())
+}
+
+fn table(keys: &[&str], of: fn(&str) -> Option<Json>, description: &str) -> Json {
+    json!({
+        "description": description,
+        "type": "object",
+        "properties": properties(keys, of),
+        "additionalProperties": false,
+    })
+}
+
+fn top_level(key: &str) -> Option<Json> {
+    let servers = |definition: &str, description: &str| {
+        let server = json!({ "$ref": format!("#/$defs/{definition}") });
+        json!({ "description": description, "type": "object", "additionalProperties": server })
+    };
+    Some(match key {
+        "$schema" => json!({ "description": "This schema, for your editor", "type": "string" }),
+        "servers" => servers("server", "MCP servers by name"),
+        "mcpServers" | "mcp_servers" => servers("clientServer", "MCP servers, as MCP clients write them"),
+        "level" => json!({
+            "description": "Isolation level of programs",
+            "enum": Level::ALL.map(Level::as_str),
+            "default": Level::default().as_str(),
+        }),
+        "limits" => table(&LimitName::ALL.map(LimitName::as_str), program_limit, "Limits of a program"),
+        sessions_table::TABLE => {
+            table(&sessions_table::KEYS, sessions, "Agent sessions; in your own configuration only")
+        }
+        history_table::TABLE => {
+            table(&history_table::KEYS, history, "Recorded executions; in your own configuration only")
+        }
+        results_table::TABLE => {
+            table(&results_table::KEYS, results, "Stored results; in your own configuration only")
+        }
+        _ => return None,
+    })
+}
+
+fn program_limit(key: &str) -> Option<Json> {
+    let name = LimitName::from_name(key)?;
+    let limits = Limits::of(Level::default());
+    let value = name.format(limits.get(name));
+    let description = format!("{} [default at level production: {value}]", sentence(name.subject()));
+    Some(match name.format(1).as_str() {
+        "1 ms" => time(&description),
+        "1 byte" => size(&description),
+        _ => json!({ "description": description, "type": ["integer", "string"], "minimum": 0 }),
+    })
+}
+
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+fn sessions(key: &str) -> Option<Json> {
+    let whole = |description: &str, (min, max): (u64, u64)| json!({ "description": description, "type": "integer", "minimum": min, "maximum": max });
+    Some(match key {
+        "idle" => time("How long a session without a name is kept after its last use [default: 24h]"),
+        "named_idle" => time("How long a named session is kept after its last use [default: 30d]"),
+        "max" => whole("How many sessions there may be [default: 1000]", sessions_table::MAX),
+        "kept_interpreters" => {
+            whole("How many sessions may keep their variables [default: 16]", sessions_table::KEPT)
+        }
+        _ => return None,
+    })
+}
+
+fn history(key: &str) -> Option<Json> {
+    Some(match key {
+        "keep" => time("How long executions are kept [default: 30d]"),
+        "max_size" => size("How much space they may take [default: 256MB]"),
+        "content" => json!({
+            "description": "Whether programs, output and results are recorded too",
+            "type": "boolean",
+            "default": true,
+        }),
+        _ => return None,
+    })
+}
+
+fn results(key: &str) -> Option<Json> {
+    Some(match key {
+        "keep" => time("How long a result is kept after its last use [default: 7d]"),
+        "max_size" => size("How much space they may take [default: 1GiB]"),
+        _ => return None,
+    })
+}
+
+/// One server. In blocks of other clients their own keys are allowed, too.
+fn server(strictness: Strictness) -> Json {
+    let one_of = ["command", "url", "httpUrl", "serverUrl"].map(|key| json!({ "required": [key] }));
+    let keys: Vec<&str> = server_entry::KEYS.into_iter().chain(server_entry::UNDERSTOOD).collect();
+    json!({
+        "description": "An MCP server: needs either `command` or `url`",
+        "type": "object",
+        "properties": properties(&keys, server_key),
+        "oneOf": one_of,
+        "additionalProperties": strictness == Strictness::Foreign,
+    })
+}
+
+fn server_key(key: &str) -> Option<Json> {
+    let text = |description: &str| json!({ "description": description, "type": "string" });
+    let secrets = |description: &str| json!({ "description": description, "$ref": "#/$defs/secrets" });
+    Some(match key {
+        "command" => text("The command to start"),
+        "args" => json!({
+            "description": "Its arguments",
+            "type": "array",
+            "items": { "$ref": "#/$defs/secret" },
+        }),
+        "env" => secrets("Its environment variables; it gets no others except the few every program needs"),
+        "cwd" => text("Where it starts, relative to this file; `~/` is your home folder"),
+        "url" => text("A Streamable HTTP address"),
+        "headers" => secrets("Headers sent with every request"),
+        "oauth" => json!({
+            "description": "For servers that don't support dynamic registration",
+            "type": ["object", "boolean"],
+            "properties": properties(&server_transport::OAUTH_KEYS, oauth_key),
+        }),
+        "description" => text("One line about the server, for agents"),
+        "category" => text("A word to filter tool searches by"),
+        "enabled" => json!({ "description": "Whether to connect it", "type": "boolean", "default": true }),
+        "accept" => json!({
+            "description": "Which changes to its tools need no review",
+            "enum": Accept::NAMES,
+            "default": "additions",
+        }),
+        "limits" => table(&server_limits::KEYS, server_limit, "Limits of this server"),
+        key => return client_key(key),
+    })
+}
+
+/// What other clients write, and we understand.
+fn client_key(key: &str) -> Option<Json> {
+    let mut written = match key {
+        "type" | "transport" => json!({ "type": "string" }),
+        "disabled" => json!({ "type": "boolean" }),
+        "httpUrl" | "serverUrl" | "bearer_token_env_var" | "workingDirectory" => json!({ "type": "string" }),
+        "timeout" | "startup_timeout_sec" | "startup_timeout_ms" | "tool_timeout_sec" => {
+            json!({ "type": ["number", "string"] })
+        }
+        "http_headers" | "env_http_headers" => json!({ "$ref": "#/$defs/secrets" }),
+        "env_vars" => json!({ "type": "array" }),
+        "auth" => json!({ "type": ["object", "string", "boolean"] }),
+        _ => return None,
+    };
+    written["description"] = Json::from("As other MCP clients write it");
+    Some(written)
+}
+
+fn oauth_key(key: &str) -> Option<Json> {
+    Some(match key {
+        "client_id" => json!({ "description": "The client id you registered", "type": "string" }),
+        "client_secret" => json!({
+            "description": "Its secret; write it as a reference such as ${keyring:NAME}",
+            "type": "string",
+        }),
+        "scopes" => json!({
+            "description": "The scopes to ask for",
+            "type": ["array", "string"],
+            "items": { "type": "string" },
+        }),
+        "callback_port" => json!({
+            "description": "The local port that the login comes back to",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": u16::MAX,
+        }),
+        _ => return None,
+    })
+}
+
+fn server_limit(key: &str) -> Option<Json> {
+    let ServerLimits { startup_ms, call_ms, parallel_calls, result_bytes, calls_per_minute } =
+        ServerLimits::default();
+    let count = |description: String, minimum: u64, maximum: u64| json!({ "description": description, "type": "integer", "minimum": minimum, "maximum": maximum });
+    Some(match key {
+        "startup" => time(&format!("Time to start and list its tools [default: {}]", format_ms(startup_ms))),
+        "call" => time(&format!("Time for one call [default: {}]", format_ms(call_ms))),
+        "result_size" => size(&format!("The largest answer [default: {}]", format_bytes(result_bytes))),
+        "parallel_calls" => {
+            let description = format!("Calls at once; further ones wait [default: {parallel_calls}]");
+            count(description, 1, server_limits::PARALLEL_MAX)
+        }
+        "calls_per_minute" => {
+            let description = format!("Calls per minute; 0 is no limit [default: {calls_per_minute}]");
+            count(description, 0, server_limits::CALLS_PER_MINUTE_MAX)
+        }
+        _ => return None,
+    })
+}
+
+fn time(description: &str) -> Json {
+    json!({ "description": description, "$ref": "#/$defs/time" })
+}
+
+fn size(description: &str) -> Json {
+    json!({ "description": description, "$ref": "#/$defs/size" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_has_every_key_that_the_readers_know() {
+        let schema = schema();
+        let check = |keys: &[&str], place: &str| {
+            let properties = schema.pointer(place).and_then(Json::as_object).expect("a table");
+            let missing: Vec<&&str> = keys.iter().filter(|key| !properties.contains_key(**key)).collect();
+            assert!(missing.is_empty(), "{place}: {missing:?}");
+        };
+        check(&top_level_keys(), "/properties");
+        check(&super::super::document::BLOCKS, "/properties");
+        check(&LimitName::ALL.map(LimitName::as_str), "/properties/limits/properties");
+        check(&sessions_table::KEYS, "/properties/sessions/properties");
+        check(&history_table::KEYS, "/properties/history/properties");
+        check(&results_table::KEYS, "/properties/results/properties");
+        check(&server_entry::KEYS, "/$defs/server/properties");
+        check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
+        check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");
+        check(&server_transport::OAUTH_KEYS, "/$defs/server/properties/oauth/properties");
+    }
+}
