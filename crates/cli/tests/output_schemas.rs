@@ -1,13 +1,16 @@
-//! What `--json` prints, against the schemas in `docs/reference/schemas`: real output of every command in one
-//! home. The schemas permit no member that they don't name, so a new one fails here until it is described.
+//! What `--json` prints and `_meta` holds, against the schemas in `docs/reference/schemas`: real output of every
+//! command in one home. The schemas permit no member that they don't name, so a new one fails here until it is
+//! described.
 
 mod support;
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use gristmill_testkit::Home;
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::gristmill;
 
 fn reference() -> PathBuf {
@@ -35,17 +38,19 @@ impl Outputs {
         assert!(ran.code.is_some_and(|code| codes.contains(&code)), "{:?} {told}", ran.code);
         let printed: Value =
             serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error} {told}"));
+        self.fits(schema, &printed, &told);
+        printed
+    }
+
+    fn fits(&mut self, schema: &str, value: &Value, told: &str) {
         let path = reference().join("schemas").join(format!("{schema}.json"));
         let text = std::fs::read_to_string(&path).expect("a schema");
         let schema_value: Value = serde_json::from_str(&text).expect("JSON");
         let validator = jsonschema::validator_for(&schema_value).expect("a schema");
-        let wrong: Vec<String> = validator
-            .iter_errors(&printed)
-            .map(|error| format!("{}: {error}", error.instance_path()))
-            .collect();
+        let wrong: Vec<String> =
+            validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(wrong.is_empty(), "{schema}.json\n{}\n{told}", wrong.join("\n"));
         self.used.insert(schema.to_owned());
-        printed
     }
 
     /// An output that is a list, and has something in it.
@@ -66,6 +71,7 @@ fn every_output_is_as_its_schema_says() {
     what_is_kept(&mut outputs);
     configuration_and_system(&mut outputs);
     tables(&mut outputs);
+    answers(&mut outputs);
     assert_eq!(outputs.used, every_schema(), "a schema that no output was checked against");
 }
 
@@ -141,6 +147,34 @@ fn tables(outputs: &mut Outputs) {
     let short = ["analyze", "sales.csv", "--steps", "[]", "--max-tokens", "100", "--json"];
     let short = outputs.check("analyze", &[0], &short);
     assert_eq!(short["is_whole"], false, "{short}");
+}
+
+/// A client over stdio that asks for one program.
+fn answers(outputs: &mut Outputs) {
+    let mut serve = outputs.home.command(&["serve"]);
+    let mut serve = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a gateway");
+    let client = json!({"name": "schemas", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let code = "from servers.weather import current\nawait current(city='Oslo')";
+    let program = json!({"name": "execute_code", "arguments": {"code": code}});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": program}),
+    ];
+    let mut input = serve.stdin.take().expect("a pipe");
+    messages.iter().for_each(|message| writeln!(input, "{message}").expect("it reads"));
+    let output = BufReader::new(serve.stdout.take().expect("a pipe"));
+    let answer = output
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("a message"))
+        .find(|message| message["id"] == 2);
+    drop(input);
+    serve.wait().expect("it ends");
+    let answer = answer.expect("an answer");
+    let meta = &answer["result"]["_meta"];
+    assert_eq!(meta["gristmill/calls"], 1, "{answer}");
+    outputs.fits("meta", meta, &answer.to_string());
 }
 
 #[test]
