@@ -188,7 +188,7 @@ mod tests {
         for number in 1..=15 {
             state.put(&number.to_string(), "x".repeat(VALUE_BYTES_MAX)).unwrap();
         }
-        assert!(refused("16", "x".repeat(VALUE_BYTES_MAX)).contains("at most 16777216 bytes"));
+        assert!(refused("16", "x".repeat(VALUE_BYTES_MAX)).contains("can take 16777216 bytes"));
         assert_eq!(
             (state.values().len(), state.values()[999].clone()),
             (1000, ("a".to_owned(), "2".to_owned()))

@@ -218,7 +218,7 @@ fn data_is_given_once() {
     );
     assert_eq!(
         refused(json!({"handle": "abcdefghijkmnpqrstuv", "steps": steps})),
-        "no stored result `abcdefghijkmnpqrstuv`"
+        "there is no stored result `abcdefghijkmnpqrstuv`"
     );
 }
 

@@ -145,7 +145,9 @@ fn a_gateway_that_cannot_remember_refuses_to_start_unless_it_need_not() {
     let (place, file) = without_data("record-nowhere");
     let refused = ran(with_data(&place, &file, &[]));
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("cannot be used") && refused.stderr.contains("GRISTMILL_DATA_DIR"));
+    assert!(
+        refused.stderr.contains("can't use the data folder") && refused.stderr.contains("GRISTMILL_DATA_DIR")
+    );
     assert!(refused.stderr.contains("hint: --no-state"), "{}", refused.stderr);
     let client = Client::start(with_data(&place, &file, &["--no-state"]), legacy());
     recorded(&client, "1");

@@ -12,6 +12,7 @@ use crate::gateways::Place;
 
 cases![
     a_result_is_read_in_parts,
+    a_result_above_its_limit_is_stored_and_answered_condensed,
     what_is_not_there_is_told_with_what_is,
     an_interpreter_that_stays_finds_results_that_came_later,
     without_state_there_are_no_results,
@@ -32,6 +33,18 @@ fn put(home: &gristmill_testkit::Home, owner: &Owner, kind: ResultKind, text: &s
 
 fn rows() -> Value {
     json!({"rows": (0..20_000).map(|at| json!({"name": format!("row {at}"), "at": at})).collect::<Vec<_>>(), "text": "żółw ".repeat(1_000)})
+}
+
+fn a_result_above_its_limit_is_stored_and_answered_condensed() {
+    let served = Place::new("large-result").serve(modern(), &[]);
+    let code = "result = {'rows': [{'id': n, 'name': 'x' * 60} for n in range(80_000)], 'count': 80_000}";
+    let answer = served.structured("execute_code", json!({"code": code, "timeout_s": 60}));
+    assert_eq!((&answer["status"], &answer["result"]["count"]), (&json!("ok"), &json!(80_000)), "{answer}");
+    let handle = answer["result_handle"].as_str().expect("a handle");
+    let path = format!("/results/{handle}.json");
+    assert!(answer["notes"][0].as_str().is_some_and(|note| note.contains(&path)), "{answer}");
+    let last = served.structured("read_result", json!({"handle": handle, "path": "rows[79999].id"}));
+    assert_eq!(last["value"], json!(79_999));
 }
 
 fn a_result_is_read_in_parts() {
@@ -100,7 +113,7 @@ fn what_is_not_there_is_told_with_what_is() {
     assert!(told.contains("limit is 0; it must be a whole number, 1 or more"), "{told}");
     for unknown in [theirs.as_str(), "abcdefghijkmnpqrstuv", "../../etc/passwd"] {
         let told = refused(json!({"handle": unknown}));
-        assert!(told.contains("no result") && told.contains("are kept for 7 d"), "{told}");
+        assert!(told.contains("no result") && told.contains("results expire 7 d"), "{told}");
     }
 }
 

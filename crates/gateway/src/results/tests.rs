@@ -179,7 +179,7 @@ async fn a_damaged_file_of_the_same_length_is_not_served_and_the_value_can_be_pu
     }
     let error = results.open_file(&of("a"), &read.handle).await.unwrap_err();
     assert!(matches!(&error, ResultsError::Damaged { handle } if *handle == read.handle), "{error}");
-    assert!(error.to_string().contains("is damaged"), "{error}");
+    assert!(error.to_string().contains("was damaged"), "{error}");
     assert!(!is_there(&results, "a", &read).await && !path_of(&results, &read).exists());
     assert_eq!(put(&results, "a", "[2]").await.handle, put_again.handle);
     for (stored, text) in [(&put_again, b"[2]"), (&whole, b"[3]")] {

@@ -54,7 +54,7 @@ fn output_that_is_no_text_is_shown_as_far_as_it_is() {
     let stage = Stage::sound();
     let report = stage.run(&script().say(output(Stream::Stdout, b"a\xffb")).done(&json!(1)));
     assert_eq!((report.success, report.stdout.as_str()), (true, "a\u{fffd}b"));
-    assert!(report.notes.iter().any(|note| note.contains("not UTF-8")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.contains("aren't UTF-8")), "{:?}", report.notes);
     stage.works_and_ends();
 }
 

@@ -86,7 +86,7 @@ async fn calls_per_minute_are_counted() {
     }
     let (code, message, retry_safe) = parts(world.call("a.heard", json!({})).await.expect_err("too many"));
     assert_eq!((code, retry_safe), (Code::CallRate, true));
-    assert!(message.starts_with("`a` takes 2 calls per minute; try again in "), "{message}");
+    assert!(message.starts_with("`a` is limited to 2 calls per minute; try again in "), "{message}");
 }
 
 fn is_call(seen: &Seen) -> bool {
