@@ -143,8 +143,8 @@ impl Notes {
     }
 
     pub(crate) fn into_list(mut self) -> Vec<String> {
-        let mut list = self.kept;
-        list.append(&mut self.notes);
+        let mut list = self.notes;
+        list.append(&mut self.kept);
         if self.omitted > 0 {
             list.push(format!("{} more notes not shown", self.omitted));
         }

@@ -65,18 +65,19 @@ fn a_date_beside_something_else_goes_by_letters_and_a_note_says_so() {
     assert_eq!(
         noted(days.clone(), "03.01.2026"),
         [
-            "field \"day\" has dates, but \"03.01.2026\" isn't an ISO date: they were compared as text; write it as 2026-07-28 or 2026-07-28T09:30:00Z"
+            "field \"day\" has dates, but \"03.01.2026\" isn't an ISO date: they were compared as text; write it as 2026-07-28 or 2026-07-28T09:30:00Z",
+            "filter kept 2 of 2 rows"
         ]
     );
     assert_eq!(
         noted(json!([{"day": "2026-01-02"}, {"day": "soon"}]), "2026-01-03"),
         [
-            "field \"day\" was compared with \"2026-01-03\" as text: not all of its values are ISO dates; to compare by time, cast it: {\"cast\": {\"day\": \"datetime\"}}"
+            "field \"day\" was compared with \"2026-01-03\" as text: not all of its values are ISO dates; to compare by time, cast it: {\"cast\": {\"day\": \"datetime\"}}",
+            "filter kept 1 of 2 rows"
         ]
     );
-    let none: [String; 0] = [];
-    assert_eq!(noted(days, "2026-01-03"), none);
-    assert_eq!(noted(json!([{"day": "Monday"}]), "Friday"), none);
+    assert_eq!(noted(days, "2026-01-03"), ["filter kept 1 of 2 rows"]);
+    assert_eq!(noted(json!([{"day": "Monday"}]), "Friday"), ["filter kept 1 of 1 row"]);
 }
 
 #[test]

@@ -33,8 +33,8 @@ fn each_mistake_has_its_sentence() {
     };
     check(json!([{"fliter": {}}]), "step Some(1): unknown step \"fliter\" | did you mean \"filter\"?");
     check(
-        json!([{"filter": {"field": "a", "operator": ">==", "value": 1}}]),
-        "unknown operator \">==\" | did you mean \">=\"?",
+        json!([{"filter": {"field": "a", "operator": "gtee", "value": 1}}]),
+        "unknown operator \"gtee\" | did you mean \">=\"?",
     );
     check(
         json!([{"filter": {"field": "a", "operator": "graeter", "value": 1}}]),

@@ -85,21 +85,21 @@ fn mistakes_are_named() {
     };
     assert!(message("pirce * 2").starts_with("in \"x\": unknown field \"pirce\" | did you mean \"price\"?"));
     assert!(message("rnd(price)").contains("unknown function \"rnd\""));
-    assert!(message("price * ").contains("the expression ends where a value is needed"));
-    assert!(message("price price").contains("goes on with \"price\" where it could end"));
-    assert!(message("(price").contains("not closed"));
-    assert!(message("price in 3").contains("after \"in\" the expression needs a list in brackets"));
-    assert!(message("price in (1, 2").contains("the list after \"in\" is not closed"));
-    assert!(message("price not 3").contains("goes on with \"not\" where it could end"));
+    assert!(message("price * ").contains("the expression ends where a value is expected"));
+    assert!(message("price price").contains("unexpected \"price\" in the expression"));
+    assert!(message("(price").contains("unclosed bracket"));
+    assert!(message("price in 3").contains("expected a list in brackets after \"in\""));
+    assert!(message("price in (1, 2").contains("unclosed list after \"in\""));
+    assert!(message("price not 3").contains("unexpected \"not\" in the expression"));
     assert!(message(&format!("price{}", " in (1)".repeat(1_000))).contains("too many operators"));
-    assert!(message("'a").contains("not closed"));
-    assert!(message("price @ 2").contains("means nothing here"));
+    assert!(message("'a").contains("unclosed '"));
+    assert!(message("price @ 2").contains("unexpected '@'"));
     assert!(
         message("t * 2")
             .contains("row 1: the expression calculates with a text and an integer | use number(field)")
     );
     assert!(message("round()").contains("round(...) takes 1 to 2 values, not 0"));
     assert!(message("year(t)").contains("year(...) takes a date, not \"a\""));
-    assert!(message(&"(".repeat(5_000)).contains("nested too deep"));
+    assert!(message(&"(".repeat(5_000)).contains("nested too deeply"));
     assert!(message(&format!("1{}", " + 1".repeat(2_000))).contains("too many operators"));
 }

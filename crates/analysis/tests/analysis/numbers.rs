@@ -90,7 +90,7 @@ fn covariance_is_the_matrix_of_sample_covariances() {
             (&json!("covariance"), &json!(["x", "y", "z"])),
             "{request}"
         );
-        let expected = [[10.0, 12.0, -20.0], [12.0, 26.0, -26.0], [-20.0, -26.0, 44.0]];
+        let expected = [[10.0, 11.0, -20.0], [11.0, 26.0, -28.0], [-20.0, -28.0, 44.0]];
         for (i, row) in expected.iter().enumerate() {
             row.iter().enumerate().for_each(|(j, value)| close(&found["matrix"][i][j], value / 3.0));
         }

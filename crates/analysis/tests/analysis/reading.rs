@@ -18,7 +18,7 @@ fn the_format_is_told_by_the_content() {
     reads(None, br#"[{"a":1,"b":"x"},{"a":2,"b":"y"}]"#, rows.clone(), &[]);
     reads(None, b"{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n", rows.clone(), &[]);
     reads(None, b"a,b\n1,x\n2,y\n", rows.clone(), &[]);
-    reads(None, b"\xef\xbb\xbfa;b\r\n1;x\r\n2;y", rows, &["the fields are separated by ';'"]);
+    reads(None, b"\xef\xbb\xbfa;b\r\n1;x\r\n2;y", rows, &["fields are separated by ';'"]);
     reads(None, include_bytes!("../fixtures/zstd.parquet"), json!([{"a": 1}, {"a": 2}]), &[]);
 }
 
@@ -32,7 +32,7 @@ fn one_object_is_one_row_and_values_are_a_column() {
         &[],
     );
     reads(Some(Format::JsonLines), b"1\n2", json!([{"value": 1}, {"value": 2}]), &[]);
-    let note = "the data is one object, read as one row; to work on a list inside it, set data_field: rows";
+    let note = "the data is one object, read as one row; to use a list inside it, set data_field: rows";
     reads(None, br#"{"rows": [1], "n": 1}"#, json!([{"rows": [1], "n": 1}]), &[note]);
 }
 
@@ -124,7 +124,7 @@ fn decimal_commas_stay_text_and_a_note_tells_how_to_calculate() {
     assert_eq!(
         analyzed.notes,
         [
-            "the fields are separated by ';'",
+            "fields are separated by ';'",
             "field \"price\" has numbers with a decimal comma, such as \"1,5\", so it's read as text; cast can't convert them; to calculate: {\"compute\": {\"price\": \"number(replace(`price`, ',', '.'))\"}}"
         ]
     );
