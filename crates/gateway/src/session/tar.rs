@@ -340,7 +340,10 @@ mod tests {
         for kind in [b'1', b'2', b'3', b'4', b'6', b'7', b'L', b'K'] {
             let mut bytes = header("a", kind, 0, 0).to_vec();
             bytes.extend([0; 2 * BLOCK]);
-            assert!(matches!(TarReader::new(bytes.as_slice()).next_entry(), Err(TarError::Kind(_))), "{kind}");
+            assert!(
+                matches!(TarReader::new(bytes.as_slice()).next_entry(), Err(TarError::Kind(_))),
+                "{kind}"
+            );
         }
     }
 }
