@@ -47,7 +47,7 @@ pub struct NeededTool {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolDrift {
     /// No server offers it now.
-    #[error("needs {0}, which is not there now")]
+    #[error("needs {0}, which isn't available now")]
     Gone(String),
     /// It takes or gives something else.
     #[error("needs {0}, which has changed since the skill was saved")]
