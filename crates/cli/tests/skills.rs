@@ -252,10 +252,9 @@ fn code_that_cannot_be_used_is_refused_with_its_reason() {
     assert!(told("a_b", "x = await f()").contains("`await` goes into an async function"));
     assert!(told("a_b", "x = '\0'").contains("NUL"));
     assert!(
-        told("a_b", &format!("x = {}1{}", "(".repeat(5_000), ")".repeat(5_000)))
-            .contains("isn't valid Python")
+        told("a_b", &format!("x = {}1{}", "(".repeat(5_000), ")".repeat(5_000))).contains("valid Python")
     );
-    assert!(told("a_b", &"#".repeat(300 * 1024)).contains("at most"));
+    assert!(told("a_b", &"#".repeat(300 * 1024)).contains("the limit is"));
     assert!(told("a_b", "  \n").contains("no code"));
     assert!(told("../escape", "x = 1").contains("isn't a valid skill name"));
     assert!(told("crm", "x = 1").contains("it is the server crm"));
@@ -381,7 +380,7 @@ fn commands_show_edit_and_bring_back() {
     let broken = edited("echo 'def (' >> \"$1\"");
     let said = String::from_utf8_lossy(&broken.stderr).into_owned();
     assert_eq!(broken.status.code(), Some(2), "{said}");
-    assert!(said.contains("isn't valid Python") && said.contains("your edit is in "), "{said}");
+    assert!(said.contains("valid Python") && said.contains("your edit is in "), "{said}");
     let good = edited("echo 'def more(): return 7' >> \"$1\"");
     assert!(good.status.success(), "{}", String::from_utf8_lossy(&good.stderr));
     assert_eq!(home.ok(&["run", "-c", "from skills.total_of import more; more()"]).trim(), "7");

@@ -114,6 +114,7 @@ fn output_is_compared_but_for_what_varies() -> Result<(), Failed> {
     };
     check("a 12 ms\n", "a   9.5 ms\n", true)?;
     check("a 12 ms\n", "b 12 ms\n", false)?;
+    check("took 12.5 ms, then 3 ms", "took 1.2 s, then 3 ms", true)?;
     check("12 tools", "13 tools", false)?;
     check("used 2026-11-16 07:45 UTC", "used 2027-01-02 23:59 UTC", true)?;
     check("one\n…\nlast", "one\ntwo\nthree\nlast\n", true)?;

@@ -1,6 +1,6 @@
 //! Output beside what a document shows of it. `…` stands for any text in a line, and alone for any lines.
 
-/// Whether the output is as it is shown, but for hints, times, figures beside tokens and milliseconds, and the
+/// Whether the output is as it is shown, but for hints, times, figures beside tokens and units of time, and the
 /// width of columns.
 pub fn fits(shown: &str, printed: &str) -> bool {
     lines_fit(&steady_lines(shown), &steady_lines(printed))
@@ -46,9 +46,12 @@ fn line_fits(shown: &str, printed: &str) -> bool {
 
 /// A line without what differs from run to run.
 fn steady(line: &str) -> String {
-    let has_figures = line.contains("token") || line.contains(" ms");
+    let is_unit = |word: &str| ["ms", "s"].contains(&word.trim_end_matches([',', ';']));
+    let has_figures = line.contains("token") || line.split_whitespace().any(is_unit);
     let word = |word: &str| match word {
         word if is_time(word) => "TIME".to_owned(),
+        // What takes milliseconds here takes seconds elsewhere.
+        word if is_unit(word) => "UNIT".to_owned(),
         word if has_figures && word.starts_with(|first: char| first.is_ascii_digit()) => "N".to_owned(),
         word => word.to_owned(),
     };
