@@ -104,7 +104,8 @@ fn a_file_of_the_workspace_is_analysed_where_it_lies() {
     let steps =
         json!([{"aggregate": {"group_by": "city", "aggregations": {"total": "sum"}}}, {"sort": "city"}]);
     let missing = served.call("execute_analysis", json!({"file": "sales.csv", "steps": steps}));
-    let expected = "error[GM-2002]: no file `sales.csv` in the workspace\nhint: list_workspace_files lists the files";
+    let expected =
+        "error[GM-2002]: no file `sales.csv` in the workspace\nhint: list_workspace_files lists the files";
     assert_eq!((missing["isError"].as_bool(), text_of(&missing)), (Some(true), expected));
     let written = json!({"path": "sales.csv", "content": "city,total\nRome,5\nOslo,30\nOslo,12\n"});
     served.structured("write_workspace_file", written.clone());

@@ -231,7 +231,9 @@ mod tests {
 
     #[test]
     fn front_matter_without_an_end_is_told() {
-        assert!(SkillMd::parse("---\nname: x\n").expect_err("no end").to_string().contains("closing `---` line"));
+        assert!(
+            SkillMd::parse("---\nname: x\n").expect_err("no end").to_string().contains("closing `---` line")
+        );
         assert_eq!(SkillMd::parse("---\n---\nx").expect("empty").body, "x");
         assert_eq!(SkillMd::parse("# just words").expect("a body").body, "# just words");
     }

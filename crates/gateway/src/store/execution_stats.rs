@@ -114,7 +114,8 @@ impl Stats {
         lines.push(format!("tool calls: {calls}, {failed} failed"));
         for tool in &self.tools {
             let name = one_line(&tool.name, TOOL_NAME_CHARS_MAX);
-            let (calls, failed, tokens) = (counted(tool.calls, "call"), grouped(tool.failed), grouped(tool.tokens));
+            let (calls, failed, tokens) =
+                (counted(tool.calls, "call"), grouped(tool.failed), grouped(tool.tokens));
             let average_ms = tool.average_ms;
             lines.push(format!(
                 "  {name}: {calls}, {failed} failed, average {average_ms:.1} ms, {tokens} tokens"
