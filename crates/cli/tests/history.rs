@@ -119,10 +119,7 @@ fn what_a_program_saved_is_told_and_so_is_that_it_saved_nothing() {
     let lost = run(WORDY);
     let less = lost["saved"].as_i64().expect("a figure");
     assert!(less < 0, "{lost}");
-    let words = format!(
-        "saved nothing: direct calls would have taken {} fewer tokens",
-        less.unsigned_abs()
-    );
+    let words = format!("saved nothing: direct calls would have taken {} fewer tokens", less.unsigned_abs());
     assert_eq!(lost["verdict"], json!(words));
     let nothing = run("6 * 7");
     assert_eq!(nothing["verdict"], "no call reached a tool: nothing to save");
