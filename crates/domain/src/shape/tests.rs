@@ -267,7 +267,7 @@ fn a_summary_of_an_object_shows_the_shape_of_its_members() {
         shaped.left_out
     );
     // Every member is named before any is shown.
-    let small = shape(&object, Strategy::Summarize, 90);
+    let small = shape(&object, Strategy::Summarize, 95);
     assert_eq!(small.value["members"]["rows"], json!("array of 10,000 items"), "{}", small.text);
     assert_eq!(small.value["members"]["name"], json!("x"));
 }
