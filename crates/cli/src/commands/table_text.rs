@@ -1,6 +1,6 @@
 //! Rows of JSON as an aligned table, for people at a terminal.
 
-use gristmill_gateway::domain::cut_chars;
+use gristmill_gateway::domain::{cut_chars, grouped};
 use serde_json::Value;
 
 use crate::terminal::one_line;
@@ -27,7 +27,11 @@ pub fn table<'a>(columns: &[String], rows: impl Iterator<Item = &'a str>, total:
     }
     let shown = lines.len() as u64 - 1;
     if total > shown {
-        text.push_str(&format!("… {shown} of {total} rows shown; --output FILE has them all\n"));
+        text.push_str(&format!(
+            "… {} of {} rows shown; use --output FILE for all of them\n",
+            grouped(shown),
+            grouped(total)
+        ));
     }
     text
 }
@@ -80,11 +84,11 @@ mod tests {
         ];
         let columns = ["city", "total", "x.y"].map(str::to_owned);
         assert_eq!(
-            table(&columns, rows.into_iter(), 9),
+            table(&columns, rows.into_iter(), 9_000),
             "city       total  x.y\n\
              Oslo           7  true\n\
              Trondheim   1200  -\n\
-             … 2 of 9 rows shown; --output FILE has them all\n"
+             … 2 of 9,000 rows shown; use --output FILE for all of them\n"
         );
     }
 }
