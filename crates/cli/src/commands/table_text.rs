@@ -28,7 +28,8 @@ pub fn table<'a>(columns: &[String], rows: impl Iterator<Item = &'a str>, total:
     let shown = lines.len() as u64 - 1;
     if total > shown {
         text.push_str(&format!(
-            "… {shown} of {} rows shown; use --output FILE to save them all\n",
+            "… {} of {} rows shown; use --output FILE to save them all\n",
+            grouped(shown),
             grouped(total)
         ));
     }
@@ -83,11 +84,11 @@ mod tests {
         ];
         let columns = ["city", "total", "x.y"].map(str::to_owned);
         assert_eq!(
-            table(&columns, rows.into_iter(), 9),
+            table(&columns, rows.into_iter(), 9_000),
             "city       total  x.y\n\
              Oslo           7  true\n\
              Trondheim   1200  -\n\
-             … 2 of 9 rows shown; use --output FILE to save them all\n"
+             … 2 of 9,000 rows shown; use --output FILE to save them all\n"
         );
     }
 }
