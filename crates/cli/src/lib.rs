@@ -10,8 +10,6 @@ mod data_store;
 mod exit_codes;
 mod failure;
 mod own_sessions;
-#[cfg(test)]
-mod reference;
 mod skill_folders;
 mod spinner;
 mod terminal;
@@ -21,6 +19,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use command_line::{Arguments, Command};
+
+/// What the reference is made from.
+#[doc(hidden)]
+pub use command_groups::GROUPS;
+#[doc(hidden)]
+pub use command_line::command;
 
 /// What still runs when a command is over has this long to end.
 const LAST_WAIT: Duration = Duration::from_millis(500);
