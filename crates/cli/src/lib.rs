@@ -13,8 +13,6 @@ mod hints;
 mod id_prefix;
 mod local_time;
 mod own_sessions;
-#[cfg(test)]
-mod reference;
 mod skill_folders;
 mod spinner;
 mod table;
@@ -25,6 +23,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use command_line::{Arguments, Command};
+
+/// What the reference is made from.
+#[doc(hidden)]
+pub use command_groups::GROUPS;
+#[doc(hidden)]
+pub use command_line::command;
 
 /// What still runs when a command is over has this long to end.
 const LAST_WAIT: Duration = Duration::from_millis(500);

@@ -6,6 +6,7 @@ use gristmill_worker::EngineFile;
 
 use super::{Failure, Outcome};
 use crate::arguments::Setup;
+use crate::color::{self, Paint};
 use crate::exit_codes;
 use crate::spinner::Spinner;
 
@@ -24,7 +25,8 @@ pub fn setup(arguments: Setup) -> Outcome {
                 )
             })?;
         }
-        println!("Python engine ready: {}", file.path().display());
+        let ready = color::painted("ready", Paint::Good, color::on_stdout());
+        println!("Python engine {ready}: {}", file.path().display());
         Ok(())
     };
     work().map(|()| exit_codes::OK).map_err(Failure::Internal)

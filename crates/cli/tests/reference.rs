@@ -6,9 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Arg, Command};
+use gristmill_cli::{GROUPS, command};
 use serde_json::Value;
-
-use crate::command_groups::GROUPS;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference");
 
@@ -78,7 +77,7 @@ fn cli() -> String {
 
 /// Every command that is shown, and those below it, each after its parent.
 fn all_commands() -> Vec<(String, Command)> {
-    let mut root = crate::command_line::command();
+    let mut root = command();
     root.build();
     let mut found = Vec::new();
     collect("gristmill", &root, &mut found);
