@@ -54,15 +54,22 @@ pub fn painted(text: &str, paint: Paint, is_on: bool) -> String {
 
 /// A message with the word at its beginning in color: `error[GM-1201]:`, `warning:`, `hint:`, `note:`.
 pub fn message(line: &str, is_on: bool) -> String {
-    let Some((label, rest)) = line.split_once(':').filter(|_| is_on) else { return line.to_owned() };
-    let word = label.split(['[', ' ']).next().unwrap_or_default();
+    if !is_on {
+        return line.to_owned();
+    }
+    let (label, rest) = match line.find(':') {
+        Some(colon) => line.split_at(colon + 1),
+        None if line.starts_with("error[") => (line, ""),
+        None => return line.to_owned(),
+    };
+    let word = label.split(['[', ' ', ':']).next().unwrap_or_default();
     let paint = match word {
         "error" => Paint::Bad,
         "warning" => Paint::Warning,
         "hint" | "note" => Paint::Aside,
         _ => return line.to_owned(),
     };
-    format!("{}{rest}", painted(&format!("{label}:"), paint, is_on))
+    format!("{}{rest}", painted(label, paint, is_on))
 }
 
 fn is_wanted(is_terminal: bool) -> bool {
@@ -119,6 +126,7 @@ mod tests {
         let check = |line: &str, expected: &str| assert_eq!(message(line, true), expected);
         check("error[GM-1201]: too: long", "\x1b[1;31merror[GM-1201]:\x1b[0m too: long");
         check("error[GM-1101] line 3: bad", "\x1b[1;31merror[GM-1101] line 3:\x1b[0m bad");
+        check("error[GM-1102], line 3", "\x1b[1;31merror[GM-1102], line 3\x1b[0m");
         check("hint: do it", "\x1b[1;36mhint:\x1b[0m do it");
         check("ValueError: no", "ValueError: no");
         check("plain words", "plain words");

@@ -71,7 +71,7 @@ impl DataPlace {
 pub fn print_problems(gateway: &Gateway) {
     for problem in gateway.problems() {
         match problem {
-            BuildProblem::NoHistory(error) => eprint_lines(&format!("note: this is not recorded: {error:#}")),
+            BuildProblem::NoHistory(error) => eprint_lines(&format!("note: this run isn't recorded: {error:#}")),
             BuildProblem::NoResults(error) => eprint_lines(&format!("note: no results are kept: {error}")),
         }
     }
@@ -89,7 +89,7 @@ pub fn build_failure(error: BuildError) -> Failure {
 /// Says that what a command runs is not recorded, and why.
 pub fn not_recorded(failure: Failure) {
     let (Failure::Usage(error) | Failure::Configuration(error) | Failure::Internal(error)) = failure;
-    eprint_lines(&format!("note: this is not recorded: {error:#}"));
+    eprint_lines(&format!("note: this run isn't recorded: {error:#}"));
 }
 
 fn is_about_data(problem: &Problem) -> bool {

@@ -22,7 +22,7 @@ fn on_terminal(home: &Home, columns: usize, typed: &str, arguments: &[&str]) -> 
             None => command.env_remove(name),
         };
     }
-    command.env("TERM", "xterm").current_dir(home.work()).stdin(Stdio::null());
+    command.env("TERM", "xterm").env("NO_COLOR", "1").current_dir(home.work()).stdin(Stdio::null());
     Ran::of(command.output().expect("python3 runs"))
 }
 

@@ -348,7 +348,7 @@ fn what_cannot_be_translated_is_said() {
         assert!(remarks.contains(words), "{name}: {remarks}");
     };
     check("a", "uses ${workspaceFolder}, which is another folder in each project");
-    check("b", "`${config:…}` is no kind of reference");
+    check("b", "`${config:…}` isn't a reference");
     check("c", "the old HTTP+SSE transport");
     check("d", "did you mean `command`?");
     check("e", "must be a table, not a number");

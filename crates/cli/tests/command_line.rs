@@ -463,7 +463,7 @@ fn a_watched_program_runs_again_when_its_file_changes_and_keeps_its_variables() 
 #[test]
 fn codes_are_explained() {
     let told = check_ok(&["explain", "1201"]);
-    assert!(told.starts_with("GM-1201  Run time") && told.contains("Do: "), "{told}");
+    assert!(told.starts_with("GM-1201  Time limit") && told.contains("What to do: "), "{told}");
     assert_eq!(told, check_ok(&["explain", "gm-1201"]));
     let all = check_ok(&["explain"]);
     assert!(all.lines().count() > 30 && all.contains("GM-4003  "), "{all}");
@@ -528,11 +528,11 @@ fn the_help_shows_commands_in_groups_and_color_only_where_it_is_wanted() {
         }
         text(&command.stdin(Stdio::null()).output().unwrap().stderr)
     };
-    let colored = "\x1b[1;31merror[GM-1102]:\x1b[0m division by zero";
+    let colored = "\x1b[1;31merror[GM-1102], line 1\x1b[0m";
     assert!(stderr(&["--color", "always"], Some("NO_COLOR")).contains(colored));
     assert!(stderr(&[], Some("CLICOLOR_FORCE")).contains(colored));
     for plain in [stderr(&[], None), stderr(&["--color=never"], Some("CLICOLOR_FORCE"))] {
-        assert!(plain.contains("error[GM-1102]: division") && !plain.contains('\x1b'), "{plain}");
+        assert!(plain.contains("error[GM-1102], line 1\n") && !plain.contains('\x1b'), "{plain}");
     }
 }
 

@@ -342,8 +342,11 @@ fn a_command_needs_no_separator_and_is_said_to_run_with_your_rights() {
     let binary = gristmill().to_string_lossy().into_owned();
     let ran = home.run(&["add", "calculator", "--category", "math", &binary, "example-server", "calculator"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let warnings: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning:")).collect();
-    assert!(matches!(warnings[..], [one] if one.contains("with your rights")), "{}", ran.stderr);
+    assert_eq!(ran.stderr, "", "an example server of ours is no stranger");
+    let stranger = home.run(&["add", "stranger", "sh", "-c", "true"]);
+    let warnings: Vec<&str> = stranger.stderr.lines().filter(|line| line.starts_with("warning:")).collect();
+    assert!(matches!(warnings[..], [one] if one.contains("with your rights")), "{}", stranger.stderr);
+    home.ok(&["remove", "stranger"]);
     assert!(home.ok(&["tools", "list"]).contains("evaluate"));
     let shown: Value = serde_json::from_str(&home.ok(&["get", "calculator", "--json"])).unwrap();
     assert_eq!(shown["category"], json!("math"), "{shown:#}");

@@ -365,7 +365,7 @@ mod tests {
             table(rows).lines(Some(76)),
             [
                 "SERVER      STATUS           TOOLS      TIME  COMMAND OR URL",
-                "calculator  up                   4  1,234 ms  npx -y @example/server-calc…",
+                "calculator  up                   4  1,234 ms  npx -y @example/server-calcul…",
                 "github      down                              npx server",
                 "  the server exited with code 3 before it answered any of the requests it",
                 "  was sent",

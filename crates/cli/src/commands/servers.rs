@@ -1,7 +1,7 @@
 //! `gristmill add`, `add-json`, `get` and `remove`: the servers in a configuration file.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -9,12 +9,14 @@ use clap::Args;
 use gristmill_config::by_hand::ByHand;
 use gristmill_config::edit::EditError;
 use gristmill_config::{Flags, Surroundings};
+use gristmill_gateway::domain::visible;
 use serde_json::Value;
 
 use super::add::{self, AddError, Report, Scope, Target};
 use super::remove::RemoveError;
 use super::{Failure, Outcome, add_json, get, remove};
 use crate::arguments::{ConfigFile, ScopeArguments};
+use crate::hints::hint;
 use crate::terminal::{Printable, eprint_lines};
 use crate::{exit_codes, upstreams};
 
@@ -119,7 +121,8 @@ pub fn add(arguments: AddArguments) -> Outcome {
             )));
         }
     };
-    let is_command = matches!(target, Target::Command(_));
+    let is_foreign = matches!(&target, Target::Command(command) if !is_example(command));
+    let name = arguments.name.clone();
     let asked = add::Add {
         name: arguments.name,
         target,
@@ -131,30 +134,39 @@ pub fn add(arguments: AddArguments) -> Outcome {
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    print_added(add::add(&surroundings()?, &asked), is_command)
+    print_added(add::add(&surroundings()?, &asked), &name, is_foreign)
 }
 
 pub fn add_json(arguments: AddJsonArguments) -> Outcome {
     let json: Option<Value> = serde_json::from_str(&arguments.json).ok();
     let is_command = json.is_some_and(|server| server.get("command").is_some());
+    let name = arguments.name.clone();
     let asked = add_json::AddJson {
         name: arguments.name,
         json: arguments.json,
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    print_added(add_json::add_json(&surroundings()?, &asked), is_command)
+    print_added(add_json::add_json(&surroundings()?, &asked), &name, is_command)
 }
 
-fn print_added(added: Result<Report, AddError>, is_command: bool) -> Outcome {
+/// One of the servers that come with us, which is no stranger.
+fn is_example(command: &[String]) -> bool {
+    let ours = command.first().is_some_and(|program| Path::new(program).ends_with("gristmill"));
+    ours && command.get(1).is_some_and(|word| word == "example-server")
+}
+
+fn print_added(added: Result<Report, AddError>, name: &str, is_foreign: bool) -> Outcome {
     match added {
         Err(AddError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
         added => {
             let report = added.map_err(|error| Failure::Usage(error.into()))?;
-            if is_command {
+            if is_foreign {
                 eprint_lines(RUNS_WITH_YOUR_RIGHTS);
             }
-            print_report(report)
+            print_report(report)?;
+            hint(&format!("`gristmill list` shows whether {} answers", visible(name)));
+            Ok(ExitCode::SUCCESS)
         }
     }
 }

@@ -168,7 +168,7 @@ fn a_database_of_a_newer_version_is_left_as_it_is() {
     }
     let ran = place.home().run(&["run", "-c", "6 * 7"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"));
-    assert!(ran.stderr.contains("note: this is not recorded: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("note: this run isn't recorded: "), "{}", ran.stderr);
 }
 
 /// The database's files can no longer grow, as on a disk that is full.

@@ -139,9 +139,7 @@ pub(super) fn put_server(
         Done::Removed => "removed",
     };
     let text = format!("{verb} {} in {}", server.name, file.display());
-    let mut hints = secret_hints(server);
-    hints.push(format!("`gristmill list` shows whether {} answers", server.name));
-    Ok(Report { file, text, hints })
+    Ok(Report { file, text, hints: secret_hints(server) })
 }
 
 /// Whoever changes an approved file with our own command does not have to approve it again.

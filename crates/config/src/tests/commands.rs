@@ -52,7 +52,7 @@ fn add_makes_the_users_file_and_hints_at_plain_secrets() {
         "[servers.things]\ncommand = \"/home/project/bin/run\"\nargs = [\"--port\", \"1\"]\nenv = { API_TOKEN = \"abc=d\", OTHER_TOKEN = \"${OTHER}\" }\ndescription = \"Things\"\n"
     );
     assert_eq!(short(&world, &report.text), format!("added things in /{USER}"));
-    assert_eq!(report.hints.len(), 2);
+    assert_eq!(report.hints.len(), 1);
     assert!(report.hints[0].starts_with("API_TOKEN is stored as plain text"));
     assert!(matches!(add(&world.surroundings, &server), Err(AddError::Edit(_))));
     add(&world.surroundings, &Add { replace: true, ..server }).unwrap();
@@ -99,7 +99,7 @@ fn add_json_takes_what_other_clients_document() {
         read(&world, USER),
         "[servers.web]\nurl = \"https://x.example.com/mcp\"\nlimits = { call = \"5s\" }\n"
     );
-    assert_eq!(report.hints.len(), 3);
+    assert_eq!(report.hints.len(), 2);
     let broken = AddJson { json: "{".to_owned(), ..json };
     assert!(matches!(add_json(&world.surroundings, &broken), Err(AddError::NotJson(_))));
 }
