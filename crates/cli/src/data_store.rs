@@ -71,7 +71,9 @@ impl DataPlace {
 pub fn print_problems(gateway: &Gateway) {
     for problem in gateway.problems() {
         match problem {
-            BuildProblem::NoHistory(error) => eprint_lines(&format!("note: this run isn't recorded: {error:#}")),
+            BuildProblem::NoHistory(error) => {
+                eprint_lines(&format!("note: this run isn't recorded: {error:#}"))
+            }
             BuildProblem::NoResults(error) => eprint_lines(&format!("note: no results are kept: {error}")),
         }
     }

@@ -221,7 +221,11 @@ fn a_data_folder_that_cannot_be_used_is_a_note_and_a_finding() {
     };
     let ran = with(&["run", "-c", "6 * 7"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("note: this run isn't recorded: can't use the data folder "), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("note: this run isn't recorded: can't use the data folder "),
+        "{}",
+        ran.stderr
+    );
     let refused = with(&["history"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     let found = with(&["doctor", "--no-servers", "--json"]);

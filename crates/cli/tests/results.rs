@@ -103,10 +103,7 @@ fn results_are_not_listed_and_not_changed() {
         &home,
         "try: list_directory('/results')\nexcept PermissionError as error: told = str(error)\ntold",
     );
-    assert!(
-        listed.as_str().is_some_and(|told| told.contains("by the handle that an answer named")),
-        "{listed}"
-    );
+    assert!(listed.as_str().is_some_and(|told| told.contains("by the handle from an answer")), "{listed}");
 }
 
 #[test]

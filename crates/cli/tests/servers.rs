@@ -136,12 +136,7 @@ result = said
     expect(1, "GM-1402", "`expression` must be text of at most 2000 characters, not 1", Value::Null);
     expect(2, "GM-1401", "did you mean calculator.evaluate?", Value::Null);
     expect(3, "GM-1104", "character", Value::Null);
-    expect(
-        4,
-        "GM-3001",
-        "the server `gone` is down: the program `/nonexistent/server` is not there",
-        json!(true),
-    );
+    expect(4, "GM-3001", "the server `gone` is down: command `/nonexistent/server` not found", json!(true));
 }
 
 #[test]
@@ -217,7 +212,7 @@ fn a_secret_stays_between_the_gateway_and_its_server() {
     assert!(!everything.contains(SECRET), "the secret was written down");
     assert!(!everything.contains("not for servers"), "a variable reached a server that does not have it");
     let ran = home.run(&["tools", "call", "evaluate", "expression=1"]);
-    assert!(ran.stderr.contains("the variable GM_TEST_SECRET is not set"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the variable GM_TEST_SECRET isn't set"), "{}", ran.stderr);
 }
 
 /// The text of every file, links not followed.
@@ -349,7 +344,7 @@ fn a_command_needs_no_separator_and_is_said_to_run_with_your_rights() {
     home.ok(&["remove", "stranger"]);
     assert!(home.ok(&["tools", "list"]).contains("evaluate"));
     let shown: Value = serde_json::from_str(&home.ok(&["get", "calculator", "--json"])).unwrap();
-    assert_eq!(shown["category"], json!("math"), "{shown:#}");
+    assert_eq!(shown["settings"]["category"], json!("math"), "{shown:#}");
     let by_json = home.run(&["add-json", "other", r#"{"command": "other-server"}"#]);
     assert!(by_json.stderr.contains("with your rights"), "{}", by_json.stderr);
     let over_http = home.run(&["add", "far", "https://far.example/mcp", "--description", "Far away"]);

@@ -100,5 +100,5 @@ fn what_is_wrong_is_said_before_anything_starts() {
     let catalogues = catalogues();
     let catalogues = catalogues.to_str().expect("a path");
     check(&["bench", "tokens", "--catalogues", catalogues, "--job", "who-helpz"], "did you mean who-helps?");
-    check(&["bench", "tokens"], "name its benches/tokens/catalogues with --catalogues");
+    check(&["bench", "tokens"], "pass its benches/tokens/catalogues with --catalogues");
 }

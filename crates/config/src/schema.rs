@@ -2,7 +2,9 @@
 //!
 //! It takes its keys from the readers' own lists, so that it has every key that they know.
 
-use gristmill_gateway::domain::{Accept, Level, LimitName, Limits, ServerLimits, format_bytes, format_ms};
+use gristmill_gateway::domain::{
+    Accept, Level, LimitName, Limits, Protocol, ServerLimits, format_bytes, format_ms,
+};
 use serde_json::{Map, Value as Json, json};
 
 use super::{document, history_table, results_table, server_entry, server_limits, server_transport};
@@ -183,6 +185,10 @@ fn server_key(key: &str) -> Option<Json> {
             "description": "Which changes to its tools need no review",
             "enum": Accept::NAMES,
             "default": "additions",
+        }),
+        "protocol" => json!({
+            "description": "Speak this version of MCP with it, and try no other",
+            "enum": Protocol::NAMES,
         }),
         "limits" => table(&server_limits::KEYS, server_limit, "Limits of this server"),
         key => return client_key(key),

@@ -219,7 +219,7 @@ fn data_is_given_once() {
     );
     assert_eq!(
         refused(json!({"handle": "abcdefghijkmnpqrstuv", "steps": steps})),
-        "there is no stored result `abcdefghijkmnpqrstuv`"
+        "no stored result `abcdefghijkmnpqrstuv`"
     );
 }
 

@@ -77,7 +77,7 @@ fn an_approved_project_replaces_servers_and_says_so() {
     assert_eq!(
         world.said(&loaded),
         [
-            "Note home/project/gristmill.toml:1: `a` replaces the server of the same name in home/.config/gristmill/gristmill.toml"
+            "Note home/project/gristmill.toml:1: `a` overrides the server with the same name in home/.config/gristmill/gristmill.toml"
         ]
     );
     let origin = loaded.config.server("b").map(|server| server.origin.to_string());

@@ -40,8 +40,7 @@ fn a_projects_file_does_not_say_how_long_results_are_kept() {
     world.approve("home/project/gristmill.toml");
     let loaded = world.load();
     let said = world.said(&loaded);
-    let is_told =
-        |line: &String| line.contains("`results`") && line.contains("not taken from a project's file");
+    let is_told = |line: &String| line.contains("`results`") && line.contains("is ignored in a project file");
     assert!(said.len() == 1 && said.iter().all(is_told), "{said:#?}");
     assert_eq!(loaded.config.results, Default::default());
 }

@@ -219,12 +219,12 @@ fn what_does_not_fit_together_is_told() {
     check(r#"{"command": "x", "enabled": true, "disabled": true}"#, "contradicts `enabled`");
     check(r#"{"command": "  "}"#, "`servers.a.command` can't be empty");
     check(r#"{"command": ["x"]}"#, "`servers.a.command` must be text, not a list");
-    check(r#"{"command": "x\u0000"}"#, "must not contain a NUL character");
+    check(r#"{"command": "x\u0000"}"#, "can't contain a NUL character");
     check(r#"{"command": "x", "env": {"A=B": "c"}}"#, "isn't a valid environment variable name");
     check(r#"{"command": "x", "env": {"A": ["c"]}}"#, "`servers.a.env.A` must be text, not a list");
-    check(r#"{"command": "x", "cwd": "${HOME}/x"}"#, "takes a path without references");
-    check(r#"{"url": "https://x", "headers": {"a b": "c"}}"#, "is no HTTP header");
-    check(r#"{"url": "https://x", "headers": {"a": "c\nd: e"}}"#, "is no HTTP header");
+    check(r#"{"command": "x", "cwd": "${HOME}/x"}"#, "can't contain references");
+    check(r#"{"url": "https://x", "headers": {"a b": "c"}}"#, "isn't a valid HTTP header");
+    check(r#"{"url": "https://x", "headers": {"a": "c\nd: e"}}"#, "isn't a valid HTTP header");
     check(r#"{"url": "https://"}"#, "must start with");
     check(r#"{"url": "https://x", "type": "websocket"}"#, "must be one of stdio, http, streamable-http");
     check(r#"{"url": "https://x", "oauth": {"clientid": "x"}}"#, "(did you mean `client_id`?)");

@@ -128,7 +128,7 @@ fn search_finds_by_title_and_by_text() {
     );
     assert!(
         call(&server, "search_documents", json!({"query": "?"}))
-            .is_err_and(|error| error.starts_with("`query` holds no word"))
+            .is_err_and(|error| error.starts_with("`query` has no words"))
     );
 }
 

@@ -159,7 +159,8 @@ async fn where_a_token_is_required_only_a_good_one_opens() {
 
     server.tokens.revoke("laptop").expect("it was there");
     let answer = whoami(&server, &[("Authorization", &bearer(good.text.reveal()))]).await;
-    let says = "unknown access token; it may have been revoked; `gristmill token new NAME` makes a new one";
+    let says =
+        "unknown access token; it may have been revoked; create a new one with `gristmill token new NAME`";
     assert_eq!(answer.error(), (401, -32000, says.to_owned()));
 }
 

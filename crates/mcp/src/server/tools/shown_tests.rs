@@ -27,7 +27,7 @@ fn the_documents_say_what_each_profile_takes() {
     let said = format!("take {minimal}, {standard} and {full} tokens (o200k)");
     assert!(include_str!("../../../../../docs/serving.md").contains(&said), "docs/serving.md: {said}");
     let said = format!(
-        "take {standard} tokens (o200k), whatever is behind them ({minimal} with `--profile minimal`)"
+        "take {standard} tokens no matter how many servers you add, or {minimal} with `--profile minimal`"
     );
     assert!(include_str!("../../../../../README.md").contains(&said), "README.md: {said}");
 }
