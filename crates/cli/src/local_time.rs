@@ -29,7 +29,7 @@ impl TimeArguments {
     }
 
     /// The same moment of the clock as a time in UTC, in the zone that is shown.
-    pub fn from_clock(self, utc: SystemTime) -> SystemTime {
+    pub fn clock_moment(self, utc: SystemTime) -> SystemTime {
         let clock = DateTime::<Utc>::from(utc).naive_utc();
         match self.utc {
             true => utc,
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(times.second(time), "2026-07-28 09:30:00 UTC");
         assert_eq!(times.minute(time), "2026-07-28 09:30 UTC");
         assert_eq!(times.day(time), "2026-07-28");
-        assert_eq!(times.from_clock(time), time);
+        assert_eq!(times.clock_moment(time), time);
     }
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let times = TimeArguments { utc: false };
         // Far from any change of the clocks.
         let noon = from_unix_ms(1_785_240_000_000);
-        let shown = times.second(times.from_clock(noon));
+        let shown = times.second(times.clock_moment(noon));
         assert_eq!(shown, TimeArguments { utc: true }.second(noon).trim_end_matches(" UTC"));
     }
 }

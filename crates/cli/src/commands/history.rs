@@ -75,7 +75,7 @@ impl Since {
     pub fn moment(self, times: TimeArguments) -> SystemTime {
         match self {
             Since::Ago(time) => SystemTime::now().checked_sub(time).unwrap_or(UNIX_EPOCH),
-            Since::Day(day) => times.from_clock(day),
+            Since::Day(day) => times.clock_moment(day),
         }
     }
 }
