@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{Limits, counted_grouped, format_bytes};
+use gristmill_gateway::domain::{Limits, grouped, format_bytes};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
@@ -83,8 +83,8 @@ pub fn new_session_words(name: &str) -> String {
 
 /// What a session holds. Folders count, too: they are what a limit counts.
 pub fn content(info: &SessionInfo) -> String {
-    let files = counted_grouped(usize::try_from(info.files).unwrap_or(usize::MAX), "file");
-    format!("{files}, {}", format_bytes(info.bytes))
+    let noun = if info.files == 1 { "entry" } else { "entries" };
+    format!("{} {noun}, {}", grouped(info.files), format_bytes(info.bytes))
 }
 
 /// A session that something ran in, unless it has been ended since; that is said.

@@ -46,7 +46,7 @@ fn what_ran_is_listed_shown_and_run_again() {
     assert_eq!(listed(&home, &["--session", "none"]).len(), 0);
     let table = home.ok(&["history"]);
     assert!(
-        table.lines().nth(1).is_some_and(|line| line.contains("failed GM-1102") && line.ends_with("x = 1")),
+        table.lines().nth(1).is_some_and(|line| line.contains("GM-1102") && line.ends_with("x = 1")),
         "{table}"
     );
 

@@ -103,7 +103,7 @@ fn a_session_is_listed_shown_reset_and_removed() {
     assert_eq!(home.ok(&["workspace", "ls", "notes"]), "");
     assert_eq!(
         home.ok(&["sessions", "end", handle, "--yes"]),
-        format!("deleted notes ({handle}): 0 files, 0 bytes\n"),
+        format!("deleted notes ({handle}): 0 entries, 0 bytes\n"),
         "the old name of the command"
     );
     assert_eq!(parsed(&home.ok(&["sessions", "list", "--json"])), json!([]));

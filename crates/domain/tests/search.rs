@@ -173,12 +173,13 @@ fn the_name_of_a_server_finds_all_of_its_tools() {
             tool("find_accounts", "Finds accounts by name."),
             tool("get_account", "Gets one account."),
             tool("update_account", "Updates one account."),
+            tool("convert", "Converts a temperature."),
         ],
     );
     let index = index(vec![weather, crm]);
     let found = names(&index, &Query::new("weather"));
-    assert_eq!(found.len(), 5, "{found:?}");
-    assert!(found.contains(&"weather.current".to_owned()), "{found:?}");
+    let is_weather = |name: &String| name.starts_with("weather.");
+    assert!(found.len() >= 5 && found[..5].iter().all(is_weather), "its own tools come first: {found:?}");
     assert_eq!(first(&index, "weather forecast"), "weather.forecast");
 }
 

@@ -122,7 +122,7 @@ fn table(listed: &[ExecutionSummary], times: TimeArguments) -> Table {
         Column::left("OUTCOME"),
         Column::right("DURATION"),
         Column::right("CALLS"),
-        Column::right("TOKENS SAVED"),
+        Column::right("SAVED"),
         Column::cut("PROGRAM"),
     ]);
     listed.iter().for_each(|summary| table.row(cells(summary, times)));
@@ -131,11 +131,11 @@ fn table(listed: &[ExecutionSummary], times: TimeArguments) -> Table {
 
 fn cells(summary: &ExecutionSummary, times: TimeArguments) -> [String; 7] {
     let outcome = match (&summary.error_code, summary.outcome) {
-        (Some(code), RecordedOutcome::Failed) => format!("failed {code}"),
+        (Some(code), RecordedOutcome::Failed) => code.clone(),
         (Some(_) | None, outcome) => outcome.as_str().to_owned(),
     };
     [
-        times.second(from_unix_ms(summary.started_ms)),
+        times.minute(from_unix_ms(summary.started_ms)),
         short(&summary.id).to_owned(),
         outcome,
         if summary.outcome.is_known() { time(summary.duration_ms) } else { String::new() },
@@ -238,9 +238,9 @@ mod tests {
         assert_eq!(
             table(&[summary(), failed], times).lines(None),
             [
-                "TIME                     ID        OUTCOME         DURATION  CALLS  TOKENS SAVED  PROGRAM",
-                "2026-07-28 09:30:00 UTC  abcdefgh  ok               12.3 ms      3         4,880  print('␛[2J')",
-                "2026-07-28 09:30:00 UTC  abcdefgh  failed GM-1102    61.0 s      3          -120  (not recorded)",
+                "TIME                  ID        OUTCOME  DURATION  CALLS  SAVED  PROGRAM",
+                "2026-07-28 09:30 UTC  abcdefgh  ok        12.3 ms      3  4,880  print('␛[2J')",
+                "2026-07-28 09:30 UTC  abcdefgh  GM-1102    61.0 s      3   -120  (not recorded)",
             ]
         );
         let cells = |summary: &ExecutionSummary| cells(summary, times);
@@ -257,6 +257,8 @@ mod tests {
         assert_eq!(as_value(&lost)["session"], Value::Null);
         let long = ExecutionSummary { code: Some("x".repeat(500)), ..summary() };
         assert_eq!(cells(&long)[6].chars().count(), PROGRAM_CHARS);
+        // A usual terminal has room for a table.
+        assert_eq!(table(&[long, summary()], times).lines(Some(80)).len(), 3);
         assert!(table(&[summary()], times).lines(Some(60)).iter().all(|line| line.chars().count() <= 60));
     }
 

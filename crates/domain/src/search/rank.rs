@@ -60,15 +60,14 @@ impl Index {
         let mut ranked: Vec<Ranked> =
             ranked.filter(|found| (found.exact || found.score > 0.0) && wanted(found.tool)).collect();
         let best = ranked.iter().map(|found| found.score).fold(0.0, f32::max);
-        ranked.retain(|found| {
-            let (server, _) = self.places[found.tool as usize];
-            // Whoever asks for nothing but a server wants its tools, also where a rare synonym fits others
-            // far better than its name fits these.
-            found.exact || found.score >= best * WORTH_SHOWING || self.is_server_alone(&words, server)
-        });
+        // Whoever asks for nothing but a server wants its tools, also where a rare synonym fits others far
+        // better than its name fits these.
+        let is_of_server = |found: &Ranked| self.is_server_alone(&words, self.places[found.tool as usize].0);
+        ranked.retain(|found| found.exact || found.score >= best * WORTH_SHOWING || is_of_server(found));
         // Tools are numbered by name, which settles ties.
         ranked.sort_by(|a, b| {
-            b.exact.cmp(&a.exact).then(b.score.total_cmp(&a.score)).then(a.tool.cmp(&b.tool))
+            let by_name = b.exact.cmp(&a.exact).then(is_of_server(b).cmp(&is_of_server(a)));
+            by_name.then(b.score.total_cmp(&a.score)).then(a.tool.cmp(&b.tool))
         });
         ranked
     }
