@@ -35,7 +35,7 @@ class Listed(World):
         self.assertEqual(states, {"everything": "up", "gone": "down"})
         report = self.program("result = await callMCPTool('gone.anything')")
         self.assertEqual(report["error"]["code"], "GM-3001")
-        self.assertIn("`gone` is down: the program", report["error"]["message"])
+        self.assertIn("`gone` is down: command", report["error"]["message"])
         done = self.ok("tools", "search", "sum")
         self.assertIn("everything.get_sum(", done.out)
         self.assertIn("note: gone is down: ", done.err)
