@@ -21,7 +21,7 @@ pub enum LockError {
     /// Another process is still at work, or hangs.
     #[error("{path} has been locked by another process for {seconds} s; is another gristmill hanging?")]
     Held { path: String, seconds: u64 },
-    #[error("{path} cannot be {what}: {why}")]
+    #[error("{path} can't be {what}: {why}")]
     System { path: String, what: &'static str, why: String, kind: io::ErrorKind },
 }
 

@@ -33,7 +33,7 @@ pub enum PrivateFileError {
     TooLarge { path: String, bytes_max: u64 },
     #[error(transparent)]
     Lock(#[from] LockError),
-    #[error("{path} cannot be {what}: {why}")]
+    #[error("{path} can't be {what}: {why}")]
     System { path: String, what: &'static str, why: String },
 }
 

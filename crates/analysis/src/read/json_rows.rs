@@ -93,7 +93,7 @@ fn descend(scanner: &mut Scanner<'_>, parts: &[&str], path: &str) -> Result<(), 
     for part in parts {
         if !scanner.take(b'{') {
             let message = format!(
-                "data_field {path:?} leads nowhere: {part:?} is looked for in something that is no object"
+                "data_field {path:?} not found: {part:?} is looked up in something that isn't an object"
             );
             return Err(Problem::new(message)
                 .hint("data_field is a path of object keys to the list; use unnest for lists inside rows")

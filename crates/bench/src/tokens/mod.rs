@@ -73,7 +73,7 @@ fn chosen(all: Vec<Job>, names: &[String]) -> anyhow::Result<Vec<Job>> {
             true => all.iter().map(|job| job.name).collect::<Vec<_>>().join(", "),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        return Err(anyhow!("there is no job `{unknown}`\nhint: {hint}"));
+        return Err(anyhow!("unknown job `{unknown}`\nhint: {hint}"));
     }
     let is_wanted = |job: &Job| names.is_empty() || names.iter().any(|name| name == job.name);
     Ok(all.into_iter().filter(is_wanted).collect())

@@ -72,7 +72,7 @@ impl SessionError {
             }
             SessionError::Ambiguous { .. } => "use the handle",
             SessionError::TooMany { .. } => {
-                "use an existing session, or none; `gristmill sessions end` ends one, and `max` in [sessions] allows more"
+                "use an existing session, or none; `gristmill sessions remove` deletes one, and `max` in [sessions] allows more"
             }
             SessionError::BadName { .. } => "leave the session out to run the program on its own",
             SessionError::NameTaken { .. } => "pick another name",

@@ -20,7 +20,7 @@ pub enum TarError {
     Damaged(&'static str),
     #[error("it holds `{0}`, which is neither a plain file nor a folder")]
     Kind(String),
-    #[error("it cannot be read: {0}")]
+    #[error("can't read it: {0}")]
     Read(#[from] io::Error),
 }
 

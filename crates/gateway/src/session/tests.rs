@@ -315,7 +315,7 @@ async fn a_program_runs_without_a_session_for_which_there_is_no_place() {
     assert!(matches!(place("one", false).await, Ok(Place::Held(_))));
     match place("two", false).await {
         Ok(Place::Alone { note: Some(note), is_kept: false, .. }) => {
-            assert!(note.contains("nothing is kept") && note.contains("gristmill sessions end"), "{note}");
+            assert!(note.contains("nothing is kept") && note.contains("gristmill sessions remove"), "{note}");
         }
         Ok(_) | Err(_) => panic!("it runs on its own, and a note says so"),
     }

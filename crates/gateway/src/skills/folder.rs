@@ -53,14 +53,14 @@ pub(super) fn read(folder: &Path) -> Found {
         Ok(Some(opened)) => opened,
         Ok(None) => return found,
         Err(error) => {
-            found.problems.push(whole(format!("{} cannot be read: {error}", folder.display())));
+            found.problems.push(whole(format!("can't read {}: {error}", folder.display())));
             return found;
         }
     };
     let (names, left_out) = match names(&opened, ENTRIES_MAX) {
         Ok(names) => names,
         Err(error) => {
-            found.problems.push(whole(format!("{} cannot be read: {error}", folder.display())));
+            found.problems.push(whole(format!("can't read {}: {error}", folder.display())));
             return found;
         }
     };

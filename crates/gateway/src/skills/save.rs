@@ -106,7 +106,7 @@ impl SkillTest {
             Value::Object(members) => {
                 if let Some(other) = members.keys().find(|key| !matches!(key.as_str(), "call" | "expect")) {
                     let other = one_line(other, 64);
-                    return Err(bad_test(&format!("test cannot have `{other}`; it is")));
+                    return Err(bad_test(&format!("test can't have `{other}`; it is")));
                 }
                 let Some(call) = members.get("call") else {
                     return Err(bad_test("test has no `call`; it is"));

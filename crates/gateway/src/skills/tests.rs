@@ -176,7 +176,7 @@ fn what_is_wrong_with_a_skill_is_told_once() {
     assert_eq!(told.matches("can't be read").count(), 1, "{told}");
     let test = serde_json::json!({"cal": "f()", "expect": 1});
     let wrong = SkillTest::from_json(&test).expect_err("a wrong key").to_string();
-    assert!(wrong.starts_with("test cannot have `cal`; it is Python source"), "{wrong}");
+    assert!(wrong.starts_with("test can't have `cal`; it is Python source"), "{wrong}");
 }
 
 #[tokio::test]
