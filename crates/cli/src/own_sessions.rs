@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{Limits, grouped, format_bytes};
+use gristmill_gateway::domain::{Limits, format_bytes, grouped};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,

@@ -59,7 +59,7 @@ fn mistakes_say_what_is_allowed() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}\n{}", ran.stderr);
         assert!(ran.stderr.contains(says), "{arguments:?}\n{}", ran.stderr);
     };
-    check(&["token", "new", "a"], "a token named `a` already exists; revoke it first, or pick another name");
+    check(&["token", "new", "a"], "a token named `a` already exists; remove it first, or pick another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 characters of a-z, 0-9");
     check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search and admin");
     check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");

@@ -98,7 +98,10 @@ fn a_file_is_written_in_the_format_of_its_extension_unless_another_is_named() {
     assert_eq!(written(&["--output", "out.ndjson"], "out.ndjson"), lines);
     let rows = json!([{"city": "Oslo", "total": 30}, {"city": "Oslo", "total": 12}, {"city": "Bergen", "total": 40}]);
     assert_eq!(parsed(&written(&["--output", "all.json"], "all.json")), rows);
-    assert_eq!(parsed(&written(&["--output", "out.csv", "--output-format", "json"], "out.csv")), rows);
+    let again = home.run(&["analyze", "sales.csv", "--steps", LARGE, "--output", "sales.csv"]);
+    assert!(again.code == Some(2) && again.stderr.contains("sales.csv already exists"), "{}", again.stderr);
+    let forced = ["--output", "out.csv", "--force", "--output-format", "json"];
+    assert_eq!(parsed(&written(&forced, "out.csv")), rows);
     assert_eq!(home.ok(&["analyze", "sales.csv", "--steps", LARGE, "--output-format", "csv"]), csv);
     // What cannot be written is said before anything is computed or touched.
     let refused = home.run(&["analyze", "sales.csv", "--steps", LARGE, "--output", "out.parquet"]);

@@ -292,7 +292,7 @@ fn what_a_project_s_file_had_waits_for_approval_in_the_project_s_configuration()
     desk.ok(&["import", "--project", "filesystem"]);
     let checked = desk.run(&["config", "check"]).stdout;
     assert!(
-        checked.contains("1 usable; ") && checked.contains(", 0 warnings"),
+        checked.contains("1 in use; ") && checked.contains(", 0 warnings"),
         "what was the user's own is trusted: {checked}"
     );
     let ran = desk.ok(&["import", "--project", "a"]);

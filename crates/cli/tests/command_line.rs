@@ -120,6 +120,8 @@ fn wrong_usage_says_what_to_do() {
         (vec!["config", "chekc"], "'check'"),
         (vec!["exlpain", "GM-1201"], "'explain'"),
         (vec!["run", "--watch", "-"], "--watch needs a file"),
+        (vec!["run", "--keep-variables", "--session", "s", "-c", "1"], "--keep-variables"),
+        (vec!["workspace", "put", "s", "."], "isn't a regular file"),
         (vec!["run", "--keep-variables", "x.py"], "--watch"),
         (vec!["list", "--color", "sometimes"], "always"),
         (vec!["explain", "GM-1299"], "GM-1201"),

@@ -345,8 +345,12 @@ fn a_command_needs_no_separator_and_is_said_to_run_with_your_rights() {
     assert!(home.ok(&["tools", "list"]).contains("evaluate"));
     let shown: Value = serde_json::from_str(&home.ok(&["get", "calculator", "--json"])).unwrap();
     assert_eq!(shown["settings"]["category"], json!("math"), "{shown:#}");
-    let by_json = home.run(&["add-json", "other", r#"{"command": "other-server"}"#]);
-    assert!(by_json.stderr.contains("with your rights"), "{}", by_json.stderr);
+    for json in
+        [r#"{"command": "other-server"}"#, r#"{"mcpServers": {"other": {"command": "other-server"}}}"#]
+    {
+        let by_json = home.run(&["add-json", "other", "--replace", json]);
+        assert!(by_json.stderr.contains("with your rights"), "{}", by_json.stderr);
+    }
     let over_http = home.run(&["add", "far", "https://far.example/mcp", "--description", "Far away"]);
     assert_eq!(over_http.code, Some(0), "{}", over_http.stderr);
     assert!(!over_http.stderr.contains("with your rights"), "{}", over_http.stderr);

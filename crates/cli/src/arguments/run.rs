@@ -32,8 +32,8 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["code", "json"])]
     pub watch: bool,
 
-    /// With --watch: keep the program's variables from run to run
-    #[arg(long, requires = "watch", requires = "session")]
+    /// With --watch and --session: keep the program's variables from run to run
+    #[arg(long, requires = "watch", requires = "session", conflicts_with = "code")]
     pub keep_variables: bool,
 
     /// Use this folder as /workspace and keep it; by default the workspace is deleted

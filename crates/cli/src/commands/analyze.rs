@@ -64,6 +64,10 @@ pub struct AnalyzeArguments {
     #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "max_tokens"])]
     pub output: Option<PathBuf>,
 
+    /// Overwrite the file if it exists
+    #[arg(long, requires = "output")]
+    pub force: bool,
+
     /// Format of the output, whatever the file's extension
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "max_tokens"])]
     pub output_format: Option<RowFormat>,
@@ -77,6 +81,10 @@ pub struct AnalyzeArguments {
 
 pub async fn analyze(arguments: AnalyzeArguments) -> Outcome {
     let output_format = output_format(&arguments).map_err(Failure::Usage)?;
+    if let Some(path) = arguments.output.as_ref().filter(|path| path.is_file() && !arguments.force) {
+        let shown = path.display();
+        return Err(Failure::Usage(anyhow!("{shown} already exists\nhint: pass --force to overwrite it")));
+    }
     // Nothing here reaches a server.
     let (_, limits) = upstreams::read_with_limits(true, &arguments.config, &arguments.limits)?;
     let request = request_of(&arguments.steps, arguments.data_field.as_deref()).map_err(Failure::Usage)?;
@@ -273,9 +281,21 @@ fn write_file(
 ) -> anyhow::Result<()> {
     let shown = path.display();
     let cannot = || format!("can't write {shown}");
-    let mut file = io::BufWriter::new(File::create(path).with_context(cannot)?);
-    format.write(columns, rows.is_some(), result, &mut file).with_context(cannot)?;
-    let size = format_bytes(file.get_ref().metadata().with_context(cannot)?.len());
+    let is_device = path.exists() && !path.is_file();
+    let size = if is_device {
+        let file = OpenOptions::new().write(true).open(path).with_context(cannot)?;
+        write_whole(file, format, rows.is_some(), columns, result).with_context(cannot)?
+    } else {
+        // Beside it first: what was there stays until all of it is written.
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(format!(".{}.part", std::process::id()));
+        let file = File::create_new(&beside).with_context(cannot)?;
+        write_whole(file, format, rows.is_some(), columns, result)
+            .and_then(|size| Ok(std::fs::rename(&beside, path).map(|()| size)?))
+            .inspect_err(|_| drop(std::fs::remove_file(&beside)))
+            .with_context(cannot)?
+    };
+    let size = format_bytes(size);
     eprint_lines(&match rows {
         Some(rows) => {
             let rows = counted_grouped(usize::try_from(rows).unwrap_or(usize::MAX), "row");
@@ -284,6 +304,20 @@ fn write_file(
         None => format!("wrote the report to {shown} ({format}, {size})"),
     });
     Ok(())
+}
+
+/// How many bytes the file has then.
+fn write_whole(
+    file: File,
+    format: RowFormat,
+    is_rows: bool,
+    columns: &[String],
+    result: &mut File,
+) -> anyhow::Result<u64> {
+    let mut file = io::BufWriter::new(file);
+    format.write(columns, is_rows, result, &mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok(file.metadata()?.len())
 }
 
 fn print_rows(

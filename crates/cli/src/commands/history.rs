@@ -151,7 +151,8 @@ fn tokens_saved(summary: &ExecutionSummary) -> String {
     }
     let about = if summary.tokens.is_about() { "~" } else { "" };
     match summary.tokens.verdict() {
-        Verdict::Saved(_) | Verdict::Nothing { .. } | Verdict::NoCall => {
+        Verdict::NoCall => "-".to_owned(),
+        Verdict::Saved(_) | Verdict::Nothing { .. } => {
             let saved = summary.tokens.saved();
             let sign = if saved < 0 { "-" } else { "" };
             format!("{about}{sign}{}", grouped(saved.unsigned_abs()))

@@ -35,10 +35,10 @@ struct Targets {
 
 pub fn restore(arguments: &Restore) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
-    let targets = Targets::of(&surroundings)?;
     let opened = File::open(&arguments.file);
     let file = opened
         .map_err(|error| Failure::Usage(anyhow!("can't open {}: {error}", arguments.file.display())))?;
+    let targets = Targets::of(&surroundings)?;
     let spinner = Spinner::start(format!("restoring {} …", arguments.file.display()));
     let restored = unpack(file, &targets.unpacked).and_then(|files| targets.put_in_place().map(|()| files));
     // What is left of it is of no use.
@@ -59,14 +59,17 @@ impl Targets {
         let config = folders.first().cloned().ok_or_else(|| {
             Failure::Usage(anyhow!("no folder for your configuration; set HOME or XDG_CONFIG_HOME"))
         })?;
-        for folder in [&data, &config] {
-            let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-            if !is_empty {
-                return Err(Failure::Usage(anyhow!(
-                    "{0} isn't empty, and nothing is overwritten\nhint: move it away first: mv {0} {0}.old",
-                    folder.display()
-                )));
-            }
+        let is_empty =
+            |folder: &Path| fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+        let in_the_way: Vec<_> = [&data, &config].into_iter().filter(|folder| !is_empty(folder)).collect();
+        if !in_the_way.is_empty() {
+            let names: Vec<String> = in_the_way.iter().map(|folder| folder.display().to_string()).collect();
+            let moves: Vec<String> = names.iter().map(|name| format!("mv {name} {name}.old")).collect();
+            return Err(Failure::Usage(anyhow!(
+                "{} isn't empty, and nothing is overwritten\nhint: move it away first: {}",
+                names.join(", and "),
+                moves.join(" && ")
+            )));
         }
         let mut unpacked = data.clone().into_os_string();
         unpacked.push(format!(".restoring-{}", std::process::id()));

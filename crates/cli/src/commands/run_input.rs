@@ -8,6 +8,7 @@ use gristmill_gateway::ExecuteRequest;
 use serde_json::{Map, Value};
 
 use crate::arguments::Run;
+use crate::terminal::eprint_lines;
 
 /// No program is larger; what is piped in beyond this is a mistake.
 const SCRIPT_BYTES_MAX: u64 = 1024 * 1024;
@@ -33,8 +34,9 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
             if path.is_dir() {
                 bail!("{shown} is a folder; give a Python file, or -c 'CODE'");
             }
-            let file = std::fs::File::open(path)
-                .with_context(|| format!("can't open {shown}; give a Python file, or -c 'CODE'"))?;
+            let file = std::fs::File::open(path).map_err(|error| {
+                anyhow!("can't open {shown}: {error}\nhint: give a Python file, or -c 'CODE'")
+            })?;
             read_text(file, &shown.to_string())?
         }
         (None, None) => bail!("no program given; pass a file, `-` for standard input, or -c 'CODE'"),
@@ -58,7 +60,7 @@ fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {
 /// The folder is made if only its last part is missing.
 pub fn kept_workspace(path: &Path) -> anyhow::Result<std::path::PathBuf> {
     match std::fs::create_dir(path) {
-        Ok(()) => {}
+        Ok(()) => eprint_lines(&format!("note: new folder `{}`", path.display())),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => {
             return Err(error).with_context(|| format!("can't create the workspace {}", path.display()));

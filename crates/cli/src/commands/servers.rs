@@ -138,8 +138,8 @@ pub fn add(arguments: AddArguments) -> Outcome {
 }
 
 pub fn add_json(arguments: AddJsonArguments) -> Outcome {
-    let json: Option<Value> = serde_json::from_str(&arguments.json).ok();
-    let is_command = json.is_some_and(|server| server.get("command").is_some());
+    let json: Value = serde_json::from_str(&arguments.json).unwrap_or_default();
+    let is_foreign = command_in(&json).is_some_and(|command| !is_example(&command));
     let name = arguments.name.clone();
     let asked = add_json::AddJson {
         name: arguments.name,
@@ -147,7 +147,20 @@ pub fn add_json(arguments: AddJsonArguments) -> Outcome {
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };
-    print_added(add_json::add_json(&surroundings()?, &asked), &name, is_command)
+    print_added(add_json::add_json(&surroundings()?, &asked), &name, is_foreign)
+}
+
+/// The command of a server, also in the block that another client keeps it in.
+fn command_in(json: &Value) -> Option<Vec<String>> {
+    let members = json.as_object()?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match members.get("command") {
+        Some(command) => {
+            let arguments = members.get("args").and_then(Value::as_array);
+            Some(text(command).into_iter().chain(arguments.into_iter().flatten().filter_map(text)).collect())
+        }
+        None => members.values().find_map(command_in),
+    }
 }
 
 /// One of the servers that come with us, which is no stranger.

@@ -22,7 +22,7 @@ use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::exit_codes;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, confirmed, eprint_lines, one_line};
+use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -108,8 +108,9 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
     }
     for server in &servers {
         println!("{} ({})", server.folder, counted(server.tools.len(), "tool"));
+        let width = columns(std::io::stdout());
         for tool in &server.tools {
-            println!("  {:<32} {}", tool.stem, one_line(&tool.definition.summary()));
+            print_tool(&tool.stem, &one_line(&tool.definition.summary()), width);
         }
     }
     if servers.is_empty() {
@@ -117,6 +118,24 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
     }
     print_trouble(upstreams);
     Ok(ExitCode::SUCCESS)
+}
+
+/// A tool and what it does, beside each other where there's room.
+fn print_tool(name: &str, summary: &str, width: Option<usize>) {
+    const NAME_WIDTH: usize = 32;
+    let Some(width) = width else {
+        println!("  {name:<NAME_WIDTH$} {summary}");
+        return;
+    };
+    let room = width.saturating_sub(NAME_WIDTH + 3);
+    if room >= NAME_WIDTH {
+        let mut lines = wrapped(summary, room).into_iter();
+        println!("  {name:<NAME_WIDTH$} {}", lines.next().unwrap_or_default());
+        lines.for_each(|line| println!("{:1$}{line}", "", NAME_WIDTH + 3));
+    } else {
+        println!("  {name}");
+        wrapped(summary, width.saturating_sub(4)).iter().for_each(|line| println!("    {line}"));
+    }
 }
 
 async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearch, json: bool) -> Outcome {

@@ -146,11 +146,12 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let is_input = file.as_os_str() == "-";
     let path = match path.or(name.filter(|_| !is_input)) {
         Some(path) => path,
-        None => {
+        None if is_input => {
             return Err(Failure::Usage(anyhow!(
                 "standard input needs a path: gristmill workspace put SESSION - PATH"
             )));
         }
+        None => return Err(Failure::Usage(anyhow!("{} isn't a regular file", file.display()))),
     };
     // The content first: no session is made for a file that cannot be read.
     let (mut content, size): (Box<dyn Read + Send>, u64) = match is_input {

@@ -28,7 +28,7 @@ pub fn check(loaded: &Loaded, surroundings: &Surroundings) -> Checked {
     let servers = loaded.config.servers.len();
     let usable = loaded.config.usable_servers().count();
     text.push_str(&format!(
-        "{} read, {}, {usable} usable; {}, {}\n",
+        "{} read, {}, {usable} in use; {}, {}\n",
         counted(loaded.config.files.len(), "file"),
         counted(servers, "server"),
         counted(errors, "error"),

@@ -187,7 +187,7 @@ fn check_tells_everything_worst_first() {
     assert!(lines[1].starts_with(&format!("error: /{USER}:2: `servers.a.comand` unknown key")));
     assert!(lines[2].starts_with(&format!("warning: /{PROJECT} is a project file you haven't approved")));
     assert!(lines[3].starts_with(&format!("note: /{USER}:5: `servers.b.trust`")));
-    assert_eq!(lines[4], "2 files read, 2 servers, 1 usable; 2 errors, 1 warning");
+    assert_eq!(lines[4], "2 files read, 2 servers, 1 in use; 2 errors, 1 warning");
     assert_eq!(checked.json["problems"][1]["line"], 2);
     let empty = World::new();
     assert!(check::check(&empty.load(), &empty.surroundings).is_usable);
@@ -206,7 +206,7 @@ fn check_names_the_server_the_field_and_what_to_do_about_unset_variables_and_mis
     assert!(!checked.is_usable);
     let env = "/home/.config/gristmill/.env";
     let mut lines: Vec<String> = short(&world, &checked.text).lines().map(str::to_owned).collect();
-    assert_eq!(lines.pop().as_deref(), Some("1 file read, 4 servers, 3 usable; 4 errors, 0 warnings"));
+    assert_eq!(lines.pop().as_deref(), Some("1 file read, 4 servers, 3 in use; 4 errors, 0 warnings"));
     lines.sort_unstable();
     assert_eq!(
         lines,

@@ -68,7 +68,7 @@ fn hint(answer: &Answer, shown: usize) -> String {
     if answer.total == 0 {
         return "No matches. Try other words, or an empty query to list all servers.\n".to_owned();
     }
-    if shown == 0 && answer.shown == 0 {
+    if shown == 0 && answer.shown == 0 && answer.offset >= answer.total {
         return format!("There are only {}; use a smaller offset.\n", answer.total);
     }
     if next >= answer.total {

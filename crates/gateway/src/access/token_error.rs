@@ -18,7 +18,7 @@ pub enum TokenError {
         /// As it was given, cut.
         name: String,
     },
-    #[error("a token named `{name}` already exists; revoke it first, or pick another name")]
+    #[error("a token named `{name}` already exists; remove it first, or pick another name")]
     Taken { name: String },
     /// A token for nothing.
     #[error("a token needs at least one scope: execute, search or admin")]

@@ -191,7 +191,8 @@ fn entries(folder: &OwnedFd, count_max: usize) -> Vec<(String, Stat)> {
 
 /// A project must not lead us elsewhere: neither the folder nor the one above may be a link.
 pub(super) fn open(folder: &Path) -> io::Result<Option<OwnedFd>> {
-    let above = folder.parent().map(PathBuf::from);
+    // A bare name has nothing above it that we were told of.
+    let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).map(PathBuf::from);
     for place in above.iter().map(PathBuf::as_path).chain([folder]) {
         match std::fs::symlink_metadata(place) {
             Ok(metadata) if metadata.is_symlink() && place.ends_with(PROJECT_PARENT) => {
