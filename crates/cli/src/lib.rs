@@ -9,6 +9,7 @@ mod commands;
 mod data_store;
 mod exit_codes;
 mod failure;
+mod given_json;
 mod hints;
 mod id_prefix;
 mod local_time;

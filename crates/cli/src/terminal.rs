@@ -52,13 +52,13 @@ pub fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
 
 /// Prints lines, wrapped at words on a terminal.
 pub fn print_lines(text: &str) {
-    folded(text, columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
+    folded(&Printable::all(text), columns(std::io::stdout())).iter().for_each(|line| println!("{line}"));
 }
 
 /// The same on standard error, with the words before messages in color.
 pub fn eprint_lines(text: &str) {
     let is_colored = color::on_stderr();
-    let lines = folded(text, columns(std::io::stderr())).into_iter();
+    let lines = folded(&Printable::all(text), columns(std::io::stderr())).into_iter();
     let lines = lines.map(|line| color::message(&line, is_colored));
     let mut stderr = std::io::stderr().lock();
     for line in lines {

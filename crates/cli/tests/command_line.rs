@@ -597,4 +597,14 @@ fn a_backup_restores_configuration_and_data_and_overwrites_nothing() {
     let broken = other.work().join("broken.tar.gz");
     std::fs::write(&broken, "no archive").unwrap();
     assert_eq!(Home::new(gristmill(), "broken").run(&["restore", broken.to_str().unwrap()]).code, Some(2));
+    // The checksum is at the end, behind everything that a reader of the files would look at.
+    let mut bytes = std::fs::read(&file).unwrap();
+    let checksum = bytes.len() - 8;
+    bytes[checksum] ^= 1;
+    let damaged = other.work().join("damaged.tar.gz");
+    std::fs::write(&damaged, &bytes).unwrap();
+    let into = Home::new(gristmill(), "damaged");
+    let refused = into.run(&["restore", damaged.to_str().unwrap()]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("it's damaged"), "{}", refused.stderr);
+    assert!(!into.path().join("data/gristmill.db").exists(), "nothing was put in place");
 }

@@ -20,18 +20,44 @@ pub fn add(text: &str, variables: &[(&str, &str)]) -> Option<String> {
     (read == expected).then_some(added)
 }
 
-/// The text without these. `None` if that would change anything else.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// The text without these. `None` if that would change anything else, or might to another reader: with
+/// a line that is no assignment, or a quote left open, a line may be the middle of a value.
 pub fn remove(text: &str, names: &[&str]) -> Option<String> {
+    let (before, problems) = env_file::parse(text, Path::new(""));
+    if !problems.into_vec().is_empty() || text.lines().any(leaves_quote_open) {
+        return None;
+    }
     let defines = |line: &str| {
         let line = line.trim();
         let line = line.strip_prefix("export ").unwrap_or(line);
         line.split_once('=').is_some_and(|(name, _)| names.contains(&name.trim()))
     };
     let left: String = text.split_inclusive('\n').filter(|line| !defines(line)).collect();
-    let (before, _) = env_file::parse(text, Path::new(""));
     let expected = before.without(|name| names.contains(&name));
     let (read, _) = env_file::parse(&left, Path::new(""));
     (read == expected).then_some(left)
+}
+
+/// Whether a bare value has a quote that does not end on its line. Those that begin with one are seen to
+/// by whoever parses.
+fn leaves_quote_open(line: &str) -> bool {
+    let line = line.trim();
+    let value = line.split_once('=').map_or("", |(_, value)| value.trim());
+    if line.starts_with('#') || value.starts_with(['"', '\'']) {
+        return false;
+    }
+    let value = value.split_once(" #").map_or(value, |(value, _)| value);
+    let mut open = None;
+    for character in value.chars() {
+        match open {
+            None if QUOTES.contains(&character) => open = Some(character),
+            Some(quote) if quote == character => open = None,
+            _ => {}
+        }
+    }
+    open.is_some()
 }
 
 fn quoted(value: &str) -> String {
@@ -74,5 +100,26 @@ mod tests {
         let text = "# mine\nOLD=1\n\nexport GONE='a b' # why\nGONER=2\nGONE=again";
         assert_eq!(remove(text, &["GONE"]).as_deref(), Some("# mine\nOLD=1\n\nGONER=2\n"));
         assert_eq!(remove(text, &["OTHER"]).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn nothing_is_removed_where_a_line_may_be_the_middle_of_a_value() {
+        let values =
+            ["\"a\nONE=inside\nb\"", "'a\nONE=inside\nb'", "`a\nONE=inside\nb`", "x\"a\nONE=inside\nB=b\""];
+        for value in values {
+            assert_eq!(remove(&format!("MULTI={value}\n"), &["ONE"]), None, "{value}");
+        }
+        for line in ["no assignment", "1A=b", "A='b", "A=\"b", "A=\"b\" c", "A=it's", "A=`b", "export A=b\""]
+        {
+            assert_eq!(remove(&format!("ONE=1\n{line}\n"), &["ONE"]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn quotes_that_end_and_those_in_comments_keep_nothing_from_being_removed() {
+        for line in ["# it's \"mine", "A=b # it's", "A='\"' # it's", "A=\"it's\"", "A=x\"it's\"", "", "A="] {
+            let text = format!("{line}\nONE=1\n");
+            assert_eq!(remove(&text, &["ONE"]), Some(format!("{line}\n")), "{line}");
+        }
     }
 }

@@ -21,6 +21,7 @@ use super::row_format::RowFormat;
 use super::table_text;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
+use crate::given_json::given_json;
 use crate::terminal::{Printable, eprint_lines};
 use crate::{exit_codes, upstreams};
 
@@ -144,8 +145,8 @@ fn request_of(steps: &str, data_field: Option<&str>) -> anyhow::Result<String> {
     if text.len() as u64 > STEPS_BYTES_MAX {
         bail!("the steps are larger than 1 MB; put data in files and pass them with --input");
     }
-    let given: Value = serde_json::from_str(&text).map_err(|error| {
-        anyhow!("the steps aren't valid JSON: {error}\nhint: example: --steps '[{{\"describe\": {{}}}}]'")
+    let given: Value = given_json(&text).map_err(|error| {
+        anyhow!("the steps aren't valid JSON: {error:#}\nhint: example: --steps '[{{\"describe\": {{}}}}]'")
     })?;
     let mut request = match given {
         Value::Object(request) if request.contains_key("steps") || request.contains_key("analysis_type") => {

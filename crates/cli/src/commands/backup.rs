@@ -182,7 +182,9 @@ impl Packed {
 fn is_passing(folder: &str, name: &str) -> bool {
     let is_database = folder == DATA && name.starts_with(FILE_NAME);
     let is_lock = name == "lock" || name.ends_with(".lock");
-    is_database || (is_lock && !folder.contains("/workspace")) || name.ends_with(".unfinished")
+    let is_unfinished = name.ends_with(".unfinished");
+    // In a workspace every name is the program's own.
+    is_database || ((is_lock || is_unfinished) && !folder.contains("/workspace"))
 }
 
 /// `gristmill-2026-07-28T09-30-00Z.tar.gz`.

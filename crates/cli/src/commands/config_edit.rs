@@ -50,6 +50,13 @@ pub fn edit(surroundings: &Surroundings, scope: &Scope) -> Outcome {
             eprint_lines(&Printable::all(&line));
         }
         if !problems.iter().any(|problem| problem.severity == Severity::Error) {
+            if fs::read(&file).unwrap_or_default() != before {
+                return Err(Failure::Usage(anyhow!(
+                    "{} was changed meanwhile, so it was left alone\nnote: your edits are in {}",
+                    file.display(),
+                    copy.keep().display()
+                )));
+            }
             replace_keeping_mode(&file, &after.bytes).map_err(|error| Failure::Usage(error.into()))?;
             let edited = Edited { done: Done::Replaced, before: Some(before), after: after.bytes };
             let renewed = renew_approval(surroundings, &file, &file, &edited);

@@ -1,7 +1,7 @@
 //! `gristmill restore`: configuration and data from a backup, where there are none yet.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use gristmill_gateway::session::TarReader;
 use super::backup::{CONFIG, DATA};
 use super::{Failure, Outcome};
 use crate::spinner::Spinner;
-use crate::terminal::eprint_lines;
+use crate::terminal::{eprint_lines, one_line};
 use crate::upstreams;
 
 #[derive(Args)]
@@ -24,6 +24,9 @@ pub struct Restore {
     /// A file made by `gristmill backup`
     pub file: PathBuf,
 }
+
+/// An archive ends with zeros; nothing else follows.
+const PADDING_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Where things go. Nothing may be there yet.
 struct Targets {
@@ -59,8 +62,11 @@ impl Targets {
         let config = folders.first().cloned().ok_or_else(|| {
             Failure::Usage(anyhow!("no folder for your configuration; set HOME or XDG_CONFIG_HOME"))
         })?;
-        let is_empty =
-            |folder: &Path| fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+        // A folder that can't be looked into may hold anything.
+        let is_empty = |folder: &Path| match fs::read_dir(folder) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
         let in_the_way: Vec<_> = [&data, &config].into_iter().filter(|folder| !is_empty(folder)).collect();
         if !in_the_way.is_empty() {
             let names: Vec<String> = in_the_way.iter().map(|folder| folder.display().to_string()).collect();
@@ -97,11 +103,12 @@ impl Targets {
 
 /// Unpacks an archive, which may come from anywhere; gives how many files it has.
 fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
-    let mut archive = TarReader::new(GzDecoder::new(BufReader::new(file)));
+    let mut packed = GzDecoder::new(BufReader::new(file));
+    let mut archive = TarReader::new(&mut packed);
     fs::DirBuilder::new().recursive(true).mode(0o700).create(to)?;
     let mut files = 0;
     while let Some(entry) = archive.next_entry()? {
-        let path = to.join(inside(&entry.path)?);
+        let path = to.join(inside(&entry.path, entry.is_folder)?);
         if entry.is_folder {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
             continue;
@@ -119,17 +126,24 @@ fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
     if files == 0 {
         bail!("it's empty");
     }
+    // The checksum is behind everything else.
+    drop(archive);
+    let rest = io::copy(&mut packed.take(PADDING_BYTES_MAX), &mut io::sink()).context("it's damaged")?;
+    if rest == PADDING_BYTES_MAX {
+        bail!("it's damaged: it goes on behind its end");
+    }
     Ok(files)
 }
 
-/// A path below `config` or `data`, and nowhere else.
-fn inside(path: &str) -> anyhow::Result<&Path> {
-    let path = Path::new(path);
+/// A path below `config` or `data`, or one of these folders, and nowhere else.
+fn inside(name: &str, is_folder: bool) -> anyhow::Result<&Path> {
+    let path = Path::new(name);
     let mut parts = path.components();
     let first = parts.next();
     let is_ours = [CONFIG, DATA].iter().any(|name| first == Some(Component::Normal(name.as_ref())));
-    if !is_ours || !parts.all(|part| matches!(part, Component::Normal(_))) {
-        bail!("it isn't a backup of Gristmill: it holds `{}`", path.display());
+    let is_below = is_folder || path.components().count() > 1;
+    if !is_ours || !is_below || !parts.all(|part| matches!(part, Component::Normal(_))) {
+        bail!("it isn't a backup of Gristmill: it holds `{}`", one_line(name));
     }
     Ok(path)
 }
@@ -142,7 +156,10 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         let target = to.join(entry.file_name());
         match entry.file_type()?.is_dir() {
             true => copy_folder(&entry.path(), &target)?,
-            false => drop(fs::copy(entry.path(), target)?),
+            false => {
+                let mut made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(target)?;
+                io::copy(&mut File::open(entry.path())?, &mut made)?;
+            }
         }
     }
     Ok(())
@@ -155,10 +172,11 @@ mod tests {
     #[test]
     fn a_path_out_of_the_two_folders_is_refused() {
         for good in ["data", "data/gristmill.db", "config/gristmill.toml", "data/a/b"] {
-            assert!(inside(good).is_ok(), "{good}");
+            assert!(inside(good, good == "data").is_ok(), "{good}");
         }
         for bad in ["", "/data/a", "data/../a", "../data", "other/a", "data/a/../../../b", "gristmill.toml"] {
-            assert!(inside(bad).is_err(), "{bad}");
+            assert!(inside(bad, false).is_err() && inside(bad, true).is_err(), "{bad}");
         }
+        assert!(inside("data", false).is_err(), "a file in place of the folder");
     }
 }

@@ -8,6 +8,7 @@ use gristmill_gateway::ExecuteRequest;
 use serde_json::{Map, Value};
 
 use crate::arguments::Run;
+use crate::given_json::given_json;
 use crate::terminal::eprint_lines;
 
 /// No program is larger; what is piped in beyond this is a mistake.
@@ -96,7 +97,7 @@ fn context_from(arguments: &Run) -> anyhow::Result<Map<String, Value>> {
                 "{shown} is larger than 8 MB, the limit for variables; put large data into a --workspace folder"
             );
         }
-        match serde_json::from_str(&text).with_context(|| format!("{shown} isn't JSON"))? {
+        match given_json(&text).with_context(|| format!("{shown} isn't JSON"))? {
             Value::Object(object) => context = object,
             _ => bail!("{shown} must hold a JSON object; its keys become variables"),
         }
@@ -104,7 +105,7 @@ fn context_from(arguments: &Run) -> anyhow::Result<Map<String, Value>> {
     for setting in &arguments.context {
         let (name, value) =
             setting.split_once('=').ok_or_else(|| anyhow!("`--context {setting}` must be NAME=VALUE"))?;
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        let value = given_json(value).unwrap_or_else(|_| Value::String(value.to_owned()));
         context.insert(name.trim().to_owned(), value);
     }
     if let Some(argv) = argv(arguments) {

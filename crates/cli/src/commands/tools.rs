@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::exit_codes;
+use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
 use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, wrapped};
@@ -245,10 +246,10 @@ fn progress(name: &str, spinner: &Spinner) -> ProgressSink {
 /// `NAME=VALUE` pairs, one JSON object, or `-` for an object on standard input. A value is JSON if it
 /// reads as JSON, unless the tool wants text there.
 fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<String, Value>> {
-    let object = |text: &str| match serde_json::from_str(text) {
+    let object = |text: &str| match given_json(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => bail!("arguments must be a JSON object"),
-        Err(error) => bail!("arguments aren't valid JSON: {error}"),
+        Err(error) => bail!("arguments aren't valid JSON: {error:#}"),
     };
     match words.as_slice() {
         [only] if only == "-" => {
@@ -263,7 +264,7 @@ fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<Stri
                     anyhow!("`{pair}` must be NAME=VALUE, such as city=Paris; or pass one JSON object")
                 })?;
                 let is_text = schema["properties"][name]["type"] == "string";
-                let value = match serde_json::from_str(value) {
+                let value = match given_json(value) {
                     Ok(parsed) if !is_text => parsed,
                     Ok(_) | Err(_) => Value::from(value),
                 };

@@ -14,7 +14,7 @@ use crate::read_file::FileText;
 
 use super::add::{self, AddError, Report, Scope};
 use super::get::UnknownServer;
-use super::left_secrets::{left_by, settings_in};
+use super::left_secrets::{LeftSecrets, left_by, settings_in};
 
 /// No file was changed.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +43,7 @@ pub enum RemoveError {
 pub enum Secrets {
     /// They stay, and are named.
     Keep,
+    /// They are deleted from Gristmill's own `.env`. Elsewhere, and behind a link, they are only named.
     Purge,
 }
 
@@ -65,9 +66,10 @@ pub fn remove(
     let left = settings.and_then(|settings| left_by(&settings, &file, surroundings));
     if let Some(left) = left {
         let (names, env) = (left.names.join(", "), left.env_file.display());
+        let by_hand = why_by_hand(&left, surroundings);
         let purged = match secrets {
-            Secrets::Purge => left.purge()?,
-            Secrets::Keep => None,
+            Secrets::Purge if by_hand.is_none() => left.purge()?,
+            Secrets::Purge | Secrets::Keep => None,
         };
         match purged {
             Some(edited) => {
@@ -76,13 +78,32 @@ pub fn remove(
             }
             None => {
                 text.push_str(&format!("\nstill in {env}, and no longer used: {names}"));
-                hints.push(format!(
-                    "delete {names} from {env}, or use `gristmill remove NAME --purge` next time"
-                ));
+                hints.push(match (by_hand, secrets) {
+                    (Some(why), _) => format!("{why}; delete {names} by hand"),
+                    (None, Secrets::Purge) => format!(
+                        "{env} wasn't changed: it has lines other than NAME=value, such as a value of several lines; delete {names} by hand"
+                    ),
+                    (None, Secrets::Keep) => {
+                        format!("delete {names} from {env}, or use `gristmill remove NAME --purge` next time")
+                    }
+                });
             }
         }
     }
     Ok(Report { file, text, hints })
+}
+
+/// Why we don't delete these ourselves, if so.
+fn why_by_hand(left: &LeftSecrets, surroundings: &Surroundings) -> Option<String> {
+    let folder = left.env_file.parent();
+    // The one beside any other file may be an application's.
+    if !surroundings.config_folders().iter().any(|own| folder == Some(own.as_path())) {
+        return Some("the project's .env may be used by others".to_owned());
+    }
+    let is_link = left.env_file.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    is_link.then(|| {
+        format!("{} is a symbolic link, and what it points to may be used by others", left.env_file.display())
+    })
 }
 
 fn file_with(surroundings: &Surroundings, name: &str) -> Result<PathBuf, RemoveError> {

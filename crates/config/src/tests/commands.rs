@@ -250,6 +250,53 @@ fn a_removed_server_leaves_its_secrets_or_takes_them_along() {
     assert_eq!((read(&world, env).as_str(), report.hints.len()), ("# mine\n", 0));
 }
 
+const ONE: &str = "[servers.one]\ncommand = 'x'\nenv = { A = '${ONE}' }\n";
+
+#[test]
+fn purge_does_not_write_through_a_link() {
+    let world = World::new().user(ONE);
+    let real = world.write("home/app/.env", "ONE=1\nTWO=2\n");
+    let env = "home/.config/gristmill/.env";
+    std::os::unix::fs::symlink(&real, world.path(env)).unwrap();
+    let report = remove(&world.surroundings, "one", None, Secrets::Purge).unwrap();
+    let text = short(&world, &report.text);
+    assert!(text.ends_with(&format!("\nstill in /{env}, and no longer used: ONE")), "{text}");
+    let hints: Vec<String> = report.hints.iter().map(|hint| short(&world, hint)).collect();
+    let expected =
+        format!("/{env} is a symbolic link, and what it points to may be used by others; delete ONE by hand");
+    assert_eq!(hints, [expected]);
+    assert_eq!(read(&world, "home/app/.env"), "ONE=1\nTWO=2\n");
+    assert!(world.path(env).symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn purge_changes_nothing_in_an_env_file_with_a_value_of_several_lines() {
+    let secrets = "MULTI=\"a\nONE=inside\nb\"\n";
+    let world = World::new().user(ONE).file("home/.config/gristmill/.env", secrets);
+    let report = remove(&world.surroundings, "one", None, Secrets::Purge).unwrap();
+    assert_eq!(report.hints.len(), 1);
+    let hint = &report.hints[0];
+    assert!(hint.contains("wasn't changed") && hint.ends_with("; delete ONE by hand"), "{hint}");
+    assert_eq!(read(&world, "home/.config/gristmill/.env"), secrets);
+    assert!(!read(&world, USER).contains("one"));
+}
+
+#[test]
+fn purge_only_names_the_variables_in_a_projects_env_file() {
+    let named = Scope::File("gristmill.toml".into());
+    for scope in [None, Some(Scope::Project), Some(named)] {
+        for secrets in [Secrets::Purge, Secrets::Keep] {
+            let world = World::new().project(ONE).file("home/project/.env", "ONE=1\nTWO=2\n");
+            let report = remove(&world.surroundings, "one", scope.as_ref(), secrets).unwrap();
+            let text = short(&world, &report.text);
+            assert!(text.ends_with("\nstill in /home/project/.env, and no longer used: ONE"), "{text}");
+            assert_eq!(report.hints, ["the project's .env may be used by others; delete ONE by hand"]);
+            assert_eq!(read(&world, "home/project/.env"), "ONE=1\nTWO=2\n");
+            assert!(!read(&world, PROJECT).contains("one"));
+        }
+    }
+}
+
 #[test]
 fn path_tells_what_is_looked_at() {
     let world = World::new()

@@ -12,6 +12,7 @@ mod recording;
 mod told_stats;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -158,7 +159,12 @@ impl History {
 
     /// Lets a program of this owner ask what the owner's programs took and saved.
     pub(crate) fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner, pool: &Arc<Pool>) {
-        let stats = StatsOf { history: self.clone(), owner: owner.clone(), pool: Arc::clone(pool) };
+        let stats = StatsOf {
+            history: self.clone(),
+            owner: owner.clone(),
+            pool: Arc::clone(pool),
+            asked: AtomicU32::new(0),
+        };
         capabilities.stats = Some(Arc::new(stats));
     }
 

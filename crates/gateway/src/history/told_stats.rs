@@ -1,6 +1,7 @@
 //! What programs took and saved, as JSON: the same for a client and for a program that asks.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use gristmill_domain::one_line;
 use serde_json::{Map, Value, json};
@@ -13,15 +14,24 @@ use crate::ports::{BoxFuture, ExecutionStats, StatsFailure};
 /// Names come from servers and programs.
 const NAME_CHARS_MAX: usize = 80;
 
-/// The figures of one owner.
+/// Each answer reads everything that the owner ran, on the thread that all programs share.
+const ASKED_MAX: u32 = 10;
+
+/// The figures of one owner, for one program.
 pub(super) struct StatsOf {
     pub history: History,
     pub owner: Owner,
     pub pool: Arc<Pool>,
+    /// How often the program has asked.
+    pub asked: AtomicU32,
 }
 
 impl ExecutionStats for StatsOf {
     fn of_caller(&self, session: Option<String>) -> BoxFuture<'static, Result<String, StatsFailure>> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED_MAX {
+            let refused = StatsFailure(format!("a program can call get_execution_stats {ASKED_MAX} times"));
+            return Box::pin(async { Err(refused) });
+        }
         let history = self.history.clone();
         let filter = HistoryFilter { owner: Some(self.owner.clone()), session, ..HistoryFilter::default() };
         let workers_waiting = self.pool.waiting();

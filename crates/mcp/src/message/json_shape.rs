@@ -20,7 +20,7 @@ const INTEGER_BYTES_MAX: usize = 20;
 
 /// What a parser must not be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ShapeError {
+pub(crate) enum ShapeError {
     #[error("arrays and objects are nested deeper than {DEPTH_MAX} levels")]
     Depth,
     #[error(
@@ -33,7 +33,7 @@ pub(super) enum ShapeError {
 }
 
 /// Passes whatever is safe to parse, valid or not.
-pub(super) fn check(text: &[u8]) -> Result<(), ShapeError> {
+pub(crate) fn check(text: &[u8]) -> Result<(), ShapeError> {
     let caps = JsonCaps { bytes_max: usize::MAX, depth_max: DEPTH_MAX, values_max: VALUES_MAX };
     match caps.check(text) {
         Err(JsonCapError::Depth { .. }) => Err(ShapeError::Depth),

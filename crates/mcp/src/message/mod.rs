@@ -5,7 +5,7 @@
 //! mistake is answered in words, and the next request works.
 
 mod check;
-mod json_shape;
+pub(crate) mod json_shape;
 mod methods;
 mod refusal;
 

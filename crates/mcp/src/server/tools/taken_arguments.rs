@@ -5,6 +5,8 @@
 use gristmill_gateway::domain::catalogue::fold;
 use serde_json::{Map, Number, Value};
 
+use crate::message::json_shape;
+
 /// What one tool takes, as its check has it.
 pub(super) struct TakenArguments {
     tool: &'static str,
@@ -131,6 +133,8 @@ fn meant_by(text: &str, types: &[&str]) -> Option<Value> {
     if has("string") && types != ["string", "object"] {
         return None;
     }
+    // What stands in a text has passed no check of the message.
+    json_shape::check(text.as_bytes()).ok()?;
     if has("number") || has("integer") {
         let number: Number = serde_json::from_str(text).ok()?;
         let is_whole = number.is_i64() || number.is_u64();
@@ -165,6 +169,24 @@ mod tests {
         taken.rename(&mut arguments);
         taken.read_texts(&mut arguments);
         assert_eq!(Value::Object(arguments), expected);
+    }
+
+    #[test]
+    fn a_text_cannot_smuggle_what_a_message_may_not_have() {
+        let unchanged = |context: String| {
+            let given = json!({"code": "1", "context": context});
+            check("execute_code", given.clone(), given);
+        };
+        unchanged(r#"{"a": {"$serde_json::private::Number": "1e5"}}"#.to_owned());
+        let escaped = |text: &str| text.replace('\\', "\\u005c").replace('"', "\\u0022");
+        let (open, close) = ("[".repeat(120), "]".repeat(120));
+        let mut nested = format!("{open}{close}");
+        for _ in 0..40 {
+            let inner = escaped(&nested);
+            nested = format!("{open}{{\"$serde_json::private::RawValue\":\"{inner}\"}}{close}");
+        }
+        unchanged(format!("{{\"a\":{nested}}}"));
+        unchanged(format!("{{\"a\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000)));
     }
 
     #[test]
