@@ -10,7 +10,7 @@ use crate::terminal::{columns, wrapped};
 const GAP: usize = 2;
 
 /// A column that gives way keeps at least this much.
-const SHRUNK_MIN: usize = 10;
+const SHRUNK_MIN: usize = 14;
 
 /// What becomes of a cell that is wider than its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,9 @@
 use super::env_file;
 use std::path::Path;
 
+/// Some readers take a value in backticks as well.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
 /// The text with these at its end. `None` if they would not read back, or would change what is there.
 pub fn add(text: &str, variables: &[(&str, &str)]) -> Option<String> {
     let mut added = text.to_owned();
@@ -19,8 +22,6 @@ pub fn add(text: &str, variables: &[(&str, &str)]) -> Option<String> {
     let (read, _) = env_file::parse(&added, Path::new(""));
     (read == expected).then_some(added)
 }
-
-const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// The text without these. `None` if that would change anything else, or might to another reader: with
 /// a line that is no assignment, or a quote left open, a line may be the middle of a value.
@@ -49,7 +50,7 @@ fn leaves_quote_open(line: &str) -> bool {
         return false;
     }
     let value = value.split_once(" #").map_or(value, |(value, _)| value);
-    let mut open = None;
+    let mut open: Option<char> = None;
     for character in value.chars() {
         match open {
             None if QUOTES.contains(&character) => open = Some(character),

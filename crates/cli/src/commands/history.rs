@@ -241,7 +241,7 @@ mod tests {
             [
                 "TIME                  ID        OUTCOME  DURATION  CALLS  SAVED  PROGRAM",
                 "2026-07-28 09:30 UTC  abcdefgh  ok        12.3 ms      3  4,880  print('␛[2J')",
-                "2026-07-28 09:30 UTC  abcdefgh  GM-1102    61.0 s      3   -120  (not recorded)",
+                "2026-07-28 09:30 UTC  abcdefgh  GM-1102    61.0 s      3      -  (not recorded)",
             ]
         );
         let cells = |summary: &ExecutionSummary| cells(summary, times);
@@ -259,7 +259,7 @@ mod tests {
         let long = ExecutionSummary { code: Some("x".repeat(500)), ..summary() };
         assert_eq!(cells(&long)[6].chars().count(), PROGRAM_CHARS);
         // A usual terminal has room for a table.
-        assert_eq!(table(&[long, summary()], times).lines(Some(80)).len(), 3);
+        assert_eq!(table(&[long, summary()], TimeArguments { utc: false }).lines(Some(80)).len(), 3);
         assert!(table(&[summary()], times).lines(Some(60)).iter().all(|line| line.chars().count() <= 60));
     }
 

@@ -127,7 +127,6 @@ fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
         bail!("it's empty");
     }
     // The checksum is behind everything else.
-    drop(archive);
     let rest = io::copy(&mut packed.take(PADDING_BYTES_MAX), &mut io::sink()).context("it's damaged")?;
     if rest == PADDING_BYTES_MAX {
         bail!("it's damaged: it goes on behind its end");

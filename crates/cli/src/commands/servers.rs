@@ -100,7 +100,7 @@ pub struct RemoveArguments {
     /// The server's name
     pub name: String,
 
-    /// Also delete its secrets from .env, unless another server uses them
+    /// Also delete its secrets from your own .env, unless another server uses them
     #[arg(long)]
     pub purge: bool,
 

@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_server::SessionManager;
 use rmcp::transport::streamable_http_server::session::SessionId;
 use tokio::time::Instant;
 
-use super::resumable::ResumableSessions;
+use super::resumable::{KEPT_FOR, ResumableSessions};
 
 /// Who opened a session: which token it was, or nobody in particular.
 pub(super) type Owner = Option<String>;
@@ -75,10 +75,11 @@ impl Sessions {
         Some(Entered { sessions: Arc::clone(self), id: id.to_owned() })
     }
 
-    /// Forgets those that are gone, and ends those that nobody uses.
+    /// Forgets those that are gone, and what can't be read again; ends those that nobody uses.
     pub(super) async fn sweep(&self) {
         let alive: HashSet<SessionId> = self.kept.inner.sessions.read().await.keys().cloned().collect();
         let now = Instant::now();
+        self.kept.drop_old(now);
         let idle: Vec<String> = {
             let mut known = self.known.lock();
             known.sessions.retain(|id, session| session.open > 0 || alive.contains(id.as_str()));
@@ -94,7 +95,9 @@ impl Sessions {
 
     /// Sweeps now and then, for ever.
     pub(super) async fn keep_swept(&self) {
-        let mut ticks = tokio::time::interval((self.idle_time / 4).max(Duration::from_millis(10)));
+        // Answers go long before a session that nobody uses does.
+        let between = (self.idle_time / 4).clamp(Duration::from_millis(10), KEPT_FOR / 4);
+        let mut ticks = tokio::time::interval(between);
         loop {
             ticks.tick().await;
             self.sweep().await;
