@@ -46,7 +46,7 @@ const LOG_LINE_BYTES_MAX: usize = 4096;
 const EXIT_WAIT: Duration = Duration::from_secs(1);
 
 /// After its end, what it wrote last may still be on its way to the log.
-const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(1500);
 
 /// After its input was closed a server may finish what it does.
 const END_GRACE: Duration = Duration::from_secs(2);

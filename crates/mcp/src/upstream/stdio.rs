@@ -25,6 +25,9 @@ const ANSWERS_MAX: usize = 64;
 /// What a server that has ended wrote last is there by then.
 const LAST_LINES_WAIT: Duration = Duration::from_millis(200);
 
+/// A server that no longer takes input has usually ended, which is noticed by then.
+const LAST_NEWS_WAIT: Duration = Duration::from_secs(3);
+
 /// How long to wait for the input, to close it.
 const INPUT_WAIT: Duration = Duration::from_millis(500);
 
@@ -64,11 +67,11 @@ impl StdioLink {
     }
 
     pub(crate) async fn send(&self, message: String) -> Result<(), UpstreamFailure> {
-        write(&self.input, &self.peer, message).await.map_err(|error| {
-            // A message without its end is none to the server: nothing was sent.
-            let why = self.peer.lost_because().unwrap_or_else(|| format!("it doesn't accept input: {error}"));
-            UpstreamFailure::Down(why)
-        })
+        let Err(error) = write(&self.input, &self.peer, message).await else { return Ok(()) };
+        // A server that crashes closes its input first: its exit code and last words, which say more,
+        // are on their way. A message without its end is none to the server: nothing was sent.
+        let why = tokio::time::timeout(LAST_NEWS_WAIT, self.peer.gone()).await;
+        Err(UpstreamFailure::Down(why.unwrap_or_else(|_| format!("it doesn't accept input: {error}"))))
     }
 
     /// Sends one message when there is time, for those who cannot wait.

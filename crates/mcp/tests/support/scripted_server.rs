@@ -271,6 +271,13 @@ impl Server {
                 }
                 answer(id, &json!("written"));
             }
+            "close_input" => {
+                // Answers once its input is closed, and crashes a while later.
+                let words = "echo \"$0\"; sleep 0.3; echo the disk is full >&2; exit 3";
+                let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [] } }).to_string();
+                let error = Command::new("sh").args(["-c", words, &answer]).stdin(Stdio::null()).exec();
+                panic!("{error}");
+            }
             "close_output" => {
                 let error = Command::new("sleep").arg("20").stdout(Stdio::null()).exec();
                 panic!("{error}");
@@ -380,6 +387,7 @@ fn own_tools() -> Vec<Value> {
         "progress",
         "crash",
         "stderr",
+        "close_input",
         "close_output",
         "variable",
         "variable_as_error",

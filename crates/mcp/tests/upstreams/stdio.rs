@@ -18,6 +18,7 @@ cases![
     a_server_that_is_slow_to_start_is_waited_for,
     a_server_that_says_nothing_is_given_up_at_its_limit,
     a_server_that_crashes_at_its_start_is_quoted,
+    a_server_that_closes_its_input_and_crashes_is_quoted,
     a_program_that_is_not_there_is_named,
     a_list_in_pages_is_read_whole,
     cursors_in_a_circle_end,
@@ -118,6 +119,14 @@ async fn a_server_that_crashes_at_its_start_is_quoted() {
     let (outcome, _, _) = try_connect(scripted("a", &["crash-at-start=no config at /x"]), None).await;
     let why = outcome.err().expect("it crashed").to_string();
     assert_eq!(why, "the server exited with code 3; last stderr line: no config at /x");
+}
+
+async fn a_server_that_closes_its_input_and_crashes_is_quoted() {
+    let server = connect(scripted("a", &[])).await;
+    server.upstream.call(call_of("close_input", &json!({}))).await.expect("an answer");
+    let outcome = server.upstream.call(call_of("echo", &json!({}))).await;
+    let why = "the server exited with code 3; last stderr line: the disk is full";
+    assert_eq!(outcome, Err(UpstreamFailure::Down(why.to_owned())));
 }
 
 async fn a_program_that_is_not_there_is_named() {
