@@ -1,6 +1,6 @@
 //! Where each client keeps its servers. Linux and macOS; Windows is not known here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gristmill_config::Platform;
 use gristmill_config::Surroundings;
@@ -82,10 +82,18 @@ pub fn to_write(
     Ok(Place { client, file_scope, path, format: format(client), block })
 }
 
+/// Whether it is a file, or a folder with something in it. An empty folder may be left of a client, or of us.
+fn holds_something(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => path.exists(),
+    }
+}
+
 /// Whether there are signs of the client on this machine.
 pub fn seems_installed(client: Client, surroundings: &Surroundings) -> bool {
     let home = surroundings.home();
-    let in_home = |path: &str| home.as_ref().is_some_and(|home| home.join(path).exists());
+    let in_home = |path: &str| home.as_ref().is_some_and(|home| holds_something(&home.join(path)));
     let has_folder = match client {
         Client::ClaudeCode => in_home(".claude"),
         Client::Cursor => in_home(".cursor"),
@@ -96,7 +104,7 @@ pub fn seems_installed(client: Client, surroundings: &Surroundings) -> bool {
     let has_file = user_files(client, surroundings).into_iter().any(|(path, _)| {
         // The home is always there, and says nothing.
         path.exists()
-            || path.parent().is_some_and(|folder| folder.exists() && Some(folder) != home.as_deref())
+            || path.parent().is_some_and(|folder| holds_something(folder) && Some(folder) != home.as_deref())
     });
     let programs: &[&str] = match client {
         Client::ClaudeCode => &["claude"],

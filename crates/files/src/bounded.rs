@@ -1,8 +1,11 @@
 //! Reading a text file that has a size limit.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// A file that was not read.
 #[derive(Debug, thiserror::Error)]
@@ -13,13 +16,17 @@ pub enum ReadError {
     System(#[from] io::Error),
 }
 
-/// The text of a file, `None` if there is no file. At most `bytes_max + 1` bytes are read.
+/// The text of a file, `None` if there is no file. At most `bytes_max + 1` bytes are read. What is no
+/// file, such as a pipe that nobody writes to, is refused at once.
 pub fn read_bounded(path: &Path, bytes_max: u64) -> Result<Option<String>, ReadError> {
-    let file = match File::open(path) {
+    let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it isn't a regular file").into());
+    }
     let mut bytes = Vec::new();
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
@@ -44,5 +51,20 @@ mod tests {
         std::fs::write(&path, b"\xff").expect("a file");
         assert!(matches!(read_bounded(&path, 3), Err(ReadError::System(_))));
         assert!(matches!(read_bounded(folder.path(), 3), Err(ReadError::System(_))));
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_writes_to_is_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &path,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+            0,
+        )
+        .expect("a pipe");
+        assert!(matches!(read_bounded(&path, 3), Err(ReadError::System(_))));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::format_bytes;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use serde_json::json;
 
 use super::{Failure, Outcome};
@@ -121,7 +121,11 @@ fn clean(folder: &Path, what: &'static str) -> Result<Cleaned, Failure> {
 
 /// Whether no other process holds it. One that has a lock is locked as long as this is held.
 fn unused(path: &Path) -> Option<Option<File>> {
-    let Ok(lock) = OpenOptions::new().write(true).open(lock_of(path)) else { return Some(None) };
+    // A pipe in its place must not hold us up.
+    let flags = OFlags::NONBLOCK.bits() as i32;
+    let Ok(lock) = OpenOptions::new().write(true).custom_flags(flags).open(lock_of(path)) else {
+        return Some(None);
+    };
     flock(&lock, FlockOperation::NonBlockingLockExclusive).ok()?;
     Some(Some(lock))
 }

@@ -10,8 +10,9 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use flate2::read::GzDecoder;
 use gristmill_config::Surroundings;
-use gristmill_gateway::domain::counted_grouped;
+use gristmill_gateway::domain::{counted_grouped, format_bytes};
 use gristmill_gateway::session::TarReader;
+use rustix::process::Pid;
 
 use super::backup::{CONFIG, DATA};
 use super::{Failure, Outcome};
@@ -24,6 +25,12 @@ pub struct Restore {
     /// A file made by `gristmill backup`
     pub file: PathBuf,
 }
+
+/// Beside the data while it is unpacked; the number of the process follows.
+const UNPACKED: &str = ".restoring-";
+
+/// What stays free on the disk, whatever an archive holds.
+const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 /// An archive ends with zeros; nothing else follows.
 const PADDING_BYTES_MAX: u64 = 1024 * 1024;
@@ -42,6 +49,7 @@ pub fn restore(arguments: &Restore) -> Outcome {
     let file = opened
         .map_err(|error| Failure::Usage(anyhow!("can't open {}: {error}", arguments.file.display())))?;
     let targets = Targets::of(&surroundings)?;
+    targets.remove_what_a_kill_left();
     let spinner = Spinner::start(format!("restoring {} …", arguments.file.display()));
     let restored = unpack(file, &targets.unpacked).and_then(|files| targets.put_in_place().map(|()| files));
     // What is left of it is of no use.
@@ -78,8 +86,24 @@ impl Targets {
             )));
         }
         let mut unpacked = data.clone().into_os_string();
-        unpacked.push(format!(".restoring-{}", std::process::id()));
+        unpacked.push(format!("{UNPACKED}{}", std::process::id()));
         Ok(Self { config, data, unpacked: unpacked.into() })
+    }
+
+    /// What other restores unpacked and did not live to put in place.
+    fn remove_what_a_kill_left(&self) {
+        let (Some(parent), Some(data)) = (self.data.parent(), self.data.file_name()) else { return };
+        let prefix = format!("{}{UNPACKED}", data.to_string_lossy());
+        for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.parse().ok());
+            let is_gone = process.and_then(Pid::from_raw).is_some_and(|process| {
+                rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+            });
+            if is_gone {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Each appears whole.
@@ -116,6 +140,7 @@ fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
         if let Some(parent) = path.parent() {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
         }
+        check_room(to, entry.size)?;
         let mut made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let copied = io::copy(&mut archive.content(), &mut made)?;
         if copied != entry.size {
@@ -132,6 +157,21 @@ fn unpack(file: File, to: &Path) -> anyhow::Result<usize> {
         bail!("it's damaged: it goes on behind its end");
     }
     Ok(files)
+}
+
+/// A few kilobytes unpack to as many gigabytes as their maker likes.
+fn check_room(folder: &Path, bytes: u64) -> anyhow::Result<()> {
+    let disk = rustix::fs::statvfs(folder)?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if bytes.saturating_add(FREE_BYTES_MIN) > free {
+        bail!(
+            "the next file takes {}, and {} has {} free",
+            format_bytes(bytes),
+            folder.display(),
+            format_bytes(free)
+        );
+    }
+    Ok(())
 }
 
 /// A path below `config` or `data`, or one of these folders, and nowhere else.
@@ -167,6 +207,29 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_archive_that_would_fill_the_disk_is_refused_before_it_does() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(check_room(folder.path(), 1).is_ok());
+        let why = check_room(folder.path(), u64::MAX).expect_err("no disk is that large").to_string();
+        assert!(why.contains("free"), "{why}");
+    }
+
+    #[test]
+    fn what_a_killed_restore_left_goes_and_what_another_unpacks_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = folder.path().join("data");
+        let targets = Targets { config: folder.path().join("config"), unpacked: data.clone(), data };
+        // No process has this number: Linux ends at 2^22.
+        let [left, living] = [i32::MAX.to_string(), std::process::id().to_string()]
+            .map(|process| folder.path().join(format!("data{UNPACKED}{process}")));
+        for path in [&left, &living] {
+            fs::create_dir(path).expect("a folder");
+        }
+        targets.remove_what_a_kill_left();
+        assert_eq!((left.exists(), living.exists()), (false, true));
+    }
 
     #[test]
     fn a_path_out_of_the_two_folders_is_refused() {

@@ -62,11 +62,12 @@ pub fn shape(arguments: ShapeArguments) -> Outcome {
     }
     let about = if is_estimated { "about " } else { "" };
     let size = format_bytes(text.len() as u64);
-    eprint_lines(&format!(
-        "{} of {about}{} tokens ({size})",
-        grouped(shaped.tokens as u64),
-        grouped(whole_tokens as u64)
-    ));
+    let whole = format!("{about}{} tokens ({size})", grouped(whole_tokens as u64));
+    eprint_lines(&match shaped.is_whole {
+        // Laid out anew, a whole value may take a few tokens more than its text.
+        true => format!("all of {whole}"),
+        false => format!("{} of {whole}", grouped(shaped.tokens as u64)),
+    });
     for line in &shaped.left_out {
         eprint_lines(&format!("left out: {}", one_line(line)));
     }

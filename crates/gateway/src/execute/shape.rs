@@ -155,7 +155,7 @@ fn verdict_of(ending: Ending, standing: &Standing, limits: &Limits, stats: &RunS
         ),
         Ending::Limit(LimitName::WallTime) => from_time_out(standing, limits),
         Ending::Limit(name) => from_limit(name, limits),
-        Ending::Cancelled => failed(Code::Cancelled, "canceled by the caller".to_owned(), None),
+        Ending::Cancelled => failed(Code::Cancelled, "canceled before it finished".to_owned(), None),
         Ending::Lost(exit) => from_exit(exit, limits),
         Ending::Misbehaved(how) => ours(
             Code::WorkerMisbehaved,

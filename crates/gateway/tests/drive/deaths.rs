@@ -95,7 +95,7 @@ fn a_caller_who_cancels_ends_the_worker() {
         execution.cancel();
         execution.finish().await
     });
-    check_failure(&report, Code::Cancelled, "cancelled", "canceled by the caller");
+    check_failure(&report, Code::Cancelled, "cancelled", "canceled before it finished");
     assert_eq!(report.stdout, "x");
     stage.works_and_ends();
 }

@@ -82,6 +82,10 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
             read_files(&new.path).map_err(|why| Failure::Usage(anyhow!("{}: {why}", new.path.display())))?;
         return skills.save_files(&name, files, new.project, BY).await.map_err(failure);
     }
+    if new.path.extension().is_some_and(|extension| extension != "py") {
+        let why = "a skill is a Python file (.py), or a folder with SKILL.md";
+        return Err(Failure::Usage(anyhow!("{}: {why}", new.path.display())));
+    }
     let test = new.test.as_deref().map(read_source).transpose()?;
     let request = SaveRequest {
         name,
