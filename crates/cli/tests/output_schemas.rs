@@ -72,6 +72,7 @@ fn every_output_is_as_its_schema_says() {
     configuration_and_system(&mut outputs);
     tables(&mut outputs);
     answers(&mut outputs);
+    outputs.check("cache-clean", &[0], &["cache", "clean", "--json"]);
     assert_eq!(outputs.used, every_schema(), "a schema that no output was checked against");
 }
 
@@ -115,7 +116,9 @@ fn what_is_kept(outputs: &mut Outputs) {
         "save_skill('double', 'def double(x):\\n    \"\"\"Doubles.\"\"\"\\n    return 2 * x', tags=['math'])";
     outputs.home.ok(&["run", "--no-servers", "-c", save]);
     outputs.check_filled("skills-list", &["skills", "list", "--json"]);
-    outputs.home.ok(&["token", "new", "laptop"]);
+    outputs.check("skills-show", &[0], &["skills", "show", "double", "--json"]);
+    outputs.check_filled("skills-history", &["skills", "history", "double", "--json"]);
+    outputs.check("token-new", &[0], &["token", "new", "laptop", "--json"]);
     outputs.check_filled("token-list", &["token", "list", "--json"]);
     outputs.check("db-check", &[0], &["db", "check", "--json"]);
 }
@@ -127,6 +130,14 @@ fn configuration_and_system(outputs: &mut Outputs) {
     // 4 where this machine lacks a sandbox layer: the output is the same.
     outputs.check("doctor", &[0, 4], &["doctor", "--json"]);
     outputs.check("doctor", &[0, 4], &["doctor", "--json", "--no-servers"]);
+    outputs.check("explain", &[0], &["explain", "GM-1201", "--json"]);
+    outputs.check("explain", &[0], &["explain", "--json"]);
+    let cursor = outputs.home.path().join(".cursor/mcp.json");
+    std::fs::create_dir_all(cursor.parent().expect("a folder")).expect("a folder");
+    let servers = r#"{"mcpServers": {"notes": {"command": "no-such-program", "env": {"NOTES_TOKEN": "abcdefgh12345678"}}}}"#;
+    std::fs::write(cursor, servers).expect("written");
+    let found = outputs.check("import", &[0], &["import", "--json"]);
+    assert_eq!(found["servers"][0]["name"], "notes", "{found}");
     let file = outputs.home.config_file();
     let good = std::fs::read_to_string(&file).expect("a configuration");
     std::fs::write(&file, format!("{good}\n[servers.x]\ncomand = 'y'\n")).expect("written");
