@@ -138,6 +138,9 @@ fn configuration_and_system(outputs: &mut Outputs) {
     std::fs::write(cursor, servers).expect("written");
     let found = outputs.check("import", &[0], &["import", "--json"]);
     assert_eq!(found["servers"][0]["name"], "notes", "{found}");
+    let attack = ["doctor", "--attack", "--only", "environment,network", "--json"];
+    let siege = outputs.check("doctor-attack", &[0], &attack);
+    assert_eq!(siege["withstood"], siege["attacks"].as_array().map_or(0, Vec::len), "{siege}");
     let file = outputs.home.config_file();
     let good = std::fs::read_to_string(&file).expect("a configuration");
     std::fs::write(&file, format!("{good}\n[servers.x]\ncomand = 'y'\n")).expect("written");

@@ -26,6 +26,14 @@ pub struct Doctor {
     #[arg(long)]
     pub json: bool,
 
+    /// Attack the sandbox with hostile programs, and report whether anything gets through
+    #[arg(long)]
+    pub attack: bool,
+
+    /// Kinds of attacks to try: files, network, process, … [default: all]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "attack")]
+    pub only: Vec<String>,
+
     /// Isolation level to check
     #[arg(long, default_value_t = Level::Production)]
     pub level: Level,
@@ -80,6 +88,9 @@ struct WallFinding {
 }
 
 pub async fn doctor(arguments: Doctor) -> Outcome {
+    if arguments.attack {
+        return super::doctor_attack::attack(arguments.level, &arguments.only, arguments.json).await;
+    }
     let findings = look(&arguments).await.map_err(Failure::Internal)?;
     match arguments.json {
         true => {

@@ -14,6 +14,7 @@ pub mod db;
 pub mod demo;
 pub mod disconnect;
 pub mod doctor;
+mod doctor_attack;
 pub mod doctor_clients;
 pub mod doctor_database;
 pub mod doctor_servers;

@@ -56,6 +56,18 @@ fn doctor_tells_of_every_wall_and_runs_a_program() {
 }
 
 #[test]
+fn doctor_attacks_the_sandbox_and_says_what_stopped_each_attack() {
+    let stdout = check_ok(&["doctor", "--attack", "--only", "network"]);
+    assert!(stdout.contains("ok   a connection to the loopback address"), "{stdout}");
+    assert!(stdout.contains("ok   network::tcp_connect ") && !stdout.contains("files::"), "{stdout}");
+    let total = stdout.lines().filter(|line| line.contains("network::")).count();
+    assert!(stdout.contains(&format!("\n{total} of {total} attacks stopped in ")), "{stdout}");
+    let wrong = run(&["doctor", "--attack", "--only", "netwrk"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(text(&wrong.stderr).contains("no attacks of kind `netwrk`; there are channel, "));
+}
+
+#[test]
 fn the_demo_ends_with_its_token_table() {
     let output = run(&["demo", "--json"]);
     let demo: Value = serde_json::from_slice(&output.stdout).unwrap();
