@@ -182,8 +182,15 @@ impl Source {
             EnvFile::Changed | EnvFile::Usable | EnvFile::Ignored => Approval::Given,
         };
         for file in project_values::files_of(server, &self.file.path) {
-            // What is not there gives nothing: the server says so when it is started.
-            let Ok(read) = file.read else { continue };
+            let read = match file.read {
+                Ok(read) => read,
+                // Whatever is there later was not approved.
+                Err(error) => {
+                    problems.push(of_file(Severity::Warning, &file.path, error.into()));
+                    approval = Approval::Outdated;
+                    continue;
+                }
+            };
             if approvals.status(&read.path, &read.bytes) != Status::Approved {
                 problems.push(of_file(Severity::Warning, &read.path, ProblemKind::ApprovalOutdated));
                 approval = Approval::Outdated;

@@ -31,6 +31,7 @@ pub struct ProjectValues<'a> {
 pub struct ProjectFile {
     /// As the reference is written.
     pub written: String,
+    pub path: PathBuf,
     pub read: Result<FileText, ReadError>,
     /// Where a link leads that leaves the project: whatever is there is the user's and isn't shown.
     pub outside: Option<PathBuf>,
@@ -54,7 +55,7 @@ pub fn files_of(server: &ServerSettings, file: &Path) -> Vec<ProjectFile> {
     let read = |(written, path): (String, PathBuf)| {
         let real = fs::canonicalize(&path).ok();
         let outside = real.filter(|real| !real.starts_with(&real_folder));
-        ProjectFile { written, read: FileText::read(&path), outside }
+        ProjectFile { written, read: FileText::read(&path), path, outside }
     };
     found.into_iter().map(read).collect()
 }

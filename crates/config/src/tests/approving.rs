@@ -227,4 +227,6 @@ fn a_projects_file_that_a_reference_names_is_shown_covered_and_not_read_again() 
     assert_eq!(server.files.get("../outside"), None, "it is the user's");
     let world = world.file("home/project/bin.txt", "evil\n");
     assert_eq!(standing(&world), [Approval::Outdated]);
+    fs::remove_file(world.path("home/project/bin.txt")).unwrap();
+    assert_eq!(standing(&world), [Approval::Outdated]);
 }

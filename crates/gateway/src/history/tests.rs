@@ -5,6 +5,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
+use crate::ports::ToolFailure;
 use crate::report::{CallTokens, LimitHit, Report, ToolCalled};
 
 fn settings() -> HistorySettings {
