@@ -30,6 +30,7 @@ pub fn of_a_tool(failure: &gristmill_gateway::ports::ToolFailure) -> ExitCode {
         ToolFailure::Unknown { .. }
         | ToolFailure::Ambiguous { .. }
         | ToolFailure::BadArguments(_)
+        | ToolFailure::Unfit { .. }
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. } => 2,
         ToolFailure::Said(_) => 1,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use gristmill_config::document::BLOCKS;
+use gristmill_config::env_file::Variables;
 use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
 };
@@ -132,13 +133,13 @@ pub fn supervisor() -> Result<SupervisorCommand, Failure> {
 
 /// What a server's references are resolved against.
 pub fn secret_context(server: &ConfiguredServer) -> SecretContext {
-    let variables = server
-        .variables
-        .names()
-        .filter_map(|name| Some((name.to_owned(), server.variables.get(name)?.to_owned())));
+    let by_name = |variables: &Variables| {
+        let value = |name: &str| Some((name.to_owned(), variables.get(name)?.to_owned()));
+        variables.names().filter_map(value).collect::<HashMap<_, _>>()
+    };
     let folder = match &server.origin {
         Origin::File { path, .. } => path.parent().map(PathBuf::from).unwrap_or_default(),
         Origin::Default | Origin::Variable(_) | Origin::Flag => PathBuf::new(),
     };
-    SecretContext { variables: variables.collect(), folder }
+    SecretContext { variables: by_name(&server.variables), folder, files: by_name(&server.files) }
 }

@@ -142,7 +142,9 @@ fn the_list_says_what_each_would_become() {
         "new, as playwright-mcp; left out: gallery, version",
     );
     check("vscode", "perplexity", "set PERPLEXITY_KEY: VS Code asks for `perplexity-key`");
-    check("codex", "figma", "left out: enabled_tools (Gristmill offers all the server's tools)");
+    check("codex", "figma", "tools, as in the client: only get_design");
+    check("windsurf", "zapier", "tools, as in the client: without delete_zap");
+    check("gemini", "python-tools", "not carried over: trust (what another client may call without asking)");
     check("gemini", "slow", "turned off in Gemini CLI");
     desk.ok(&["connect", "gemini", "--yes"]);
     check("gemini", "gristmill", "skipped: this is Gristmill");

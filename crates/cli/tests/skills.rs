@@ -12,7 +12,7 @@ use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolD
 use gristmill_gateway::domain::skills::SkillName;
 use gristmill_gateway::history::{Found, HistoryFilter, HistorySettings};
 use gristmill_gateway::ids::Owner;
-use gristmill_gateway::skills::{SaveRequest, SkillError, SkillTest, Skills};
+use gristmill_gateway::skills::{SaveRequest, SkillError, SkillOrigin, SkillTest, Skills};
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::remove_trees;
 use gristmill_gateway::{
@@ -94,13 +94,8 @@ impl World {
     }
 
     fn save(&self, name: &str, code: &str, test: Option<SkillTest>) -> Result<i64, SkillError> {
-        let request = SaveRequest {
-            name: name.to_owned(),
-            code: code.to_owned(),
-            test,
-            by: "a test".to_owned(),
-            ..SaveRequest::default()
-        };
+        let request =
+            SaveRequest { name: name.to_owned(), code: code.to_owned(), test, ..SaveRequest::default() };
         self.runtime.block_on(self.skills.save(request)).map(|saved| saved.version)
     }
 
@@ -239,7 +234,14 @@ fn a_saved_test_is_run_again_at_every_save_with_real_tools() {
     assert_eq!(world.save("oslo_deals", &code, None).expect("as it is"), 1, "nothing new, no new version");
     let removed = Some(SkillTest::Source(String::new()));
     assert_eq!(world.save("oslo_deals", &broken, removed).expect("without its test"), 2);
-    assert_eq!(world.runtime.block_on(world.skills.rollback("oslo_deals", 1, "me")).expect("back"), 3);
+    assert_eq!(
+        world
+            .runtime
+            .block_on(world.skills.rollback("oslo_deals", 1, &SkillOrigin::Person))
+            .expect("back")
+            .version,
+        3
+    );
     assert_eq!(world.runtime.block_on(world.skills.test("oslo_deals")).expect("it passes"), 1);
 }
 
@@ -333,6 +335,37 @@ fn no_skill_hides_what_a_program_has() {
         .filter(|name| !name.starts_with('_') && SkillName::new(name).is_ok())
         .collect();
     assert_eq!(free, [""; 0]);
+}
+
+#[test]
+fn door_4_a_program_cannot_overwrite_a_skill_that_others_import() {
+    let world = World::new("skills-door-4");
+    world.save("two_of", "def two(): return 2\n", None).expect("saved by a person");
+    let told = world.result(
+        r#"
+saved = save_skill("two_of", "def two(): return 'evil'")
+gone = delete_skill("two_of")
+from skills.two_of import two
+result = [str(saved), saved["status"], str(gone), two(), [s["name"] for s in list_skills()]]
+"#,
+    );
+    let waits = "two_of is unchanged (v1 stays in use): it is the user's, so this waits until the user runs \
+                 `gristmill skills approve two_of`; another name needs no approval";
+    let (saved, gone) = (format!("not saved yet: {waits}"), format!("not deleted: {waits}"));
+    assert_eq!(told, json!([saved, "waiting", gone, 2, ["two_of"]]));
+    assert_eq!(world.result("from skills.two_of import two\nresult = two()"), json!(2));
+    // What is one's own is changed as before.
+    for number in [1, 2] {
+        let code = format!("str(save_skill('own_of', 'def own(): return {number}'))");
+        let told = world.result(&code);
+        assert!(told.as_str().unwrap_or_default().starts_with(&format!("saved own_of v{number}")), "{told}");
+    }
+    let others = world.run_as(Some(Owner("http:ada".to_owned())), "str(save_skill('own_of', 'x = 1'))");
+    let told = others.result.unwrap_or_default().to_string();
+    assert!(told.contains("another caller saved it"), "{told}");
+    let held = world.runtime.block_on(world.skills.held()).expect("what waits");
+    let origins: Vec<String> = held.iter().map(|held| held.proposal.origin.told()).collect();
+    assert_eq!(origins, ["http:ada", "local"], "the last change of each agent");
 }
 
 /// A home with a skill that has two versions.

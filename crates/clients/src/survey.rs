@@ -324,6 +324,7 @@ impl Survey {
                         other.client != found.client
                             && theirs.transport == settings.transport
                             && theirs.enabled == settings.enabled
+                            && theirs.tools == settings.tools
                     }
                 }
         };
@@ -377,7 +378,9 @@ impl Survey {
 }
 
 /// Whether one that we have does what the other would do. One that is switched off does not do what
-/// one does that is not.
+/// one does that is not, nor does one that offers other tools.
 fn is_equivalent(have: &ServerSettings, other: &ServerSettings, naming: &VariableNames<'_>) -> bool {
-    (have.enabled || !other.enabled) && is_same(have, other, |name| naming.known(name))
+    (have.enabled || !other.enabled)
+        && have.tools == other.tools
+        && is_same(have, other, |name| naming.known(name))
 }

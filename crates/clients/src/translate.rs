@@ -12,7 +12,9 @@ use gristmill_config::references::{Folders, variable_for};
 use gristmill_config::server_entry::{self, is_name};
 use gristmill_config::strictness::Strictness;
 use gristmill_config::tree::{Entry, Node, Value};
-use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
+use gristmill_gateway::domain::{
+    Part, Reference, SecretText, ServerSettings, ToolPattern, ToolRules, Transport,
+};
 
 use super::client_file::{ClientFile, ListedServer};
 use super::known::Client;
@@ -84,6 +86,7 @@ pub fn translate(file: &ClientFile, listed: ListedServer<'_>, context: Context<'
         *cwd = Some(base);
     }
     let mut remarks = remarks(&problems);
+    remarks.extend(offered(&settings.tools));
     remarks.extend(set.into_iter().map(|(variable, id)| {
         format!("set {variable}: {client} asks for `{}` when it starts the server", shown(&id))
     }));
@@ -171,16 +174,14 @@ fn errors(problems: &[Problem]) -> String {
 
 /// What is left out, by what that means.
 fn remarks(problems: &[Problem]) -> Vec<String> {
-    let mut plain = Vec::new();
+    let (mut plain, mut grants) = (Vec::new(), Vec::new());
     let mut remarks = Vec::new();
     for problem in problems {
         let key = problem.place.key.clone().unwrap_or_default();
         let key = shown(&key);
         match &problem.kind {
             ProblemKind::Foreign(Foreign::Ignored | Foreign::Unknown) => plain.push(key),
-            ProblemKind::Foreign(Foreign::ToolsNotRestricted) => {
-                remarks.push(format!("left out: {key} (Gristmill offers all the server's tools)"));
-            }
+            ProblemKind::Foreign(Foreign::GrantNotCarried) => grants.push(key),
             ProblemKind::Foreign(Foreign::EnvFileNotRead) => {
                 remarks
                     .push(format!("left out: {key} (list its variables in `env`, as NAME = \"${{NAME}}\")"));
@@ -190,10 +191,26 @@ fn remarks(problems: &[Problem]) -> Vec<String> {
             _ => remarks.push(problem.to_string()),
         }
     }
+    if !grants.is_empty() {
+        let grants = grants.join(", ");
+        remarks.push(format!("not carried over: {grants} (what another client may call without asking)"));
+    }
     if !plain.is_empty() {
         remarks.push(format!("left out: {}", plain.join(", ")));
     }
     remarks
+}
+
+/// Which tools the client offers, and so do we.
+fn offered(rules: &ToolRules) -> Option<String> {
+    let listed = |patterns: &[ToolPattern]| {
+        let names: Vec<String> = patterns.iter().map(|pattern| shown(pattern.as_str())).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let only = rules.include.as_deref().map(|include| format!("only {}", listed(include)));
+    let without = (!rules.exclude.is_empty()).then(|| format!("without {}", listed(&rules.exclude)));
+    let said: Vec<String> = only.into_iter().chain(without).collect();
+    (!said.is_empty()).then(|| format!("tools, as in the client: {}", said.join(", ")))
 }
 
 /// A reference that no client knows: what is harmless text there must not read a file or run a

@@ -128,7 +128,13 @@ impl Approvals {
 
 /// The same file has one name, whichever way it is reached.
 fn key(file: &Path) -> Result<String, ApprovalsError> {
-    let real = fs::canonicalize(file).or_else(|_| std::path::absolute(file)).unwrap_or(file.to_owned());
+    // One that is gone is known by the same name.
+    let gone = || {
+        let (folder, name) = (file.parent()?, file.file_name()?);
+        Some(fs::canonicalize(folder).ok()?.join(name))
+    };
+    let real = fs::canonicalize(file).ok().or_else(gone);
+    let real = real.or_else(|| std::path::absolute(file).ok()).unwrap_or(file.to_owned());
     real.into_os_string()
         .into_string()
         .map_err(|path| ApprovalsError::PathNotText { path: PathBuf::from(path) })

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::problem::{ProblemKind, Problems, Severity};
 
@@ -46,6 +46,11 @@ impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.values.keys()).finish()
     }
+}
+
+/// The `.env` that belongs to a configuration file.
+pub fn env_path(beside: &Path) -> PathBuf {
+    beside.with_file_name(".env")
 }
 
 /// Reads a text. A line that cannot be read is told of and left out.

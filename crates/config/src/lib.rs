@@ -27,6 +27,7 @@ pub mod references;
 pub mod results_table;
 pub mod server_entry;
 mod server_limits;
+mod server_tools;
 mod server_transport;
 pub mod sessions_table;
 pub mod strictness;
@@ -35,6 +36,7 @@ pub mod approvals;
 pub mod load;
 pub mod needs;
 pub mod origin;
+mod project_values;
 pub mod resolved;
 pub mod schema;
 

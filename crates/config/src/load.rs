@@ -6,16 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_files::Surroundings;
-use gristmill_gateway::domain::{Level, LimitName, Limits, Transport};
+use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings, Transport};
 
-use super::approvals::{self, Approvals};
+use super::approvals::{self, Approvals, Status};
 use super::document::Document;
+pub use super::env_file::env_path;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
 use super::history_table::{HistoryConfig, HistoryTable};
 use super::locations::{self, Location, Role};
+use super::needs;
 use super::origin::Origin;
 use super::problem::{Place, Problem, ProblemKind, Problems, Severity};
+use super::project_values::{self, without_line_end};
 use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, ReadFile};
 use super::results_table::{ResultsConfig, ResultsTable};
@@ -48,7 +51,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     }
     let mut resolving = Resolving::new(surroundings);
     for source in &mut sources {
-        resolving.take_servers(source, &mut problems);
+        resolving.take_servers(source, &approvals, &mut problems);
     }
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
@@ -100,6 +103,18 @@ struct Source {
     file: ReadFile,
     document: Document,
     variables: Variables,
+    env: EnvFile,
+}
+
+/// How the `.env` beside a file stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EnvFile {
+    /// There is none, or what it says may be used.
+    Usable,
+    /// A project's that was never approved: the file was approved without it.
+    Ignored,
+    /// A project's that was approved, and is another or gone now.
+    Changed,
 }
 
 impl Source {
@@ -143,11 +158,49 @@ impl Source {
             problem.severity = problem.severity.min(severity_max);
             problem
         }));
-        let variables = match approval {
+        let (variables, env) = match approval {
             Approval::Given => read_env_file(path, *role, approvals, problems),
-            Approval::Missing | Approval::Outdated => Variables::default(),
+            Approval::Missing | Approval::Outdated => (Variables::default(), EnvFile::Usable),
         };
-        Some(Self { file: ReadFile { path: path.clone(), role: *role, approval }, document, variables })
+        Some(Self { file: ReadFile { path: path.clone(), role: *role, approval }, document, variables, env })
+    }
+
+    /// Whether a server of this file may be used, and the project's files that it takes texts of.
+    fn approval_of(
+        &self,
+        server: &ServerSettings,
+        approvals: &Approvals,
+        problems: &mut Vec<Problem>,
+    ) -> (Approval, Variables) {
+        let mut texts = Variables::default();
+        if self.file.role != Role::Project || self.file.approval != Approval::Given {
+            return (self.file.approval, texts);
+        }
+        let mut approval = match self.env {
+            // What the command line comes to is no longer what was shown.
+            EnvFile::Changed if !needs::all_variables_of(server).is_empty() => Approval::Outdated,
+            EnvFile::Changed | EnvFile::Usable | EnvFile::Ignored => Approval::Given,
+        };
+        for file in project_values::files_of(server, &self.file.path) {
+            let read = match file.read {
+                Ok(read) => read,
+                // Whatever is there later was not approved.
+                Err(error) => {
+                    problems.push(of_file(Severity::Warning, &file.path, error.into()));
+                    approval = Approval::Outdated;
+                    continue;
+                }
+            };
+            if approvals.status(&read.path, &read.bytes) != Status::Approved {
+                problems.push(of_file(Severity::Warning, &read.path, ProblemKind::ApprovalOutdated));
+                approval = Approval::Outdated;
+                continue;
+            }
+            if let Ok(text) = read.text() {
+                texts.set(&file.written, without_line_end(text));
+            }
+        }
+        (approval, texts)
     }
 
     fn origin(&self, line: usize) -> Origin {
@@ -178,43 +231,48 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a
 /// `${VAR}` in a command means.
-fn read_env_file(beside: &Path, role: Role, approvals: &Approvals, problems: &mut Vec<Problem>) -> Variables {
+fn read_env_file(
+    beside: &Path,
+    role: Role,
+    approvals: &Approvals,
+    problems: &mut Vec<Problem>,
+) -> (Variables, EnvFile) {
     let path = env_path(beside);
+    let nothing = |env: EnvFile| (Variables::default(), env);
     let file = match FileText::read_if_there(&path) {
         Ok(Some(file)) => file,
-        Ok(None) => return Variables::default(),
+        Ok(None) if role == Role::Project && approvals.status(&path, b"") != Status::New => {
+            problems.push(of_file(Severity::Warning, &path, ProblemKind::ApprovalOutdated));
+            return nothing(EnvFile::Changed);
+        }
+        Ok(None) => return nothing(EnvFile::Usable),
         Err(error) => {
             problems.push(of_file(Severity::Warning, &path, error.into()));
-            return Variables::default();
+            return nothing(if role == Role::Project { EnvFile::Changed } else { EnvFile::Usable });
         }
     };
     if role == Role::Project {
-        let what = match Approval::from(approvals.status(&path, &file.bytes)) {
-            Approval::Given => None,
-            Approval::Missing => Some(ProblemKind::NotApproved),
-            Approval::Outdated => Some(ProblemKind::ApprovalOutdated),
+        let (what, env) = match approvals.status(&path, &file.bytes) {
+            Status::Approved => (None, EnvFile::Usable),
+            Status::New => (Some(ProblemKind::NotApproved), EnvFile::Ignored),
+            Status::Changed => (Some(ProblemKind::ApprovalOutdated), EnvFile::Changed),
         };
         if let Some(what) = what {
             problems.push(of_file(Severity::Warning, &path, what));
-            return Variables::default();
+            return nothing(env);
         }
     }
     match file.text() {
         Ok(text) => {
             let (variables, found) = env_file::parse(text, &path);
             problems.extend(Problems::into_vec(found));
-            variables
+            (variables, EnvFile::Usable)
         }
         Err(error) => {
             problems.push(of_file(Severity::Warning, &path, error.into()));
-            Variables::default()
+            nothing(EnvFile::Usable)
         }
     }
-}
-
-/// The `.env` that belongs to a file.
-pub fn env_path(beside: &Path) -> PathBuf {
-    beside.with_file_name(".env")
 }
 
 /// Servers by name, while files are laid over each other.
@@ -229,7 +287,7 @@ impl<'a> Resolving<'a> {
         Self { surroundings, servers: BTreeMap::new(), user_variables: Variables::default() }
     }
 
-    fn take_servers(&mut self, source: &mut Source, problems: &mut Vec<Problem>) {
+    fn take_servers(&mut self, source: &mut Source, approvals: &Approvals, problems: &mut Vec<Problem>) {
         // A project's variables are for its own servers; they change nothing of the user's.
         let variables = match source.file.approval {
             Approval::Given => source.variables.over(&self.user_variables),
@@ -241,6 +299,7 @@ impl<'a> Resolving<'a> {
         }
         for (settings, line) in std::mem::take(&mut source.document.servers) {
             let name = settings.name.clone();
+            let (approval, files) = source.approval_of(&settings, approvals, problems);
             let place =
                 Place { file: Some(source.file.path.clone()), line: Some(line), key: Some(name.clone()) };
             let weaker = match self.servers.get(&name).map(|server| &server.origin) {
@@ -249,7 +308,7 @@ impl<'a> Resolving<'a> {
             };
             if let Some(file) = weaker {
                 // A file that nobody approved must not take the user's own server away.
-                if source.file.approval != Approval::Given {
+                if approval != Approval::Given {
                     problems.push(Problem {
                         severity: Severity::Warning,
                         place,
@@ -266,8 +325,9 @@ impl<'a> Resolving<'a> {
             let server = ConfiguredServer {
                 settings,
                 origin: source.origin(line),
-                approval: source.file.approval,
+                approval,
                 variables: variables.clone(),
+                files,
             };
             self.servers.insert(name, server);
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Part, Reference, SecretText, ServerSettings, Transport};
 
-use super::load::env_path;
+use super::env_file::env_path;
 use super::origin::Origin;
 use super::problem::{Place, Problem, ProblemKind, Severity};
 use super::resolved::{Config, ConfiguredServer};
@@ -53,7 +53,7 @@ fn env_file(server: &ConfiguredServer) -> Option<PathBuf> {
 }
 
 /// Every text of a server that may hold references, by its field.
-fn fields(server: &ServerSettings) -> Vec<(String, &SecretText)> {
+pub(crate) fn fields(server: &ServerSettings) -> Vec<(String, &SecretText)> {
     let mut fields = Vec::new();
     match &server.transport {
         Transport::Stdio { command, args, env, .. } => {

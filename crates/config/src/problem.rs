@@ -221,9 +221,12 @@ pub enum Foreign {
     /// Of no meaning here.
     #[error("is another client's setting; ignored")]
     Ignored,
-    /// Of meaning, but not done.
-    #[error("restricts tools in another client; Gristmill ignores it and offers all the server's tools")]
-    ToolsNotRestricted,
+    /// Calls that another client makes without asking.
+    #[error("lets another client call tools without asking; it doesn't count here")]
+    GrantNotCarried,
+    /// What another client says of single tools, beyond whether they are offered.
+    #[error("has settings of single tools in another client; only which tools are turned off is used")]
+    ToolsOneByOne,
     /// An environment that is not read.
     #[error("is ignored; list the variables in `env`, such as `TOKEN = \"${{TOKEN}}\"`")]
     EnvFileNotRead,

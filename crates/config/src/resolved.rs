@@ -52,6 +52,9 @@ pub struct ConfiguredServer {
     /// From `.env` files, for references that the environment does not answer. What the
     /// environment has is not in here.
     pub variables: Arc<Variables>,
+    /// The project's own files that its references name, by how they are written there: what was approved,
+    /// whatever is written to them later.
+    pub files: Variables,
 }
 
 /// Whether something of a file may be used.

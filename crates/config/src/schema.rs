@@ -7,7 +7,9 @@ use gristmill_gateway::domain::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::{document, history_table, results_table, server_entry, server_limits, server_transport};
+use super::{
+    document, history_table, results_table, server_entry, server_limits, server_tools, server_transport,
+};
 use super::{sessions_table, strictness::Strictness};
 
 /// Keys that every file may have, but that mistakes are not corrected to.
@@ -190,6 +192,17 @@ fn server_key(key: &str) -> Option<Json> {
             "description": "Speak this version of MCP with it, and try no other",
             "enum": Protocol::NAMES,
         }),
+        "tools" => json!({
+            "description": "Which of its tools are offered, by name; `*` and `?` stand for other characters",
+            "type": ["object", "array"],
+            "properties": properties(&server_tools::KEYS, |key| {
+                let description = match key {
+                    "include" => "Only these",
+                    _ => "Not these, even if they are included",
+                };
+                Some(json!({ "description": description, "type": "array", "items": { "type": "string" } }))
+            }),
+        }),
         "limits" => table(&server_limits::KEYS, server_limit, "Limits of this server"),
         key => return client_key(key),
     })
@@ -206,6 +219,7 @@ fn client_key(key: &str) -> Option<Json> {
         }
         "http_headers" | "env_http_headers" => json!({ "$ref": "#/$defs/secrets" }),
         "env_vars" => json!({ "type": "array" }),
+        key if server_tools::is_foreign(key) => json!({ "type": "array", "items": { "type": "string" } }),
         "auth" => json!({ "type": ["object", "string", "boolean"] }),
         _ => return None,
     };

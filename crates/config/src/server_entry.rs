@@ -10,9 +10,9 @@ use super::problem::{Foreign, ProblemKind, Problems, Severity, closest};
 use super::references::Folders;
 use super::strictness::Strictness;
 use super::tree::Node;
-use super::{server_limits, server_transport};
+use super::{server_limits, server_tools, server_transport};
 
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "command",
     "args",
     "env",
@@ -25,11 +25,12 @@ pub const KEYS: [&str; 13] = [
     "enabled",
     "accept",
     "protocol",
+    "tools",
     "limits",
 ];
 
 /// Keys of other clients that are understood.
-pub(super) const UNDERSTOOD: [&str; 15] = [
+pub(super) const UNDERSTOOD: [&str; 22] = [
     "type",
     "transport",
     "disabled",
@@ -45,15 +46,20 @@ pub(super) const UNDERSTOOD: [&str; 15] = [
     "tool_timeout_sec",
     "workingDirectory",
     "auth",
+    "includeTools",
+    "enabled_tools",
+    "enabledTools",
+    "allowedTools",
+    "excludeTools",
+    "disabled_tools",
+    "disabledTools",
 ];
 
 /// Keys of other clients that mean nothing here.
-const IGNORED: [&str; 19] = [
+const IGNORED: [&str; 15] = [
     "$schema",
-    "alwaysAllow",
     "alwaysLoad",
     "authProviderType",
-    "autoApprove",
     "autoStart",
     "dev",
     "gallery",
@@ -63,23 +69,14 @@ const IGNORED: [&str; 19] = [
     "required",
     "source",
     "tags",
-    "trust",
     "version",
     "watchPaths",
-    "default_tools_approval_mode",
     "supports_parallel_tool_calls",
 ];
 
-/// Keys of other clients that hide tools. Leaving them out silently would show what someone hid.
-const TOOL_FILTERS: [&str; 7] = [
-    "includeTools",
-    "excludeTools",
-    "enabled_tools",
-    "disabled_tools",
-    "disabledTools",
-    "allowedTools",
-    "tools",
-];
+/// Keys of other clients that call tools without asking. Nobody has said so to us.
+const GRANTS: [&str; 5] =
+    ["alwaysAllow", "always_allow", "autoApprove", "trust", "default_tools_approval_mode"];
 
 /// A name that can be a server's.
 pub fn is_name(name: &str) -> bool {
@@ -110,6 +107,7 @@ pub fn read(
     let enabled = enabled(&mut fields, problems);
     let accept = accept(&mut fields, problems);
     let protocol = protocol(&mut fields, problems);
+    let tools = server_tools::read(&mut fields, strictness, problems);
     let mut limits = ServerLimits::default();
     server_limits::read_foreign(&mut fields, &mut limits, problems);
     if let Some(node) = fields.take("limits") {
@@ -126,6 +124,7 @@ pub fn read(
         limits,
         accept,
         protocol,
+        tools,
     })
 }
 
@@ -164,7 +163,7 @@ fn leftovers(fields: &Fields<'_>, strictness: Strictness, problems: &mut Problem
         let path = fields.path(key);
         let (severity, foreign) = match key {
             key if IGNORED.contains(&key) => (Severity::Note, Foreign::Ignored),
-            key if TOOL_FILTERS.contains(&key) => (Severity::Warning, Foreign::ToolsNotRestricted),
+            key if GRANTS.contains(&key) => (Severity::Note, Foreign::GrantNotCarried),
             "envFile" | "env_file" => (Severity::Warning, Foreign::EnvFileNotRead),
             key => {
                 if problems.is_full() {

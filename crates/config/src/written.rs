@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use gristmill_gateway::domain::{
-    Accept, OAuthSettings, Part, SecretText, ServerLimits, ServerSettings, Transport, one_line,
+    Accept, OAuthSettings, Part, SecretText, ServerLimits, ServerSettings, ToolPattern, ToolRules, Transport,
+    one_line,
 };
 
 use super::tree::{Node, Value};
@@ -65,6 +66,7 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
     let accept = (settings.accept != Accept::default()).then(|| Node::text(settings.accept.name()));
     put(&mut table, "accept", accept);
     put(&mut table, "protocol", settings.protocol.map(|version| Node::text(version.name())));
+    put(&mut table, "tools", tools_table(&settings.tools));
     put(&mut table, "limits", limits_table(&settings.limits));
     Node::map(table)
 }
@@ -181,6 +183,16 @@ fn oauth_table(oauth: &OAuthSettings, purpose: Purpose) -> Option<Node> {
     let scopes = || Node::list(oauth.scopes.iter().map(Node::text).collect());
     put(&mut table, "scopes", (!oauth.scopes.is_empty()).then(scopes));
     put(&mut table, "callback_port", oauth.callback_port.map(|port| number(u64::from(port))));
+    (!table.is_empty()).then(|| Node::map(table))
+}
+
+fn tools_table(rules: &ToolRules) -> Option<Node> {
+    let list = |patterns: &[ToolPattern]| {
+        Node::list(patterns.iter().map(|pattern| Node::text(pattern.as_str())).collect())
+    };
+    let mut table = Vec::new();
+    put(&mut table, "include", rules.include.as_deref().map(list));
+    put(&mut table, "exclude", (!rules.exclude.is_empty()).then(|| list(&rules.exclude)));
     (!table.is_empty()).then(|| Node::map(table))
 }
 

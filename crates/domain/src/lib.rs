@@ -20,6 +20,7 @@ mod short_text;
 pub mod skills;
 pub mod stubs;
 mod tool_answer;
+mod tool_rules;
 pub mod tree;
 mod utc_text;
 pub mod validate;
@@ -39,5 +40,6 @@ pub use short_text::{
     cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,
 };
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
+pub use tool_rules::{ToolPattern, ToolRules};
 pub use utc_text::{unix_of_date, utc_text};
 pub use visible_text::{one_line, visible};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::SecretText;
+use crate::{SecretText, ToolRules};
 
 /// One server, as the configuration describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct ServerSettings {
     pub accept: Accept,
     /// The version of the protocol to speak with it; without it, it is asked which ones it speaks.
     pub protocol: Option<Protocol>,
+    /// Which of its tools are offered.
+    pub tools: ToolRules,
 }
 
 impl ServerSettings {
@@ -37,6 +39,7 @@ impl ServerSettings {
             limits: ServerLimits::default(),
             accept: Accept::default(),
             protocol: None,
+            tools: ToolRules::default(),
         }
     }
 

@@ -45,6 +45,8 @@ pub struct SecretContext {
     pub variables: HashMap<String, String>,
     /// Where relative files are.
     pub folder: PathBuf,
+    /// Texts of files as they were approved, by how they are written; those files aren't read again.
+    pub files: HashMap<String, String>,
 }
 
 /// A resolved text, and the secrets in it with the names to show for them.
@@ -87,7 +89,10 @@ impl SecretContext {
                 Ok((format!("env:{name}"), value, sounds_secret(name) || sounds_secret(key)))
             }
             Reference::File(path) => {
-                let value = self.read_file(path).await?;
+                let value = match self.files.get(path) {
+                    Some(approved) => approved.clone(),
+                    None => self.read_file(path).await?,
+                };
                 Ok((format!("file:{path}"), value, true))
             }
             Reference::Keyring(name) => {
@@ -250,6 +255,7 @@ mod tests {
         let context = SecretContext {
             variables: HashMap::from([("GM_TEST_TOKEN".to_owned(), "abcdef".to_owned())]),
             folder: folder.clone(),
+            files: HashMap::from([("seen".to_owned(), "as-approved".to_owned())]),
         };
         let check = async |key: &str, text: &str, expected: &str, secrets: &[&str]| {
             let (text, found) = resolved(&context, key, text).await.expect("resolved");
@@ -267,6 +273,7 @@ mod tests {
         .await;
         check("arg", "${GM_NO_SUCH:-plain}/x", "plain/x", &[]).await;
         check("X", "${file:key}", "from-file", &["file:key"]).await;
+        check("X", "${file:seen}", "as-approved", &["file:seen"]).await;
         check("X", "${cmd:printf '%s' \"a b\"}", "a b", &["cmd"]).await;
         let refused = resolved(&context, "X", "${GM_NO_SUCH}").await.expect_err("nothing there").to_string();
         assert_eq!(

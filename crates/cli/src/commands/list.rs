@@ -328,6 +328,7 @@ mod tests {
             origin: Origin::Default,
             approval: Approval::Given,
             variables: Arc::default(),
+            files: Default::default(),
         };
         let status = |state: ServerState, tools: usize| ServerStatus {
             name: "a".to_owned(),

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::cases;
-use crate::client::{legacy, text_of};
+use crate::client::{legacy, modern, text_of};
 use crate::gateways::Place;
 
 cases![
     a_skill_is_saved_found_imported_read_and_deleted,
     a_skill_that_is_wrong_is_refused_in_words_that_say_why,
+    door_4_an_agents_change_to_a_skill_of_the_users_waits_for_a_command,
 ];
 
 const CODE: &str = "def keep_open(rows):\n    '''Keeps the rows that are open.'''\n    return [row for row in rows if row['open']]\n";
@@ -71,4 +72,48 @@ fn a_skill_that_is_wrong_is_refused_in_words_that_say_why() {
     assert!(told.contains("`open_rows` has no version 9; there are 1"), "{told}");
     let told = refusal("delete_skill", json!({"name": "nothing"}));
     assert!(told.contains("no skill `nothing`"), "{told}");
+}
+
+fn door_4_an_agents_change_to_a_skill_of_the_users_waits_for_a_command() {
+    for manners in [legacy(), modern()] {
+        let place = Place::new("skills-held");
+        std::fs::write(place.home().work().join("rows_of.py"), "def rows(): return 1\n").expect("a file");
+        place.home().ok(&["skills", "add", "rows_of.py"]);
+        let served = place.serve(manners, &[]);
+        let home = served.home();
+        let changed = json!({"name": "rows_of", "code": "def rows(): return 2\n"});
+        let saved = served.structured("save_skill", changed.clone());
+        assert_eq!((&saved["status"], &saved["version"]), (&json!("waiting"), &json!(1)), "{saved:#}");
+        let told = saved["notes"][0].as_str().unwrap_or_default();
+        assert!(told.contains("`gristmill skills approve rows_of`"), "{told}");
+        let program = json!({"code": "from skills.rows_of import rows\nresult = rows()"});
+        assert_eq!(served.structured("execute_code", program.clone())["result"], json!(1));
+        let deleted = served.structured("delete_skill", json!({"name": "rows_of"}));
+        assert_eq!(deleted["status"], json!("waiting"), "{deleted:#}");
+        served.structured("save_skill", changed);
+        // From a program of the same client, with where it came from.
+        let code = "save_skill('rows_of', 'def rows(): return 3')";
+        served.structured("execute_code", json!({"code": code}));
+        let history = home.ok(&["skills", "history", "rows_of", "--json"]);
+        let history: Value = serde_json::from_str(&history).expect("JSON");
+        assert_eq!(history[0]["state"], json!("waiting for approval"), "{history:#}");
+        let origin = &history[0]["origin"];
+        assert_eq!((&origin["from"], &origin["owner"]), (&json!("agent"), &json!("local")), "{history:#}");
+        assert!(origin["client"].is_string() && origin["execution"].is_string(), "{history:#}");
+        assert_eq!(history[1]["origin"], json!({"from": "person"}), "{history:#}");
+        let listed = home.run(&["skills", "list"]);
+        assert!(
+            listed.stderr.contains("needs approval: rows_of, saved by a program of local"),
+            "{}",
+            listed.stderr
+        );
+        let asked = home.run(&["skills", "approve", "rows_of"]);
+        assert_eq!(asked.code, Some(2), "{}", asked.stdout);
+        assert!(asked.stdout.contains("- def rows(): return 1\n+ def rows(): return 3"), "{}", asked.stdout);
+        home.ok(&["skills", "approve", "rows_of", "--yes"]);
+        assert_eq!(home.ok(&["run", "-c", "from skills.rows_of import rows; rows()"]).trim(), "3");
+        assert_eq!(served.structured("delete_skill", json!({"name": "rows_of"}))["status"], json!("waiting"));
+        assert!(home.ok(&["skills", "reject", "rows_of"]).starts_with("rejected: rows_of, deleted by"));
+        assert_eq!(home.run(&["skills", "reject", "rows_of"]).code, Some(2));
+    }
 }

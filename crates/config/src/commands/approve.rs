@@ -1,13 +1,17 @@
-//! `gristmill config approve [FILE]`: lets a project's file be used, as it is now.
+//! `gristmill config approve [FILE]`: lets a project's file be used, as it is now, with the values that it
+//! takes from the project.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::approvals::{Approvals, ApprovalsError};
 use crate::document::Document;
+use crate::env_file::{self, Variables};
 use crate::load::{approvals_path, env_path};
 use crate::locations::{self, Role};
 use crate::origin::Origin;
 use crate::problem::{Problem, Severity, shown};
+use crate::project_values::{ProjectValues, files_of};
 use crate::read_file::{FileText, ReadError};
 use crate::resolved::{Approval, ConfiguredServer};
 use crate::written::Purpose;
@@ -39,6 +43,8 @@ pub enum ApproveError {
 pub struct Request {
     store: PathBuf,
     files: Vec<FileText>,
+    /// The `.env` that isn't there: one that was approved doesn't count any more.
+    gone: Option<PathBuf>,
     /// What the file would start and connect to, for the user to look at.
     pub text: String,
 }
@@ -68,13 +74,23 @@ pub fn prepare(surroundings: &Surroundings, file: Option<&Path>) -> Result<Reque
         return Err(ConfigError(errors).into());
     }
     let name = shown(&path.display().to_string());
-    let mut text = String::new();
+    let env = read(&env_path(&path))?;
+    let values = ProjectValues {
+        surroundings,
+        file: &path,
+        project: env.as_ref().map(variables_in).unwrap_or_default(),
+        user: user_variables(surroundings, &path),
+    };
+    let (mut text, mut files) = (String::new(), vec![file]);
     for (settings, line) in document.servers {
         let origin = Origin::File { path: path.clone(), line };
-        let server =
-            ConfiguredServer { settings, origin, approval: Approval::Given, variables: Default::default() };
+        let own_files = files_of(&settings, &path);
+        let comes_to = values.shown(&settings, &own_files);
+        let (variables, approval) = (Arc::default(), Approval::Given);
+        let server = ConfiguredServer { settings, origin, approval, variables, files: Variables::default() };
         // Nothing is masked: whoever approves must see what a variable or an argument would do.
-        text.push_str(&server_for(&server, Purpose::File));
+        text.push_str(&format!("{}{comes_to}\n", server_for(&server, Purpose::File)));
+        files.extend(own_files.into_iter().filter_map(|file| file.read.ok()));
     }
     if let Some((level, line)) = document.level {
         text.push_str(&format!("# {name}:{line}\nlevel = \"{level}\"\n"));
@@ -85,11 +101,25 @@ pub fn prepare(surroundings: &Surroundings, file: Option<&Path>) -> Result<Reque
     for (table, line) in document.user_tables {
         text.push_str(&format!("# {name}:{line}\n# [{table}] is ignored in a project's file\n"));
     }
-    let env = read(&env_path(&path))?;
     if let Some(env) = &env {
         text.push_str(&format!("# variables from {}\n", shown(&env.path.display().to_string())));
     }
-    Ok(Request { store, files: std::iter::once(file).chain(env).collect(), text })
+    let gone = env.is_none().then(|| env_path(&path));
+    files.extend(env);
+    Ok(Request { store, files, gone, text })
+}
+
+fn variables_in(env: &FileText) -> Variables {
+    env.text().map(|text| env_file::parse(text, &env.path).0).unwrap_or_default()
+}
+
+/// Of the `.env` beside the user's own file, which the project's goes before.
+fn user_variables(surroundings: &Surroundings, project: &Path) -> Variables {
+    let found = locations::find(surroundings, None).found.into_iter();
+    let mut own = found.filter(|location| location.role == Role::User && location.path != project);
+    let env =
+        own.next().and_then(|location| FileText::read_if_there(&env_path(&location.path)).ok().flatten());
+    env.as_ref().map(variables_in).unwrap_or_default()
 }
 
 impl Request {
@@ -99,7 +129,12 @@ impl Request {
         for file in &self.files {
             approvals.approve(&file.path, &file.bytes)?;
         }
-        Ok(self.files.into_iter().map(|file| file.path).collect())
+        if let Some(gone) = &self.gone {
+            approvals.revoke(gone)?;
+        }
+        let mut approved: Vec<PathBuf> = self.files.into_iter().map(|file| file.path).collect();
+        approved.dedup();
+        Ok(approved)
     }
 }
 

@@ -328,7 +328,7 @@ fn approve_shows_what_it_approves_and_approves_what_it_showed() {
     assert_eq!(
         short(&world, &request.text),
         format!(
-            "# /{PROJECT}:2\n[servers.a]\ncommand = \"a\"\nenv = {{ NODE_OPTIONS = \"-r evil\" }}\n# /{PROJECT}:1\nlevel = \"hardened\"\n# variables from /home/project/.env\n"
+            "# /{PROJECT}:2\n[servers.a]\ncommand = \"a\"\nenv = {{ NODE_OPTIONS = \"-r evil\" }}\n# runs: a\n# in: /home/project\n\n# /{PROJECT}:1\nlevel = \"hardened\"\n# variables from /home/project/.env\n"
         )
     );
     // It changes between looking and saying yes.

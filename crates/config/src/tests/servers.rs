@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gristmill_gateway::domain::{SecretText, ServerLimits, ServerSettings, Transport};
+use gristmill_gateway::domain::{
+    SecretText, ServerLimits, ServerSettings, ToolPattern, ToolRules, Transport,
+};
 
 use super::{document, http, said, servers, stdio};
 
@@ -48,6 +50,40 @@ fn claude_and_cursor_files_are_read_as_they_are() {
     assert_eq!(servers(".mcp.json", json), [files, github, plain]);
 }
 
+fn rules(include: Option<&[&str]>, exclude: &[&str]) -> ToolRules {
+    let patterns = |texts: &[&str]| texts.iter().filter_map(|text| ToolPattern::read(text)).collect();
+    ToolRules { include: include.map(patterns), exclude: patterns(exclude) }
+}
+
+#[test]
+fn door_9_the_tools_that_a_client_hides_stay_hidden_however_it_says_so() {
+    let check = |entry: &str, expected: ToolRules| {
+        let json = format!(r#"{{"mcpServers": {{"a": {{"command": "a", {entry}}}}}}}"#);
+        let (found, said) = read("settings.json", &json);
+        assert_eq!(found.first().map(|server| &server.tools), Some(&expected), "{entry}: {said:?}");
+    };
+    check(r#""includeTools": ["x", "y(z)"], "excludeTools": ["y"]"#, rules(Some(&["x", "y"]), &["y"]));
+    check(r#""enabled_tools": ["x"], "disabled_tools": ["z"]"#, rules(Some(&["x"]), &["z"]));
+    check(r#""disabledTools": ["x"]"#, rules(None, &["x"]));
+    check(r#""allowedTools": ["x"], "tools": ["x", "y"]"#, rules(Some(&["x"]), &[]));
+    check(r#""tools": ["*"]"#, rules(Some(&["*"]), &[]));
+    check(r#""tools": []"#, rules(Some(&[]), &[]));
+    check(
+        r#""tools": {"x": false, "y": {"enabled": false}, "z": {"approval_mode": "prompt"}}"#,
+        rules(None, &["x", "y"]),
+    );
+    check(
+        r#""tools": {"include": ["get_*"], "exclude": ["get_key"]}"#,
+        rules(Some(&["get_*"]), &["get_key"]),
+    );
+    // One that cannot be read takes the server away: without it, it would offer more.
+    for wrong in [r#""includeTools": "x""#, r#""disabled_tools": [1]"#, r#""excludeTools": [""]"#] {
+        let json = format!(r#"{{"mcpServers": {{"a": {{"command": "a", {wrong}}}}}}}"#);
+        let (found, said) = read("settings.json", &json);
+        assert_eq!((found.len(), said.len()), (0, 1), "{wrong}: {said:?}");
+    }
+}
+
 #[test]
 fn gemini_settings_are_read_and_its_own_keys_are_noted() {
     let json = r#"{
@@ -59,6 +95,7 @@ fn gemini_settings_are_read_and_its_own_keys_are_noted() {
     }"#;
     let a = ServerSettings {
         limits: ServerLimits { call_ms: 30_000, ..ServerLimits::default() },
+        tools: rules(Some(&["x"]), &[]),
         ..http("a", "https://a.example.com/mcp")
     };
     let mut b = ServerSettings {
@@ -75,8 +112,7 @@ fn gemini_settings_are_read_and_its_own_keys_are_noted() {
         [
             "Note settings.json:2: `theme` is another client's setting; ignored",
             "Note settings.json:4: `mcpServers.a.timeout` is read as milliseconds; use `limits.call` to give a unit",
-            "Note settings.json:4: `mcpServers.a.trust` is another client's setting; ignored",
-            "Warning settings.json:4: `mcpServers.a.includeTools` restricts tools in another client; Gristmill ignores it and offers all the server's tools",
+            "Note settings.json:4: `mcpServers.a.trust` lets another client call tools without asking; it doesn't count here",
             "Note settings.json:5: `mcpServers.b.timeout` is read as seconds; use `limits.call` to give a unit",
         ]
     );

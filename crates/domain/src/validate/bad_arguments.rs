@@ -9,6 +9,8 @@ const SHOWN_MAX: usize = 5;
 const NAMES_MAX: usize = 24;
 /// One problem's text. Its parts are bounded already; this bounds their sum.
 const TEXT_CHARS_MAX: usize = 900;
+/// A path, where it is kept.
+const PATH_CHARS_MAX: usize = 80;
 
 /// Arguments that do not fit the tool's schema. Nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +28,16 @@ pub struct Problem {
     pub path: String,
     /// What, on one line.
     pub text: String,
+    /// The same without anything that was given.
+    pub kind: ProblemKind,
+}
+
+/// What is wrong in general.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    Unknown,
+    Missing,
+    Misfit,
 }
 
 impl BadArguments {
@@ -44,6 +56,26 @@ impl BadArguments {
             }
         }
         Self { problems, more }
+    }
+
+    /// Where it is wrong and how, without any value that was given: to be kept.
+    pub fn without_values(&self) -> String {
+        let told = |problem: &Problem| {
+            let it = match problem.path.as_str() {
+                "" => "the arguments".to_owned(),
+                path => format!("`{}`", one_line(path, PATH_CHARS_MAX)),
+            };
+            match problem.kind {
+                ProblemKind::Unknown => format!("{it}: unknown"),
+                ProblemKind::Missing => format!("{it}: missing"),
+                ProblemKind::Misfit => format!("{it}: doesn't fit the schema"),
+            }
+        };
+        let mut told: Vec<String> = self.problems.iter().map(told).collect();
+        if self.more > 0 {
+            told.push(format!("and {} more", self.more));
+        }
+        told.join("; ")
     }
 }
 
@@ -65,18 +97,24 @@ impl fmt::Display for BadArguments {
 
 impl Problem {
     pub(super) fn new(path: &str, text: String) -> Self {
-        Self { path: path.to_owned(), text: one_line(&text, TEXT_CHARS_MAX) }
+        Self { path: path.to_owned(), text: one_line(&text, TEXT_CHARS_MAX), kind: ProblemKind::Misfit }
+    }
+
+    pub(super) fn missing(path: &str, text: String) -> Self {
+        Self { kind: ProblemKind::Missing, ..Self::new(path, text) }
     }
 
     pub(super) fn unknown_argument(tool: &str, name: &str, near: Option<&str>, takes: &str) -> Self {
         let name = one_line(name, 80);
         let near = did_you_mean(near);
-        Self::new(&name, format!("`{name}` is not an argument of {tool}{near} It takes: {takes}"))
+        let text = format!("`{name}` is not an argument of {tool}{near} It takes: {takes}");
+        Self { kind: ProblemKind::Unknown, ..Self::new(&name, text) }
     }
 
     pub(super) fn unknown_field(path: &str, owner: &str, near: Option<&str>, takes: &str) -> Self {
         let near = did_you_mean(near);
-        Self::new(path, format!("`{path}` is not a field of `{owner}`{near} It takes: {takes}"))
+        let text = format!("`{path}` is not a field of `{owner}`{near} It takes: {takes}");
+        Self { kind: ProblemKind::Unknown, ..Self::new(path, text) }
     }
 }
 

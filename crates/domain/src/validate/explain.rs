@@ -163,7 +163,7 @@ impl Explain<'_> {
                 context.len(),
                 first.text
             );
-            *first = Problem::new(&first.path, text);
+            *first = Problem { kind: first.kind, ..Problem::new(&first.path, text) };
         }
         problems.append(&mut found);
     }

@@ -15,7 +15,7 @@ mod schema_cost;
 mod tests;
 mod words;
 
-pub use bad_arguments::{BadArguments, Problem};
+pub use bad_arguments::{BadArguments, Problem, ProblemKind};
 
 use serde_json::{Map, Value};
 

@@ -166,7 +166,7 @@ pub(super) fn missing_field(root: &Value, path: &str, schema: Option<&Value>) ->
         (None, Some(summary)) => format!(": {summary}"),
         (None, None) => String::new(),
     };
-    Problem::new(path, format!("`{path}` is missing{about}"))
+    Problem::missing(path, format!("`{path}` is missing{about}"))
 }
 
 /// Whether null fits; yes where that is hard to tell.

@@ -38,9 +38,10 @@ pub(super) fn failure(id: u64, kind: &str, code: Code, message: &str, tool: &str
 pub(super) fn tool_failure(id: u64, error: &ToolFailure, tool: &str) -> Completion {
     let (kind, retry_safe) = match error {
         ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => ("unknown_tool", None),
-        ToolFailure::BadArguments(_) | ToolFailure::UnknownOffer { .. } | ToolFailure::BadUri { .. } => {
-            ("bad_arguments", None)
-        }
+        ToolFailure::BadArguments(_)
+        | ToolFailure::Unfit { .. }
+        | ToolFailure::UnknownOffer { .. }
+        | ToolFailure::BadUri { .. } => ("bad_arguments", None),
         ToolFailure::Said(_) => ("tool", None),
         ToolFailure::Upstream { retry_safe, .. } => ("upstream", Some(*retry_safe)),
     };

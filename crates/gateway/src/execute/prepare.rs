@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::admit::{Admitted, worker_limits};
 use super::{Belongings, Core, Given, Lease, Purpose};
 use crate::folder_size::measure;
+use crate::ids::Caller;
 use crate::pool::{Lost, Room, is_empty};
 use crate::ports::{Needed, Tools};
 use crate::report::Refusal;
@@ -111,7 +112,10 @@ async fn program_skills(core: &Core, capabilities: &Capabilities, purpose: Purpo
     match (purpose, &core.skills) {
         (Purpose::Asked(sandbox), Some(skills)) => {
             let may_change = match &capabilities.changes_skills_as {
-                Some(owner) => MayChange::As(owner.clone(), skills.with_sandbox(sandbox)),
+                Some(owner) => {
+                    let caller = Caller { owner: owner.clone(), ..capabilities.caller.clone() };
+                    MayChange::As(caller, skills.with_sandbox(sandbox))
+                }
                 None => MayChange::NotThisCaller,
             };
             ProgramSkills::new(may_change, skills.freeze().await)

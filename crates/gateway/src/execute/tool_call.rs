@@ -82,21 +82,25 @@ pub(super) async fn answer(reached: Reachable, call: Call, listeners: Listeners)
     let sent =
         leaves_gateway && !matches!(&outcome, Err(CallFailure::Tool(failure)) if failure.was_not_sent());
     let mut value = 0..0;
-    let (completion, error) = match outcome {
+    let (completion, error, kept_error) = match outcome {
         Ok(answer) => match AnswerPayload::new(answer) {
             Ok(payload) => {
                 value = payload.value;
-                (Completion { id, ok: true, payload: payload.text }, None)
+                (Completion { id, ok: true, payload: payload.text }, None, None)
             }
             Err(error) => {
                 let message = error.of_tool(&name);
-                (failure(id, "limit", Code::CallBytes, &message, &name), Some(message))
+                let kept = Some(message.clone());
+                (failure(id, "limit", Code::CallBytes, &message, &name), Some(message), kept)
             }
         },
-        Err(CallFailure::Tool(error)) => (tool_failure(id, &error, &name), Some(error.to_string())),
+        Err(CallFailure::Tool(error)) => {
+            (tool_failure(id, &error, &name), Some(error.to_string()), Some(error.kept()))
+        }
         Err(CallFailure::Analysis(error)) => {
             let (completion, words) = analysis_failure(id, &error, &name);
-            (completion, Some(words))
+            let step = error.step.map(|step| format!(" in step {step}")).unwrap_or_default();
+            (completion, Some(words), Some(format!("{}: the analysis failed{step}", error.code)))
         }
     };
     let error = error.map(|message| cut(&message, KEPT_MESSAGE_CHARS_MAX));
@@ -111,6 +115,7 @@ pub(super) async fn answer(reached: Reachable, call: Call, listeners: Listeners)
         argument_tokens: None,
         answer_tokens: None,
         error,
+        kept_error,
     };
     Answered { completion, called, value }
 }
@@ -160,6 +165,7 @@ fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
         ToolFailure::Unknown { name, .. } => skills.meant(name),
         ToolFailure::Ambiguous { .. }
         | ToolFailure::BadArguments(_)
+        | ToolFailure::Unfit { .. }
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. }
         | ToolFailure::Said(_)

@@ -8,6 +8,7 @@
 //! and size. What cannot be recorded ends no program: its report says so.
 
 mod alive;
+mod kept_errors;
 mod recording;
 mod told_stats;
 

@@ -8,6 +8,7 @@ use gristmill_protocol::CODE_BYTES_MAX;
 use serde_json::Value;
 
 use super::History;
+use super::kept_errors::KeptErrors;
 use crate::clock::unix_ms;
 use crate::ids::{ExecutionId, Owner};
 use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled};
@@ -151,7 +152,8 @@ impl Recording {
         let (stdout, stderr) = (kept(&report.stdout), kept(&report.stderr));
         let calls: Vec<RecordedCall> =
             report.tools_called.iter().take(CALLS_MAX).map(|call| recorded_call(call, keeps)).collect();
-        let error = report.error.as_ref().map(|error| recorded_error(error, keeps));
+        let errors = KeptErrors::of(&report.tools_called);
+        let error = report.error.as_ref().map(|error| recorded_error(error, &errors, keeps));
         let notes =
             (keeps && !report.notes.is_empty()).then(|| Value::from(report.notes.clone()).to_string());
         weight += [&stdout.text, &stderr.text, &notes].into_iter().flatten().map(String::len).sum::<usize>();
@@ -213,17 +215,18 @@ fn recorded_call(call: &ToolCalled, keeps: bool) -> RecordedCall {
         argument_tokens: call.argument_tokens.unwrap_or_default(),
         answer_bytes: call.answer_bytes,
         answer_tokens: call.answer_tokens.unwrap_or_default(),
-        error: call.error.clone().filter(|_| keeps),
+        error: call.kept_error.clone().filter(|_| keeps),
     }
 }
 
-fn recorded_error(error: &ErrorReport, keeps: bool) -> RecordedError {
+fn recorded_error(error: &ErrorReport, errors: &KeptErrors<'_>, keeps: bool) -> RecordedError {
+    let kept = |text: &str| errors.in_place_of_words(text);
     RecordedError {
         code: error.code.as_str().to_owned(),
         line: error.line,
-        message: keeps.then(|| error.message.clone()),
-        hint: error.hint.clone().filter(|_| keeps),
-        traceback: error.traceback.clone().filter(|_| keeps),
+        message: keeps.then(|| kept(&error.message)),
+        hint: error.hint.as_deref().filter(|_| keeps).map(kept),
+        traceback: error.traceback.as_deref().filter(|_| keeps).map(kept),
     }
 }
 

@@ -5,6 +5,7 @@ use gristmill_testkit::TestFolder;
 use serde_json::json;
 
 use super::*;
+use crate::ports::ToolFailure;
 use crate::report::{CallTokens, LimitHit, Report, ToolCalled};
 
 fn settings() -> HistorySettings {
@@ -171,6 +172,33 @@ async fn without_contents_only_hashes_names_and_figures_are_kept() {
     assert_eq!(record.error.unwrap().line, Some(4));
     assert_eq!((record.stdout.bytes, record.tools_called[0].name.as_str()), (6, "a.b"));
     assert!(record.summary.tokens.program > 0);
+}
+
+#[tokio::test]
+async fn door_9_no_argument_is_kept_in_an_error() {
+    let history = in_memory(settings()).await;
+    let (id, recording) = begin(&history, "a", &mut ExecuteRequest::python("1"));
+    let secret = "sesame";
+    let failure = ToolFailure::Unfit {
+        told: format!("`pin` must be a number, not \"{secret}\""),
+        kept: "`pin`: doesn't fit the schema".to_owned(),
+    };
+    let mut report = failed(Code::Tool);
+    let error = report.error.as_mut().unwrap();
+    error.message = format!("ToolError: {failure}");
+    error.traceback = Some(format!("Traceback\n  line 1\nToolError: {failure}\n"));
+    report.tools_called = vec![ToolCalled {
+        error: Some(failure.to_string()),
+        kept_error: Some(failure.kept()),
+        ..ToolCalled::unanswered("a.b", None, 3)
+    }];
+    recording.end(&mut report, "", None).await;
+    let record = found(&history, id.as_str()).await;
+    assert!(!serde_json::to_string(&record).unwrap().contains(secret), "{record:?}");
+    let kept = "GM-1402: `pin`: doesn't fit the schema";
+    assert_eq!(record.tools_called[0].error.as_deref(), Some(kept));
+    assert_eq!(record.error.unwrap().message, Some(format!("ToolError: {kept}")));
+    assert!(report.error.unwrap().message.contains(secret), "whoever ran it is told");
 }
 
 #[tokio::test]

@@ -25,6 +25,14 @@ pub enum ToolFailure {
     /// Nothing was sent: the arguments are wrong.
     #[error("{0}")]
     BadArguments(String),
+    /// Nothing was sent: the arguments don't fit the tool's schema.
+    #[error("{told}")]
+    Unfit {
+        /// What is wrong, with the values that are.
+        told: String,
+        /// The same without them.
+        kept: String,
+    },
     /// Nothing was sent: there is no such resource or prompt.
     #[error("there is no `{name}`{}", nearest_text(.nearest))]
     UnknownOffer {
@@ -61,11 +69,30 @@ impl ToolFailure {
     pub fn code(&self) -> Code {
         match self {
             ToolFailure::Unknown { .. } | ToolFailure::Ambiguous { .. } => Code::UnknownTool,
-            ToolFailure::BadArguments(_) | ToolFailure::UnknownOffer { .. } | ToolFailure::BadUri { .. } => {
-                Code::BadCall
-            }
+            ToolFailure::BadArguments(_)
+            | ToolFailure::Unfit { .. }
+            | ToolFailure::UnknownOffer { .. }
+            | ToolFailure::BadUri { .. } => Code::BadCall,
             ToolFailure::Said(_) => Code::Tool,
             ToolFailure::Upstream { code, .. } => *code,
+        }
+    }
+
+    /// What is remembered of it: where and of which kind, with nothing in it that a program sent or a
+    /// server said.
+    pub fn kept(&self) -> String {
+        let code = self.code();
+        match self {
+            ToolFailure::Unknown { .. } => format!("{code}: there is no such tool"),
+            ToolFailure::Ambiguous { candidates, .. } => {
+                format!("{code}: ambiguous; use {}", candidates.join(" or "))
+            }
+            ToolFailure::BadArguments(_) => format!("{code}: the arguments were refused"),
+            ToolFailure::Unfit { kept, .. } => format!("{code}: {kept}"),
+            ToolFailure::UnknownOffer { .. } => format!("{code}: there is no such resource or prompt"),
+            ToolFailure::BadUri { .. } => format!("{code}: not a Gristmill resource"),
+            ToolFailure::Said(_) => format!("{code}: the tool reported an error"),
+            ToolFailure::Upstream { .. } => format!("{code}: the server didn't carry it out"),
         }
     }
 
@@ -75,6 +102,7 @@ impl ToolFailure {
             ToolFailure::Unknown { .. }
             | ToolFailure::Ambiguous { .. }
             | ToolFailure::BadArguments(_)
+            | ToolFailure::Unfit { .. }
             | ToolFailure::UnknownOffer { .. }
             | ToolFailure::BadUri { .. } => true,
             ToolFailure::Said(_) => false,

@@ -122,6 +122,9 @@ pub struct ToolCalled {
     /// How long it took.
     pub time_ms: f64,
     pub error: Option<String>,
+    /// The error as it is remembered: without anything that was sent or came back.
+    #[serde(skip)]
+    pub kept_error: Option<String>,
     /// Its arguments, as JSON.
     pub argument_bytes: u64,
     /// What came back, as JSON, with its files.
@@ -168,6 +171,7 @@ impl ToolCalled {
             sent: true,
             time_ms: 0.0,
             error: Some(error.to_owned()),
+            kept_error: Some(error.to_owned()),
             argument_bytes,
             answer_bytes: 0,
             argument_tokens: None,

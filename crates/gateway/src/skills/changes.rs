@@ -1,5 +1,5 @@
-//! What changes skills beside saving: edits by hand noted, versions brought back, skills deleted and
-//! approved. All of it under one lock, whichever gateway does it.
+//! What changes skills beside saving: edits by hand noted, versions brought back and skills
+//! deleted. All of it under one lock, whichever gateway does it.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -12,9 +12,10 @@ use gristmill_files::{FileLock, LockAttempt, LockAttempts, LockError, make_priva
 
 use super::error::SkillError;
 use super::folder::FoundSkill;
+use super::holder::{Change, Held, whose};
 use super::skill::{Skill, SkillPlace, Standing};
 use super::{Skills, folder, in_background, write};
-use crate::store::{SavedHow, SkillVersion};
+use crate::store::{SavedHow, SkillOrigin, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -27,21 +28,32 @@ pub(super) struct ChangeLock {
     _lock: FileLock,
 }
 
-/// A project's skill that waits for the user.
-pub struct WaitingSkill {
-    /// As it is now.
-    pub skill: Skill,
-    /// Its files when the user last said yes to it; none if that never was.
-    pub before: Option<SkillFiles>,
-}
-
 /// A version that is about to be written.
 pub(super) struct NewVersion {
     pub name: SkillName,
     pub files: SkillFiles,
     pub facts: Option<CodeFacts>,
-    pub by: String,
+    pub origin: SkillOrigin,
+    /// Which agent has the name from then on; none if a person does.
+    pub holder: Option<String>,
     pub how: SavedHow,
+}
+
+/// A skill that was deleted.
+pub struct DeletedSkill {
+    /// As it was.
+    pub skill: Skill,
+    /// Whether that waits for the user, because the skill is another's.
+    pub held: Option<Held>,
+}
+
+/// An earlier version that was brought back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RolledBack {
+    /// The number of the version that is in use now.
+    pub version: i64,
+    /// Whether it waits for the user, because the skill is another's.
+    pub held: Option<Held>,
 }
 
 impl Skills {
@@ -108,6 +120,8 @@ impl Skills {
                 saved_ms: self.inner.store.now_ms(),
                 saved_by: BY_HAND.to_owned(),
                 how: SavedHow::Edited,
+                origin: None,
+                holder: None,
             };
             self.inner.store.add_skill_version(version.clone()).await?;
             noted.push(version);
@@ -149,8 +163,10 @@ impl Skills {
             files: new.files,
             facts: new.facts,
             saved_ms: self.inner.store.now_ms(),
-            saved_by: one_line(&new.by, 100),
+            saved_by: new.origin.by(),
             how: new.how,
+            origin: Some(new.origin),
+            holder: new.holder,
         };
         Ok(self.inner.store.add_skill_version(version).await?)
     }
@@ -172,11 +188,7 @@ impl Skills {
         place: SkillPlace,
         name: &SkillName,
     ) -> Result<(Option<SkillFiles>, Option<SkillVersion>), SkillError> {
-        let (path, wanted) = (self.writable(place)?, name.clone());
-        let there = in_background(move || folder::read_one(&path, &wanted)).await;
-        let unreadable = |why: String| SkillError::Disk { what: format!("the skill {name}"), why };
-        let there = there.ok_or_else(|| unreadable("it was interrupted".to_owned()))?;
-        let there = there.map_err(|error| unreadable(error.to_string()))?;
+        let there = self.files_of(place, name).await?;
         let folder = self.key_of(place).unwrap_or_default();
         let mut latest = self.inner.store.latest_skill(&folder, name.as_str()).await?;
         if let Some(files) = &there
@@ -192,6 +204,8 @@ impl Skills {
                 saved_ms: self.inner.store.now_ms(),
                 saved_by: BY_HAND.to_owned(),
                 how: SavedHow::Edited,
+                origin: None,
+                holder: None,
             };
             self.inner.store.add_skill_version(edited.clone()).await?;
             latest = Some(edited);
@@ -199,33 +213,66 @@ impl Skills {
         Ok((there, latest))
     }
 
+    /// What lies in the folder under this name.
+    pub(super) async fn files_of(
+        &self,
+        place: SkillPlace,
+        name: &SkillName,
+    ) -> Result<Option<SkillFiles>, SkillError> {
+        let (path, wanted) = (self.writable(place)?, name.clone());
+        let there = in_background(move || folder::read_one(&path, &wanted)).await;
+        let unreadable = |why: String| SkillError::Disk { what: format!("the skill {name}"), why };
+        let there = there.ok_or_else(|| unreadable("it was interrupted".to_owned()))?;
+        there.map_err(|error| unreadable(error.to_string()))
+    }
+
     /// Deletes a skill. Its history stays, and a rollback brings it back.
-    pub async fn delete(&self, name: &str, by: &str) -> Result<Skill, SkillError> {
+    pub async fn delete(&self, name: &str, origin: &SkillOrigin) -> Result<DeletedSkill, SkillError> {
         let (view, name) = self.named(name).await?;
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?.clone();
         let lock = self.lock().await?;
-        let (_, latest) = self.latest_on_disk(&lock, skill.place, &skill.name).await?;
-        let (path, gone) = (self.writable(skill.place)?, skill.name.clone());
+        let (there, latest) = self.latest_on_disk(&lock, skill.place, &skill.name).await?;
+        if let Some(held) = whose(origin, skill.place, there.is_some(), latest.as_ref()) {
+            let (files, facts) = (SkillFiles::default(), None);
+            let (origin, how) = (origin.clone(), SavedHow::Deleted);
+            self.hold(&lock, skill.place, Change { name, files, facts, origin, how }).await?;
+            return Ok(DeletedSkill { skill, held: Some(held) });
+        }
+        self.remove(&lock, skill.place, &skill.name, origin).await?;
+        drop(lock);
+        self.look_again().await;
+        Ok(DeletedSkill { skill, held: None })
+    }
+
+    /// Takes the folder away and notes it. Whoever calls holds the lock.
+    pub(super) async fn remove(
+        &self,
+        lock: &ChangeLock,
+        place: SkillPlace,
+        name: &SkillName,
+        origin: &SkillOrigin,
+    ) -> Result<(), SkillError> {
+        let (_, latest) = self.latest_on_disk(lock, place, name).await?;
+        let (path, gone) = (self.writable(place)?, name.clone());
         let removed = in_background(move || write::remove(&path, &gone)).await;
         removed.unwrap_or_else(|| Err(std::io::Error::other("it was interrupted"))).map_err(|error| {
             SkillError::Disk { what: format!("the skill {name}"), why: error.to_string() }
         })?;
         let version = SkillVersion {
-            folder: self.key_of(skill.place).unwrap_or_default(),
+            folder: self.key_of(place).unwrap_or_default(),
             name: name.as_str().to_owned(),
             version: latest.map_or(1, |latest| latest.version + 1),
             hash: String::new(),
             files: SkillFiles::default(),
             facts: None,
             saved_ms: self.inner.store.now_ms(),
-            saved_by: one_line(by, 100),
+            saved_by: origin.by(),
             how: SavedHow::Deleted,
+            origin: Some(origin.clone()),
+            holder: None,
         };
-        self.inner.store.add_skill_version(version).await?;
-        drop(lock);
-        self.look_again().await;
-        Ok(skill)
+        Ok(self.inner.store.add_skill_version(version).await?)
     }
 
     /// The versions of a skill, the latest first; of a deleted one as well.
@@ -274,76 +321,52 @@ impl Skills {
         }
     }
 
-    /// Brings an earlier version back, as a new one; its number. What is so already makes no version.
-    pub async fn rollback(&self, name: &str, version: i64, by: &str) -> Result<i64, SkillError> {
+    /// Brings an earlier version back, as a new one. What is so already makes no version.
+    pub async fn rollback(
+        &self,
+        name: &str,
+        version: i64,
+        origin: &SkillOrigin,
+    ) -> Result<RolledBack, SkillError> {
         let (place, old) = self.version_in_place(name, version).await?;
         let name = SkillName::new(&old.name)?;
         let lock = self.lock().await?;
         let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
-        let current = latest.map_or(0, |latest| latest.version);
-        let is_so = |there: SkillFiles| {
-            old.hash == there.hash() || brought_back(&old, &name, current).is_ok_and(|files| files == there)
+        let current = latest.as_ref().map_or(0, |latest| latest.version);
+        let is_so = |there: &SkillFiles| {
+            old.hash == there.hash()
+                || renumbered(&old.files, old.facts.as_ref(), &name, current)
+                    .is_ok_and(|files| files == *there)
         };
-        if there.is_some_and(is_so) {
-            return Ok(current);
+        if there.as_ref().is_some_and(is_so) {
+            return Ok(RolledBack { version: current, held: None });
         }
         let number = current + 1;
-        let files = brought_back(&old, &name, number)?;
-        let new = NewVersion { name, files, facts: old.facts, by: by.to_owned(), how: SavedHow::RolledBack };
+        let files = renumbered(&old.files, old.facts.as_ref(), &name, number)?;
+        let (facts, origin, how) = (old.facts, origin.clone(), SavedHow::RolledBack);
+        let held = whose(&origin, place, there.is_some(), latest.as_ref());
+        if held.is_some() {
+            self.hold(&lock, place, Change { name, files, facts, origin, how }).await?;
+            return Ok(RolledBack { version: current, held });
+        }
+        let new = NewVersion { name, files, facts, holder: origin.holder(), origin, how };
         self.write_version(&lock, place, new, number).await?;
         drop(lock);
         self.look_again().await;
-        Ok(number)
-    }
-
-    /// What the user would say yes to.
-    pub async fn waiting(&self, name: &str) -> Result<WaitingSkill, SkillError> {
-        let view = self.look_again().await;
-        let named = view.named(name);
-        let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) else {
-            return Err(match named.first() {
-                Some(known) => SkillError::Bad(format!("`{}` needs no approval: you can use it", known.name)),
-                None => SkillError::Unknown { name: one_line(name, 64), nearest: view.nearest(name) },
-            });
-        };
-        let before = match self.key_of(SkillPlace::Project) {
-            Some(folder) => self.last_approved(&folder, skill.name.as_str()).await?,
-            None => None,
-        };
-        Ok(WaitingSkill { skill: (*skill).clone(), before })
-    }
-
-    /// The latest version that the user said yes to: others were only found there.
-    async fn last_approved(&self, folder: &str, name: &str) -> Result<Option<SkillFiles>, SkillError> {
-        let approved = self.inner.store.approved_skills(folder).await?;
-        let is_approved = |hash: &str| approved.iter().any(|(known, yes)| known == name && yes == hash);
-        let history = self.inner.store.skill_history(folder, name).await?;
-        Ok(history.into_iter().find(|known| is_approved(&known.hash)).map(|known| known.files))
-    }
-
-    /// The user says yes to a project's skill as it was shown.
-    pub async fn approve(&self, shown: &Skill) -> Result<(), SkillError> {
-        let now = self.waiting(shown.name.as_str()).await?.skill;
-        if now.hash != shown.hash {
-            let why = format!("`{}` has changed since it was shown; look at it again", shown.name);
-            return Err(SkillError::Bad(why));
-        }
-        self.writable(SkillPlace::Project)?;
-        let folder = self.key_of(SkillPlace::Project).unwrap_or_default();
-        self.inner
-            .store
-            .approve_skill(&folder, shown.name.as_str(), &shown.hash, self.inner.store.now_ms())
-            .await?;
-        self.look_again().await;
-        Ok(())
+        Ok(RolledBack { version: number, held: None })
     }
 }
 
-/// The files of an earlier version as they are written with another number.
-fn brought_back(old: &SkillVersion, name: &SkillName, number: i64) -> Result<SkillFiles, SkillError> {
-    let mut files = old.files.clone();
+/// The files of a version as they are written with another number.
+pub(super) fn renumbered(
+    files: &SkillFiles,
+    facts: Option<&CodeFacts>,
+    name: &SkillName,
+    number: i64,
+) -> Result<SkillFiles, SkillError> {
+    let mut files = files.clone();
     let md = SkillMd::parse(files.get(SKILL_FILE).unwrap_or_default())?;
-    let md = match &old.facts {
+    let md = match facts {
         Some(facts) => md.renewed(name, number, &Described::default(), facts, Some(facts)),
         // As somebody wrote it by hand.
         None => md,

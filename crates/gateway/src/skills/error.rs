@@ -60,6 +60,11 @@ pub enum SkillError {
     /// As many as there may be.
     #[error("there are already {0} skills, which is the most there can be; delete some first")]
     TooMany(usize),
+    /// As many changes wait as there may be.
+    #[error(
+        "{0} changes already wait for the user, which is the most there can be; the user runs `gristmill skills approve` or `gristmill skills reject` first"
+    )]
+    TooManyHeld(usize),
     /// Skills are only read here.
     #[error("can't change skills here: {0}")]
     ReadOnly(&'static str),
@@ -126,6 +131,7 @@ impl SkillError {
             | SkillError::Alike { .. }
             | SkillError::Bad(_)
             | SkillError::TooMany(_)
+            | SkillError::TooManyHeld(_)
             | SkillError::ReadOnly(_) => Code::BadRequest,
             SkillError::Syntax { .. } => Code::Syntax,
             SkillError::TestFailed { .. } => Code::Exception,

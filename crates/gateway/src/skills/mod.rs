@@ -5,15 +5,19 @@
 //! the sandbox first, and writes whole folders or nothing.
 //!
 //! Walls: a project's skills come from anybody. Nothing of them can be imported or found until the user
-//! said yes to exactly these files, and everything about them is bounded.
+//! said yes to exactly these files, and everything about them is bounded. An agent changes only its own
+//! skills; what it would do to another's waits for a person.
 
 mod changes;
 mod error;
 mod folder;
+mod held;
+mod holder;
 mod inspection;
 mod listing;
 mod offer;
 mod program_calls;
+mod project_approval;
 mod sandbox;
 mod save;
 mod skill;
@@ -35,11 +39,15 @@ use inspection::Inspector;
 use view::Known;
 
 pub use crate::ports::SkillOffer;
-pub use changes::WaitingSkill;
+pub use crate::store::SkillOrigin;
+pub use changes::{DeletedSkill, RolledBack};
 pub use error::SkillError;
 pub use folder::{Problem, UnreadableSkill, read_files};
+pub use held::{HandOver, HeldChange};
+pub use holder::Held;
 pub use listing::{ListDetail, ListQuery, ListedSkills, listed};
 pub(crate) use program_calls::{MayChange, ProgramSkills, SkillCall};
+pub use project_approval::WaitingSkill;
 pub(crate) use sandbox::{SandboxProgram, SkillSandbox};
 pub use save::{SaveRequest, SavedSkill, SkillTest};
 pub use skill::{Skill, SkillPlace, Standing};

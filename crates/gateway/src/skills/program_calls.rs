@@ -8,16 +8,15 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::changes::DeletedSkill;
 use super::error::SkillError;
 use super::listing::{ListQuery, listed};
 use super::save::{SaveRequest, SavedSkill, SkillTest};
 use super::view::{FrozenSkills, SkillsView};
 use super::{SkillOffer, Skills};
-use crate::ids::Owner;
+use crate::ids::Caller;
 use crate::ports::{ToolFailure, Tools};
-
-/// Who saves, where a program does.
-const BY_A_PROGRAM: &str = "a program";
+use crate::store::SkillOrigin;
 
 /// One request, as the guest writes it.
 #[derive(Debug, Deserialize)]
@@ -80,8 +79,8 @@ impl SkillCall {
 /// Whether a program may save and delete skills.
 #[derive(Default)]
 pub(crate) enum MayChange {
-    /// It may, for this owner.
-    As(Owner, Skills),
+    /// It may, as this caller: its own skills at once, others' once a person says yes.
+    As(Caller, Skills),
     /// Whoever runs it may only read: skills are shared, and run in whoever imports them.
     NotThisCaller,
     /// There is nothing to change: without skills, and in programs of ours.
@@ -128,12 +127,10 @@ impl ProgramSkills {
             }
             Action::Save => {
                 let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose();
-                let by = BY_A_PROGRAM.to_owned();
                 match test {
                     Ok(test) => {
-                        let (in_project, owner) = (false, None);
                         let request =
-                            SaveRequest { name, code, description, tags, test, in_project, by, owner };
+                            SaveRequest { name, code, description, tags, test, ..SaveRequest::default() };
                         self.save(request).await
                     }
                     Err(error) => Err(error),
@@ -165,13 +162,14 @@ impl ProgramSkills {
             | SkillError::Alike { .. }
             | SkillError::Bad(_)
             | SkillError::TooMany(_)
+            | SkillError::TooManyHeld(_)
             | SkillError::ReadOnly(_) => ToolFailure::BadArguments(error.to_string()),
         })
     }
 
-    fn changeable(&self) -> Result<(&Owner, &Skills), SkillError> {
+    fn changeable(&self) -> Result<(SkillOrigin, &Skills), SkillError> {
         match &self.may_change {
-            MayChange::As(owner, skills) => Ok((owner, skills)),
+            MayChange::As(caller, skills) => Ok((SkillOrigin::of(caller), skills)),
             MayChange::NotThisCaller => Err(SkillError::ReadOnly(
                 "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
@@ -182,16 +180,21 @@ impl ProgramSkills {
     }
 
     async fn save(&self, request: SaveRequest) -> Result<Value, SkillError> {
-        let (owner, skills) = self.changeable()?;
-        let saved = skills.save(SaveRequest { owner: Some(owner.clone()), ..request }).await?;
+        let (origin, skills) = self.changeable()?;
+        let saved = skills.save(SaveRequest { origin, ..request }).await?;
         self.renew(skills).await;
         Ok(saved.to_value())
     }
 
     async fn delete(&self, name: &str) -> Result<Value, SkillError> {
-        let (_, skills) = self.changeable()?;
-        let deleted = skills.delete(name, BY_A_PROGRAM).await?;
+        let (origin, skills) = self.changeable()?;
+        let DeletedSkill { skill: deleted, held } = skills.delete(name, &origin).await?;
         self.renew(skills).await;
+        if let Some(held) = held {
+            // Without its name, or the guest would take it for gone.
+            let text = format!("not deleted: {}", held.told(&deleted.name, deleted.version));
+            return Ok(json!({"text": text, "name": null}));
+        }
         let place = deleted.place.as_str();
         let text = format!("deleted {} (v{}, {place}); its history is kept", deleted.name, deleted.version);
         Ok(json!({"text": text, "name": deleted.name.as_str()}))
@@ -206,6 +209,9 @@ impl ProgramSkills {
 impl SavedSkill {
     /// What happened, in one line.
     pub fn text(&self) -> String {
+        if let Some(held) = self.held {
+            return format!("not saved yet: {}", held.told(&self.name, self.version));
+        }
         let tested = match self.tests {
             0 => "no test",
             _ => "its test passed",
@@ -228,6 +234,11 @@ impl SavedSkill {
 
     /// As JSON, for programs.
     pub fn to_value(&self) -> Value {
+        if self.held.is_some() {
+            // Without its code, which nothing imports yet.
+            let (name, version) = (self.name.as_str(), self.version);
+            return json!({"text": self.text(), "status": "waiting", "name": name, "version": version});
+        }
         json!({
             "text": self.text(),
             "name": self.name.as_str(),

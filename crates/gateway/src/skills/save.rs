@@ -10,13 +10,14 @@ use serde_json::Value;
 
 use super::changes::{ChangeLock, NewVersion};
 use super::error::SkillError;
+use super::holder::{Change, Held, whose};
 use super::inspection::{EXAMPLE_ASSERT, Inspector};
 use super::sandbox::SkillSandbox;
 use super::skill::{Skill, SkillPlace, Standing};
 use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
 use crate::ids::Owner;
-use crate::store::SavedHow;
+use crate::store::{SavedHow, SkillOrigin};
 
 /// A skill to be saved, as code.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,9 +32,8 @@ pub struct SaveRequest {
     pub test: Option<SkillTest>,
     /// Whether it goes into the project's folder even if it is new.
     pub in_project: bool,
-    pub by: String,
-    /// Whose the runs of its tests are in the history; none for the local owner.
-    pub owner: Option<Owner>,
+    /// Who saves it; its tests run as theirs.
+    pub origin: SkillOrigin,
 }
 
 /// How a skill is tried.
@@ -62,6 +62,8 @@ pub struct SavedSkill {
     pub tests: usize,
     /// Whether everything was so already, so that nothing was written.
     pub is_unchanged: bool,
+    /// Whether it waits for the user, because the name is another's; `version` is in use until then.
+    pub held: Option<Held>,
     pub notes: Vec<String>,
     /// Its source, as it was kept.
     pub code: String,
@@ -73,7 +75,7 @@ struct SkillDraft {
     place: SkillPlace,
     files: SkillFiles,
     said: Described,
-    by: String,
+    origin: SkillOrigin,
     tests: Tests,
 }
 
@@ -92,7 +94,7 @@ struct Tested {
     files: SkillFiles,
     said: Described,
     facts: CodeFacts,
-    by: String,
+    origin: SkillOrigin,
     tests: usize,
     notes: Vec<String>,
     code: String,
@@ -168,8 +170,12 @@ impl Skills {
             Some(source) => files.put(&test_file, &source)?,
         }
         let said = Described { description: request.description, tags: request.tags };
-        let tests = Tests::Run(request.owner.unwrap_or_else(Owner::local));
-        self.save_checked(&view, SkillDraft { name, place, files, said, by: request.by, tests }).await
+        let origin = request.origin;
+        let tests = Tests::Run(match &origin {
+            SkillOrigin::Person => Owner::local(),
+            SkillOrigin::Agent { owner, .. } => Owner(owner.clone()),
+        });
+        self.save_checked(&view, SkillDraft { name, place, files, said, origin, tests }).await
     }
 
     /// Saves a whole folder, of the local owner's own making.
@@ -178,9 +184,8 @@ impl Skills {
         name: &str,
         files: SkillFiles,
         in_project: bool,
-        by: &str,
     ) -> Result<SavedSkill, SkillError> {
-        self.save_folder(name, files, in_project, by, Tests::Run(Owner::local())).await
+        self.save_folder(name, files, in_project, Tests::Run(Owner::local())).await
     }
 
     /// Saves a whole folder that comes from somebody else: nothing of it runs, its tests included.
@@ -189,9 +194,8 @@ impl Skills {
         name: &str,
         files: SkillFiles,
         in_project: bool,
-        by: &str,
     ) -> Result<SavedSkill, SkillError> {
-        self.save_folder(name, files, in_project, by, Tests::Leave).await
+        self.save_folder(name, files, in_project, Tests::Leave).await
     }
 
     async fn save_folder(
@@ -199,15 +203,14 @@ impl Skills {
         name: &str,
         files: SkillFiles,
         in_project: bool,
-        by: &str,
         tests: Tests,
     ) -> Result<SavedSkill, SkillError> {
         let name = SkillName::new(name)?;
         files.code(&name)?;
         let view = self.look_again().await;
         let place = self.place_for(&view, &name, in_project)?;
-        let (said, by) = (Described::default(), by.to_owned());
-        self.save_checked(&view, SkillDraft { name, place, files, said, by, tests }).await
+        let (said, origin) = (Described::default(), SkillOrigin::Person);
+        self.save_checked(&view, SkillDraft { name, place, files, said, origin, tests }).await
     }
 
     /// Runs the tests of a skill as it is. How many there are.
@@ -257,7 +260,7 @@ impl Skills {
         view: &Arc<SkillsView>,
         draft: SkillDraft,
     ) -> Result<SavedSkill, SkillError> {
-        let SkillDraft { name, place, mut files, said, by, tests } = draft;
+        let SkillDraft { name, place, mut files, said, origin, tests } = draft;
         let sandbox = self.sandbox()?;
         let code = files.code(&name)?.to_owned();
         let mut facts = Inspector(sandbox).inspect(&code).await?;
@@ -292,7 +295,7 @@ impl Skills {
                 0
             }
         };
-        let tested = Tested { name, place, files, said, facts, by, tests, notes, code };
+        let tested = Tested { name, place, files, said, facts, origin, tests, notes, code };
         // On a task of its own: whoever saves may be stopped, but not between the folder and its history.
         let skills = self.clone();
         let written = tokio::spawn(async move { skills.write_tested(tested).await }).await;
@@ -300,7 +303,7 @@ impl Skills {
     }
 
     async fn write_tested(&self, tested: Tested) -> Result<SavedSkill, SkillError> {
-        let Tested { name, place, mut files, said, facts, by, tests, notes, code } = tested;
+        let Tested { name, place, mut files, said, facts, origin, tests, notes, code } = tested;
         let lock = self.lock().await?;
         let (there, latest) = self.latest_on_disk(&lock, place, &name).await?;
         if there.is_none() {
@@ -308,18 +311,26 @@ impl Skills {
         }
         let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
         let current = latest.as_ref().map_or(0, |latest| latest.version);
+        let (is_unchanged, held) = (true, None);
         let mut saved =
-            SavedSkill { name, version: current, place, facts, tests, is_unchanged: true, notes, code };
-        if let Some(there) = there {
+            SavedSkill { name, version: current, place, facts, tests, is_unchanged, held, notes, code };
+        if let Some(there) = &there {
             describe(&saved.name, &mut files, &said, &saved.facts, current, before)?;
-            if there == files {
+            if *there == files {
                 return Ok(saved);
             }
         }
-        (saved.version, saved.is_unchanged) = (current + 1, false);
-        describe(&saved.name, &mut files, &said, &saved.facts, saved.version, before)?;
+        saved.is_unchanged = false;
+        describe(&saved.name, &mut files, &said, &saved.facts, current + 1, before)?;
         let facts = Some(saved.facts.clone());
-        let new = NewVersion { name: saved.name.clone(), files, facts, by, how: SavedHow::Saved };
+        let (name, how) = (saved.name.clone(), SavedHow::Saved);
+        if let Some(held) = whose(&origin, place, there.is_some(), latest.as_ref()) {
+            self.hold(&lock, place, Change { name, files, facts, origin, how }).await?;
+            saved.held = Some(held);
+            return Ok(saved);
+        }
+        saved.version = current + 1;
+        let new = NewVersion { name, files, facts, holder: origin.holder(), origin, how };
         self.write_version(&lock, place, new, saved.version).await?;
         drop(lock);
         self.look_again().await;

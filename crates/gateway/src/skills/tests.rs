@@ -8,6 +8,8 @@ use gristmill_testkit::TestFolder;
 use super::*;
 use crate::store::SavedHow;
 
+mod held;
+
 struct World {
     folder: TestFolder,
     skills: Skills,
@@ -89,7 +91,7 @@ async fn a_projects_skill_waits_until_exactly_these_files_are_approved() {
     assert_eq!(view.find("shared").expect("the user's").code(), "x = 'own'");
     assert_eq!(view.find("other").expect("it is listed").standing, Standing::Waiting);
     assert_eq!(world.skills.history("other").await.expect("none yet"), [], "nothing of it is kept");
-    assert!(matches!(world.skills.delete("other", "me").await, Err(SkillError::Waiting(_))));
+    assert!(matches!(world.skills.delete("other", &SkillOrigin::Person).await, Err(SkillError::Waiting(_))));
 
     let shown = world.skills.waiting("shared").await.expect("it waits");
     assert_eq!((shown.skill.code(), shown.before), ("x = 'project'", None));
@@ -150,11 +152,11 @@ async fn a_rollback_to_what_is_there_makes_no_version() {
     let world = World::new("skills-same");
     world.user("total/total.py", "def total(): return 1\n");
     world.skills.look_again().await;
-    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("it is so"), 1);
+    assert_eq!(world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("it is so").version, 1);
     world.user("total/total.py", "def total(): return 2\n");
-    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("back"), 3);
-    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("it is so"), 3);
-    let missing = world.skills.rollback("total", 9, "me").await.expect_err("no such version");
+    assert_eq!(world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("back").version, 3);
+    assert_eq!(world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("it is so").version, 3);
+    let missing = world.skills.rollback("total", 9, &SkillOrigin::Person).await.expect_err("no such version");
     assert_eq!(missing.to_string(), "`total` has no version 9; there are 3, 2, 1");
 }
 
@@ -221,13 +223,17 @@ async fn a_deleted_skill_comes_back_as_it_was() {
     world.user("total/total.py", "def total(): return 1\n");
     world.user("total/SKILL.md", "---\nname: total\nlicense: MIT\n---\n\nAdds.\n");
     world.skills.look_again().await;
-    world.skills.delete("total", "me").await.expect("deleted");
+    world.skills.delete("total", &SkillOrigin::Person).await.expect("deleted");
     assert_eq!(world.usable().await, Vec::<String>::new());
     assert!(!world.folder.path().join("data/skills/total").exists());
     assert_eq!(world.versions("total").await, [(2, SavedHow::Deleted), (1, SavedHow::Edited)]);
-    let missing = world.skills.rollback("total", 2, "me").await.expect_err("nothing is there to bring back");
+    let missing = world
+        .skills
+        .rollback("total", 2, &SkillOrigin::Person)
+        .await
+        .expect_err("nothing is there to bring back");
     assert!(missing.to_string().contains("has no version 2"), "{missing}");
-    assert_eq!(world.skills.rollback("total", 1, "me").await.expect("back"), 3);
+    assert_eq!(world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("back").version, 3);
     let view = World::open(world.folder.path()).look_again().await;
     let skill = view.find("total").expect("another process sees it");
     assert_eq!((skill.version, skill.how), (3, SavedHow::RolledBack));

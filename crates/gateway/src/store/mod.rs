@@ -16,6 +16,8 @@ mod executions_together;
 mod migrations;
 mod results;
 mod sessions;
+mod skill_origin;
+mod skill_proposals;
 mod skills;
 mod upkeep;
 
@@ -41,6 +43,9 @@ pub use execution_stats::{DirectCalls, Stats, ToolStats};
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};
+pub use skill_origin::SkillOrigin;
+pub(crate) use skill_proposals::PROPOSALS_MAX;
+pub use skill_proposals::SkillProposal;
 pub use skills::{SavedHow, SkillVersion};
 pub use upkeep::{BackupError, Health};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gristmill_domain::skills::{CodeFacts, SkillFiles};
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::skill_origin::SkillOrigin;
 use super::{Reply, Store, StoreError};
 
 /// Versions of one skill that are kept: further back than anyone goes, and bounded.
@@ -43,7 +44,7 @@ impl SavedHow {
         }
     }
 
-    fn read(text: &str) -> Self {
+    pub(super) fn read(text: &str) -> Self {
         let all = [SavedHow::Saved, SavedHow::RolledBack, SavedHow::Deleted];
         all.into_iter().find(|how| how.as_str() == text).unwrap_or(SavedHow::Edited)
     }
@@ -65,9 +66,20 @@ pub struct SkillVersion {
     pub saved_ms: i64,
     pub saved_by: String,
     pub how: SavedHow,
+    /// Where it came from; none if it was edited by hand, or saved before that was noted.
+    pub origin: Option<SkillOrigin>,
+    /// Which agent has the name; none if a person does.
+    pub holder: Option<String>,
 }
 
-const COLUMNS: &str = "folder, name, version, hash, files, facts, saved_ms, saved_by, how";
+impl SkillVersion {
+    /// How it came to be, by whom and from where, as far as that is known.
+    pub fn told(&self) -> String {
+        self.how.told(&self.origin.as_ref().map_or_else(|| self.saved_by.clone(), SkillOrigin::told))
+    }
+}
+
+const COLUMNS: &str = "folder, name, version, hash, files, facts, saved_ms, saved_by, how, origin, holder";
 
 impl Store {
     /// The latest version of every skill of a folder, deleted ones among them.
@@ -112,9 +124,10 @@ impl Store {
             let files: BTreeMap<&str, &str> = new.files.iter().collect();
             let files = as_json(&files)?;
             let facts = new.facts.as_ref().map(as_json).transpose()?;
+            let origin = new.origin.as_ref().map(as_json).transpose()?;
             transaction.execute(
                 &format!(
-                    "INSERT INTO skill_versions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+                    "INSERT INTO skill_versions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
                 ),
                 params![
                     new.folder,
@@ -125,7 +138,9 @@ impl Store {
                     facts,
                     new.saved_ms,
                     new.saved_by,
-                    new.how.as_str()
+                    new.how.as_str(),
+                    origin,
+                    new.holder
                 ],
             )?;
             transaction.execute(
@@ -193,18 +208,25 @@ impl Store {
     }
 }
 
-fn as_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+pub(super) fn as_json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Other(error.to_string()))
 }
 
-/// What cannot be read any more is as good as nothing: the row still counts.
-fn version_of(row: &Row<'_>) -> rusqlite::Result<SkillVersion> {
-    let texts: BTreeMap<String, String> = serde_json::from_str(&row.get::<_, String>(4)?).unwrap_or_default();
+/// Files as they are kept.
+pub(super) fn files_of(json: &str) -> SkillFiles {
+    let texts: BTreeMap<String, String> = serde_json::from_str(json).unwrap_or_default();
     let mut files = SkillFiles::default();
     for (name, text) in &texts {
         // Only files that passed this very check were written.
         let _ = files.put(name, text);
     }
+    files
+}
+
+/// What cannot be read any more is as good as nothing: the row still counts.
+fn version_of(row: &Row<'_>) -> rusqlite::Result<SkillVersion> {
+    let files = files_of(&row.get::<_, String>(4)?);
+    let origin = row.get::<_, Option<String>>(9)?.and_then(|text| serde_json::from_str(&text).ok());
     let facts = row.get::<_, Option<String>>(5)?.and_then(|text| serde_json::from_str(&text).ok());
     Ok(SkillVersion {
         folder: row.get(0)?,
@@ -216,6 +238,8 @@ fn version_of(row: &Row<'_>) -> rusqlite::Result<SkillVersion> {
         saved_ms: row.get(6)?,
         saved_by: row.get(7)?,
         how: SavedHow::read(&row.get::<_, String>(8)?),
+        origin,
+        holder: row.get(10)?,
     })
 }
 
@@ -236,6 +260,8 @@ mod tests {
             saved_ms: number,
             saved_by: "local".to_owned(),
             how: SavedHow::Saved,
+            origin: Some(SkillOrigin::Person),
+            holder: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::ToolRules;
 use gristmill_domain::catalogue::{Prompt, Resource, ResourceTemplate, ToolDefinition, Waiting};
 
 use super::connection::{ServerFacts, UpstreamFailure};
@@ -28,7 +29,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn take(&mut self, facts: ServerFacts, raw: RawOffer) {
+    /// What the rules leave out is as good as not offered: it is not reviewed, shown or called.
+    pub(super) fn take(&mut self, facts: ServerFacts, raw: RawOffer, rules: &ToolRules) {
         self.facts = Some(facts);
         self.offered.clear();
         self.unreadable.clear();
@@ -41,6 +43,7 @@ impl Known {
                 continue;
             }
             match ToolDefinition::from_text(text) {
+                Ok(definition) if !rules.permit(&definition.name) => {}
                 Ok(definition) => self.offered.push(Arc::new(definition)),
                 Err(error) => self.unreadable.push(error.to_string()),
             }

@@ -49,7 +49,7 @@ impl Server {
         let mut known = Known::default();
         let is_known = kept.is_some();
         if let Some(kept) = kept {
-            known.take(kept.facts, kept.offer);
+            known.take(kept.facts, kept.offer, &settings.tools);
         }
         Self {
             permits: Semaphore::new(parallel.clamp(1, Semaphore::MAX_PERMITS)),
@@ -252,7 +252,7 @@ impl Server {
 
     /// It has listed what it offers, over this connection.
     pub(super) fn listed(&self, connection: &Connection, offer: RawOffer) {
-        self.write().take(connection.upstream().facts().clone(), offer);
+        self.write().take(connection.upstream().facts().clone(), offer, &self.settings.tools);
     }
 
     /// What it listed last.

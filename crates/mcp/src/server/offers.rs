@@ -207,6 +207,7 @@ fn is_callers(failure: &ToolFailure) -> bool {
         ToolFailure::Unknown { .. }
         | ToolFailure::Ambiguous { .. }
         | ToolFailure::BadArguments(_)
+        | ToolFailure::Unfit { .. }
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. }
         | ToolFailure::Said(_) => true,

@@ -22,6 +22,7 @@ mod peer;
 mod question;
 mod redact;
 mod rounds;
+mod secret_search;
 mod session;
 mod stdio;
 mod wire;

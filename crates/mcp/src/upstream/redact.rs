@@ -10,31 +10,30 @@ use parking_lot::RwLock;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// Shorter values would be found by chance.
-const SECRET_CHARS_MIN: usize = 6;
-
-/// Tokens are renewed; so many spellings, of old ones too, are looked for.
-const NEEDLES_MAX: usize = 512;
+use super::secret_search::{NoRoom, SECRET_CHARS_MIN, SecretSearch};
 
 /// JSON in text in JSON, and so on: so deep is looked.
 const NESTED_MAX: usize = 3;
 
+/// What stands for anything that a server says once a secret found no room.
+const WITHHELD: &str = "[withheld: too many secrets]";
+
 /// The secrets that one server was given. Clones know the same secrets.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
-    needles: Arc<RwLock<Vec<Needle>>>,
+    known: Arc<RwLock<Known>>,
 }
 
-#[derive(Clone, PartialEq, Eq)]
-struct Needle {
-    /// What to look for.
-    secret: String,
-    /// What to put in its place.
-    shown: String,
+#[derive(Default)]
+struct Known {
+    search: SecretSearch,
+    /// A secret found no room: nothing that the server says can be trusted to be without it.
+    is_incomplete: bool,
 }
 
 impl Redactor {
-    /// One more secret. `name` is what is shown instead.
+    /// One more secret. `name` is what is shown instead. If there is no room for it, nothing that the
+    /// server says passes any more.
     pub(crate) fn add(&self, name: &str, value: &str) {
         let value = value.trim();
         if value.chars().count() < SECRET_CHARS_MIN {
@@ -45,30 +44,43 @@ impl Redactor {
             .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
             .collect();
         let shown = format!("[secret {shown}]");
-        let mut needles = self.needles.write();
+        let mut known = self.known.write();
         for secret in spellings(value) {
-            if !needles.iter().any(|known| known.secret == secret) && needles.len() < NEEDLES_MAX {
-                needles.push(Needle { secret, shown: shown.clone() });
-            }
+            known.is_incomplete |= known.search.add(secret, &shown) == Err(NoRoom);
         }
-        // The longest first: one secret may be part of another.
-        needles.sort_by_key(|needle| std::cmp::Reverse(needle.secret.len()));
+    }
+
+    /// Whether every secret is looked for; if not, what to do about it.
+    pub(crate) fn check(&self) -> Result<(), UpstreamFailure> {
+        match self.known.read().is_incomplete {
+            false => Ok(()),
+            true => Err(UpstreamFailure::BadAnswer(
+                "what it says is withheld: it was given more secrets than can be searched for; \
+                 restart gristmill, and give the server fewer"
+                    .to_owned(),
+            )),
+        }
     }
 
     /// The text without the secrets.
     pub(crate) fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut cleaned = Cow::Borrowed(text);
-        for needle in self.needles.read().iter() {
-            if cleaned.contains(&needle.secret) {
-                cleaned = Cow::Owned(cleaned.replace(&needle.secret, &needle.shown));
-            }
+        let known = self.known.read();
+        match known.is_incomplete {
+            true => Cow::Borrowed(WITHHELD),
+            false => known.search.replaced(text),
         }
-        cleaned
     }
 
     /// JSON without the secrets, which is still JSON.
     pub(crate) fn clean_json(&self, raw: String) -> String {
-        if self.needles.read().is_empty() {
+        let (is_empty, is_incomplete) = {
+            let known = self.known.read();
+            (known.search.is_empty(), known.is_incomplete)
+        };
+        if is_incomplete {
+            return "null".to_owned();
+        }
+        if is_empty {
             return raw;
         }
         let raw = self.clean_strings(&raw, NESTED_MAX).unwrap_or(raw);
@@ -148,6 +160,9 @@ impl Redactor {
 
     /// A failure in the server's words, without the secrets.
     pub(crate) fn clean_failure(&self, failure: UpstreamFailure) -> UpstreamFailure {
+        if let Err(withheld) = self.check() {
+            return withheld;
+        }
         let clean = |text: String| self.clean(&text).into_owned();
         match failure {
             UpstreamFailure::Down(text) => UpstreamFailure::Down(clean(text)),
@@ -216,6 +231,33 @@ mod tests {
         assert_eq!(redactor.clean(r#"x pa\"ss\\word y"#), "x [secret file:key] y");
         assert_eq!(redactor.clean("abc nothing here"), "abc nothing here");
         assert!(!format!("{redactor:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn door_9_the_newest_secrets_are_replaced_however_many_came_before() {
+        let redactor = Redactor::default();
+        for number in 0..2_000 {
+            redactor.add("login", &format!("ü/token-{number:06}"));
+        }
+        for number in [0, 511, 1_999] {
+            let said = format!("{{\"a\":\"ü/token-{number:06}\"}}");
+            assert_eq!(redactor.clean_json(said), r#"{"a":"[secret login]"}"#);
+        }
+        assert_eq!(redactor.check(), Ok(()));
+    }
+
+    #[test]
+    fn once_a_secret_finds_no_room_nothing_that_the_server_says_passes() {
+        let redactor = Redactor::default();
+        redactor.known.write().search = SecretSearch::within(40);
+        redactor.add("a", "first-secret");
+        assert_eq!(redactor.clean("x first-secret"), "x [secret a]");
+        redactor.add("b", "another-secret");
+        assert_eq!(redactor.clean("x first-secret another-secret"), WITHHELD);
+        assert_eq!(redactor.clean_json(r#"{"a":"another-secret"}"#.to_owned()), "null");
+        let failed = redactor.clean_failure(UpstreamFailure::Lost("another-secret".to_owned()));
+        assert!(failed.to_string().contains("restart gristmill"), "{failed}");
+        assert!(redactor.check().is_err());
     }
 
     #[test]

@@ -72,7 +72,10 @@ impl Session {
     }
 
     async fn ask(&self, request: Request<'_>) -> Result<String, UpstreamFailure> {
+        self.redactor.check()?;
         let outcome = ask(&self.link, &self.peer, request, self.version()).await;
+        // Again: a login may have been renewed meanwhile.
+        self.redactor.check()?;
         outcome.map_err(|error| self.redactor.clean_failure(error.into_failure(&self.limits)))
     }
 

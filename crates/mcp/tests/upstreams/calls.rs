@@ -33,7 +33,7 @@ async fn arguments_are_checked_before_anything_is_sent() {
     let world = World::start(vec![scripted("a", &[])]);
     for wrong in [json!({}), json!({ "text": 3 }), json!({ "text": "x", "nmuber": 3 })] {
         let outcome = world.call("a.echo", wrong.clone()).await;
-        assert!(matches!(outcome, Err(ToolFailure::BadArguments(_))), "{wrong}: {outcome:?}");
+        assert!(matches!(outcome, Err(ToolFailure::Unfit { .. })), "{wrong}: {outcome:?}");
     }
     let heard = world.json("a.heard", json!({})).await;
     assert_eq!(heard.matches("tools/call").count(), 1, "{heard}");

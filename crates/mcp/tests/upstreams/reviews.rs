@@ -1,7 +1,7 @@
 //! Tools that change under us, and what may be called of them.
 
 use gristmill_gateway::domain::catalogue::{Approve, WaitingKind};
-use gristmill_gateway::domain::{Accept, Code, ServerSettings};
+use gristmill_gateway::domain::{Accept, Code, ServerSettings, ToolPattern, ToolRules};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{Needed, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::skills::SkillOffer;
@@ -18,6 +18,7 @@ cases![
     a_tool_that_leaves_and_comes_back_as_it_was_is_usable,
     a_change_is_noticed_over_a_restart_of_the_gateway,
     with_broken_approvals_nothing_is_usable_and_it_is_said_why,
+    door_9_tools_that_the_configuration_hides_are_not_shown_reviewed_or_called,
     twice_and_badly_defined_tools_do_no_harm,
     a_thousand_tools_are_found_and_called,
 ];
@@ -105,6 +106,27 @@ async fn added_tools_are_taken_or_wait_as_configured() {
                 assert_eq!(world.json("a.x", json!({})).await, "{}");
             }
         }
+    }
+}
+
+async fn door_9_tools_that_the_configuration_hides_are_not_shown_reviewed_or_called() {
+    let patterns = |texts: &[&str]| texts.iter().filter_map(|text| ToolPattern::read(text)).collect();
+    let tools = ToolRules { include: Some(patterns(&["set_tools", "x*"])), exclude: patterns(&["x2"]) };
+    let settings = ServerSettings { tools, accept: Accept::Nothing, ..scripted("a", &[]) };
+    let world = World::start(vec![settings]);
+    world.upstreams.known().await;
+    assert_eq!(world.tools(), ["set_tools"]);
+    let named = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    change(&world, json!([named("x1"), named("x2")])).await;
+    until("it is seen", || !world.upstreams.waiting().is_empty()).await;
+    let waiting: Vec<String> =
+        world.upstreams.waiting()[0].1.iter().map(|tool| tool.offered.name.clone()).collect();
+    assert_eq!(waiting, ["x1"]);
+    world.upstreams.approve("a", Approve::All).expect("approved");
+    assert_eq!(world.json("a.x1", json!({})).await, "{}");
+    for hidden in ["a.x2", "x2", "a.echo"] {
+        let outcome = world.call(hidden, json!({ "text": "x" })).await;
+        assert!(matches!(outcome, Err(ToolFailure::Unknown { .. })), "{hidden}: {outcome:?}");
     }
 }
 

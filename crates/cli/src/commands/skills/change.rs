@@ -8,13 +8,14 @@ use anyhow::{Context, anyhow};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
 use gristmill_gateway::skills::{
-    SaveRequest, SavedSkill, Skill, SkillError, SkillPlace, SkillTest, Skills, Standing, read_files,
+    SaveRequest, SavedSkill, Skill, SkillError, SkillOrigin, SkillPlace, SkillTest, Skills, Standing,
+    read_files,
 };
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::Refresh;
 use gristmill_gateway::{DataSettings, Gateway, Settings, Upkeep, WorkerCommand};
 
-use super::{BY, Outcome, Place, done, failure};
+use super::{Outcome, Place, done, failure};
 use crate::data_store;
 use crate::failure::Failure;
 use crate::hints::hint;
@@ -80,7 +81,7 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
         }
         let files =
             read_files(&new.path).map_err(|why| Failure::Usage(anyhow!("{}: {why}", new.path.display())))?;
-        return skills.save_files(&name, files, new.project, BY).await.map_err(failure);
+        return skills.save_files(&name, files, new.project).await.map_err(failure);
     }
     if new.path.extension().is_some_and(|extension| extension != "py") {
         let why = "a skill is a Python file (.py), or a folder with SKILL.md";
@@ -94,8 +95,7 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
         tags: Some(new.tags).filter(|tags| !tags.is_empty()),
         test: test.map(SkillTest::Source),
         in_project: new.project,
-        by: BY.to_owned(),
-        owner: None,
+        origin: SkillOrigin::Person,
     };
     skills.save(request).await.map_err(failure)
 }
@@ -156,12 +156,13 @@ pub async fn test(place: &Place, name: Option<&str>) -> Outcome {
 }
 
 pub async fn rollback(place: &Place, name: &str, version: i64) -> Outcome {
-    let number = place.skills.rollback(name, version, BY).await.map_err(failure)?;
+    let back = place.skills.rollback(name, version, &SkillOrigin::Person).await.map_err(failure)?;
+    let number = back.version;
     done(&format!("restored version {version} of {} as version {number}", one_line(name)))
 }
 
 pub async fn remove(place: &Place, name: &str) -> Outcome {
-    let deleted = place.skills.delete(name, BY).await.map_err(failure)?;
+    let deleted = place.skills.delete(name, &SkillOrigin::Person).await.map_err(failure)?.skill;
     println!("removed {} ({})", deleted.name, deleted.place.as_str());
     let view = place.skills.look_again().await;
     for left in view.named(deleted.name.as_str()) {

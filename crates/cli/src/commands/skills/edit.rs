@@ -9,7 +9,7 @@ use gristmill_gateway::domain::skills::{SKILL_FILE, SkillFiles};
 use gristmill_gateway::skills::{Skill, SkillError, Standing, read_files};
 
 use super::change::print_saved;
-use super::{BY, Outcome, Place, done, failure};
+use super::{Outcome, Place, done, failure};
 use crate::failure::Failure;
 use crate::terminal::one_line;
 
@@ -34,7 +34,7 @@ pub async fn edit(place: &Place, name: &str) -> Outcome {
         return done("nothing changed");
     }
     let gateway = place.gateway().await?;
-    let saved = place.checked(&gateway).save_files(skill.name.as_str(), edited, false, BY).await;
+    let saved = place.checked(&gateway).save_files(skill.name.as_str(), edited, false).await;
     gateway.shutdown().await;
     match saved {
         Ok(saved) => {

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use gristmill_gateway::domain::skills::{SKILL_FILE, SKILLS_MAX};
 use gristmill_gateway::skills::{Skill, SkillError, read_files};
 
-use super::{BY, Outcome, Place, failure};
+use super::{Outcome, Place, failure};
 use crate::failure::Failure;
 use crate::terminal::{Printable, eprint_lines, one_line};
 
@@ -52,7 +52,7 @@ pub async fn import(place: &Place, folder: &Path, project: bool) -> Outcome {
         let saved = match read_files(found) {
             Ok(files) => place
                 .checked(&gateway)
-                .import_files(&name, files, project, BY)
+                .import_files(&name, files, project)
                 .await
                 .map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),

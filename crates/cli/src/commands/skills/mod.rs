@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::Flags;
-use gristmill_gateway::skills::{SkillError, Skills};
+use gristmill_gateway::skills::{HandOver, SkillError, Skills};
 use gristmill_gateway::store::Store;
 
 use super::{Failure, Outcome};
@@ -21,6 +21,7 @@ use crate::data_store;
 use crate::local_time::TimeArguments;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
+use approve::Approve;
 
 #[derive(Args)]
 pub struct SkillsArguments {
@@ -127,21 +128,26 @@ pub enum SkillsCommand {
         #[arg(long)]
         project: bool,
     },
-    /// Review and approve this project's skills
+    /// Review and approve this project's skills, and changes by agents to skills that aren't theirs
     Approve {
         /// Skills to approve
         names: Vec<String>,
         /// All that need approval
         #[arg(long, conflicts_with = "names")]
         all: bool,
+        /// Let the agent change the skill without approval from now on
+        #[arg(long)]
+        hand_over: bool,
         /// Don't ask for confirmation
         #[arg(long)]
         yes: bool,
     },
+    /// Reject the changes to a skill that wait for approval
+    Reject {
+        /// Skill name
+        name: String,
+    },
 }
-
-/// Who saves on the command line.
-const BY: &str = "local";
 
 pub async fn skills(arguments: SkillsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
@@ -165,7 +171,11 @@ pub async fn skills(arguments: SkillsArguments) -> Outcome {
         SkillsCommand::Test { name } => change::test(&place, name.as_deref()).await,
         SkillsCommand::Rollback { name, version } => change::rollback(&place, &name, version).await,
         SkillsCommand::Remove { name } => change::remove(&place, &name).await,
-        SkillsCommand::Approve { names, all, yes } => approve::approve(&place, names, all, yes).await,
+        SkillsCommand::Approve { names, all, hand_over, yes } => {
+            let hand_over = if hand_over { HandOver::Yes } else { HandOver::No };
+            approve::approve(&place, Approve { names, all, hand_over, yes }).await
+        }
+        SkillsCommand::Reject { name } => approve::reject(&place, &name).await,
         SkillsCommand::Export { folder, names } => exchange::export(&place, &folder, &names).await,
         SkillsCommand::Import { folder, project } => exchange::import(&place, &folder, project).await,
     }
@@ -195,6 +205,7 @@ fn failure(error: SkillError) -> Failure {
         | SkillError::TestFailed { .. }
         | SkillError::Bad(_)
         | SkillError::TooMany(_)
+        | SkillError::TooManyHeld(_)
         | SkillError::ReadOnly(_)
         | SkillError::Disk { .. }
         | SkillError::Store(_) => Failure::Usage(anyhow!(error)),

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::anyhow;
+use gristmill_gateway::domain::catalogue::fold;
 use gristmill_gateway::domain::skills::{SkillFiles, usage_line};
 use gristmill_gateway::domain::{utc_text, visible};
-use gristmill_gateway::skills::{ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
+use gristmill_gateway::skills::{HeldChange, ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
+use gristmill_gateway::store::SkillProposal;
 use gristmill_gateway::upstream::{Refresh, ServerState, Snapshot};
 use serde_json::{Value, json};
 
@@ -41,9 +43,17 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
         true => view.all().iter().filter(|skill| skill.standing != Standing::Usable).collect(),
         false => Vec::new(),
     };
+    let held = place.skills.held().await.map_err(failure)?;
     if json {
         let mut values = fitting.values();
-        values.iter_mut().for_each(|value| value["state"] = json!("usable"));
+        values.iter_mut().for_each(|value| {
+            value["state"] = json!("usable");
+            let changes = held.iter().filter(|change| value["name"] == change.name.as_str());
+            let changes: Vec<Value> = changes.map(change_json).collect();
+            if !changes.is_empty() {
+                value["waiting_changes"] = Value::from(changes);
+            }
+        });
         values.extend(others.iter().map(|skill| {
             json!({"name": skill.name.as_str(), "description": skill.description(), "state": state(skill), "place": skill.place.as_str()})
         }));
@@ -56,6 +66,9 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
     for skill in &others {
         println!("{} ({}): {}", skill.name, state_text(skill), Printable::all(&skill.description()));
     }
+    for change in &held {
+        eprint_lines(&format!("note: needs approval: {}", told(change)));
+    }
     for problem in view.problems() {
         let name = if problem.name.is_empty() { String::new() } else { format!("{}: ", problem.name) };
         eprint_lines(&format!("warning: {name}{}", one_line(&problem.why)));
@@ -63,7 +76,7 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
     if view.all().is_empty() {
         eprint_lines("No skills.");
         hint("`gristmill skills add FILE` adds one; programs add them with save_skill");
-    } else if others.iter().any(|skill| skill.standing == Standing::Waiting) {
+    } else if !held.is_empty() || others.iter().any(|skill| skill.standing == Standing::Waiting) {
         eprint_lines("note: `gristmill skills approve NAME` shows a skill and asks for your approval");
     } else if fitting.counts().1 == 0 && others.is_empty() {
         eprint_lines("No matching skills.");
@@ -76,6 +89,22 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
         eprint_lines(&format!("note: these need approval and are not searched: {}", names.join(", ")));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What waits and where it came from.
+pub fn told(change: &HeldChange) -> String {
+    let SkillProposal { how, origin, .. } = &change.proposal;
+    let whose = match change.place {
+        SkillPlace::User => "",
+        SkillPlace::Project => " of this project",
+    };
+    format!("{}{whose}, {}", change.name, Printable::all(&how.told(&origin.told())))
+}
+
+/// A change that waits, as `--json` has it.
+fn change_json(change: &HeldChange) -> Value {
+    let SkillProposal { how, origin, proposed_ms, hash, .. } = &change.proposal;
+    json!({"how": how.as_str(), "origin": origin, "saved": when(*proposed_ms), "hash": hash})
 }
 
 /// As `--json` has it.
@@ -173,22 +202,38 @@ pub fn every_character(text: &str) -> String {
 
 pub async fn history(place: &Place, name: &str, times: TimeArguments, json: bool) -> Outcome {
     let history = place.skills.history(name).await.map_err(failure)?;
+    let mut held = place.skills.held().await.map_err(failure)?;
+    held.retain(|change| change.name.folded() == fold(name));
     if json {
-        let rows = history.iter().map(|known| {
-            json!({"version": known.version, "saved": when(known.saved_ms), "how": known.how.as_str(), "by": known.saved_by, "hash": known.hash})
+        let waiting = held.iter().map(|change| {
+            let mut row = change_json(change);
+            (row["version"], row["state"]) = (Value::Null, json!("waiting for approval"));
+            row
         });
-        println!("{:#}", Value::from_iter(rows));
+        let rows = history.iter().map(|known| {
+            json!({"version": known.version, "saved": when(known.saved_ms), "how": known.how.as_str(), "by": known.saved_by, "origin": known.origin, "hash": known.hash})
+        });
+        println!("{:#}", Value::from_iter(waiting.chain(rows)));
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new([Column::right("VERSION"), Column::left("SAVED"), Column::wrapping("HOW")]);
+    for change in &held {
+        let how = change.proposal.how.told(&change.proposal.origin.told());
+        let how = format!("needs approval: {}", Printable::all(&how));
+        table.row(["-".to_owned(), times.minute(from_unix_ms(change.proposal.proposed_ms)), how]);
+    }
     for known in &history {
-        let how = known.how.told(&one_line(&known.saved_by));
+        let how = Printable::all(&known.told()).to_string();
         table.row([known.version.to_string(), times.minute(from_unix_ms(known.saved_ms)), how]);
     }
-    if history.is_empty() {
+    if history.is_empty() && held.is_empty() {
         eprint_lines("No versions yet: it needs approval.");
     } else {
         table.print();
+    }
+    if !held.is_empty() {
+        hint(&format!("`gristmill skills approve {}` shows what would change", one_line(name)));
+        return Ok(ExitCode::SUCCESS);
     }
     // A deletion has no files to bring back.
     if let Some(before) = history.iter().skip(1).find(|known| !known.hash.is_empty()) {

@@ -62,7 +62,9 @@ pub(super) fn check(resolved: Resolved) -> Result<Checked, ToolFailure> {
 fn checked_tool(tool: ToolTarget) -> Result<Outgoing, ToolFailure> {
     let ToolTarget { definition, check, mut arguments, progress, asker } = tool;
     check.fit(&mut arguments);
-    check.check(&arguments).map_err(|error| ToolFailure::BadArguments(error.to_string()))?;
+    check
+        .check(&arguments)
+        .map_err(|error| ToolFailure::Unfit { told: error.to_string(), kept: error.without_values() })?;
     let call = UpstreamCall {
         tool: definition.name.clone(),
         headers: parameter_headers(&definition.input_schema, &arguments),

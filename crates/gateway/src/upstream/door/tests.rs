@@ -256,7 +256,7 @@ async fn what_is_refused_or_fails_is_recorded_as_what_it_is() {
     let call = |name: &str| DoorRequest::CallTool(tool_call(name, json!({})));
     let read = |uri: &str| DoorRequest::ReadResource { uri: uri.to_owned(), watcher: CallWatcher::none() };
     assert!(matches!(pass(call("a.ecko")).await, ToolFailure::Unknown { .. }));
-    assert!(matches!(pass(call("a.echo")).await, ToolFailure::BadArguments(_)));
+    assert!(matches!(pass(call("a.echo")).await, ToolFailure::Unfit { .. }));
     assert!(matches!(pass(read("file:///x")).await, ToolFailure::BadUri { .. }));
     assert!(matches!(pass(read("gristmill://b/x")).await, ToolFailure::UnknownOffer { .. }));
     assert_eq!(world.heard(), Vec::<String>::new(), "nothing was sent");

@@ -1,6 +1,7 @@
 //! `delete_skill`: takes a skill away; the user can bring it back.
 
 use gristmill_gateway::access::Scope;
+use gristmill_gateway::skills::{DeletedSkill, SkillOrigin};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -39,7 +40,13 @@ struct Arguments {
 async fn delete(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answer> {
     let skills = server.skills()?;
     let Arguments { name } = read_arguments(call.arguments)?;
-    let deleted = skills.delete(&name, &call.requester.owner.0).await?;
+    let origin = SkillOrigin::of(&call.requester.caller);
+    let DeletedSkill { skill: deleted, held } = skills.delete(&name, &origin).await?;
+    if let Some(held) = held {
+        let text = format!("Not deleted: {}", held.told(&deleted.name, deleted.version));
+        let structured = json!({"status": "waiting", "name": deleted.name.as_str(), "notes": [text]});
+        return Ok(Answer { text, structured, is_error: false });
+    }
     let text = format!(
         "Deleted {} (v{}, {}). The user can restore it with `gristmill skills rollback`.",
         deleted.name,

@@ -1,7 +1,7 @@
 //! `save_skill`: checks, tests and saves code for later programs to import.
 
 use gristmill_gateway::access::Scope;
-use gristmill_gateway::skills::{SaveRequest, SkillTest};
+use gristmill_gateway::skills::{SaveRequest, SkillOrigin, SkillTest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(super) static SAVE_SKILL: OwnTool = OwnTool {
 pub(super) const CHANGED_SKILL_OUTPUT: Output = Output {
     properties: || {
         json!({
-            "status": {"type": "string", "enum": ["ok", "failed"]},
+            "status": {"type": "string", "enum": ["ok", "waiting", "failed"]},
             "name": text(),
             "version": integer(),
             "use": text(),
@@ -72,16 +72,16 @@ async fn save(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     let skills = server.skills()?;
     let Arguments { name, code, description, test, tags } = read_arguments(call.arguments)?;
     let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose()?;
-    let owner = call.requester.owner;
-    let (in_project, by, owner) = (false, owner.0.clone(), Some(owner));
-    let request = SaveRequest { name, code, description, tags, test, in_project, by, owner };
+    let (in_project, origin) = (false, SkillOrigin::of(&call.requester.caller));
+    let request = SaveRequest { name, code, description, tags, test, in_project, origin };
     let saved = skills.save(request).await?;
-    let mut structured = json!({
-        "status": "ok",
-        "name": saved.name.as_str(),
-        "version": saved.version,
-        "use": saved.usage(),
-    });
+    let (name, version) = (saved.name.as_str(), saved.version);
+    if saved.held.is_some() {
+        let text = saved.text();
+        let structured = json!({"status": "waiting", "name": name, "version": version, "notes": [text]});
+        return Ok(Answer { text, structured, is_error: false });
+    }
+    let mut structured = json!({"status": "ok", "name": name, "version": version, "use": saved.usage()});
     if !saved.notes.is_empty() {
         structured["notes"] = json!(saved.notes);
     }

@@ -1,0 +1,69 @@
+//! Changes of skills that wait for a person.
+
+use super::*;
+use crate::ids::{Caller, Owner};
+
+/// An agent of this owner.
+fn agent(owner: &str) -> SkillOrigin {
+    SkillOrigin::of(&Caller::of(Owner(owner.to_owned())))
+}
+
+#[tokio::test]
+async fn door_4_what_an_agent_does_to_a_skill_of_a_person_waits_and_the_skill_stays() {
+    let world = World::new("skills-held");
+    world.user("total/total.py", "x = 1\n");
+    world.skills.look_again().await;
+    world.user("total/total.py", "x = 2\n");
+    let code = async || world.skills.look_again().await.find("total").map(|skill| skill.code().to_owned());
+    let deleted = world.skills.delete("total", &agent("a")).await.expect("it waits");
+    assert_eq!((deleted.held, code().await.as_deref()), (Some(Held::Persons), Some("x = 2\n")));
+    let back = world.skills.rollback("total", 1, &agent("b")).await.expect("it waits");
+    assert_eq!(back, RolledBack { version: 2, held: Some(Held::Persons) });
+    assert_eq!(code().await.as_deref(), Some("x = 2\n"));
+    assert_eq!(world.versions("total").await.len(), 2, "nothing has changed");
+    // Another process sees the same, whatever became of this one.
+    let held = World::open(world.folder.path()).held().await.expect("what waits");
+    let told: Vec<_> = held.iter().map(|held| (held.proposal.how, held.proposal.origin.clone())).collect();
+    let expected = [(SavedHow::Deleted, agent("a")), (SavedHow::RolledBack, agent("b"))];
+    assert_eq!(told.len(), 2);
+    assert!(expected.iter().all(|one| told.contains(one)), "{told:?}");
+
+    let [one, other] = held.as_slice() else { panic!("two wait") };
+    let (delete, rollback) = if one.proposal.how == SavedHow::Deleted { (one, other) } else { (other, one) };
+    world.user("total/total.py", "x = 3\n");
+    let refused = world.skills.approve_held(rollback, HandOver::No).await.expect_err("not what was shown");
+    assert!(refused.to_string().contains("has changed since it was shown"), "{refused}");
+    world.user("total/total.py", "x = 2\n");
+    world.skills.reject_held(delete).await.expect("rejected");
+    let number = world.skills.approve_held(rollback, HandOver::No).await.expect("approved");
+    assert_eq!(code().await.as_deref(), Some("x = 1\n"));
+    let history = world.skills.history("total").await.expect("a history");
+    assert_eq!((history[0].version, history[0].told()), (number, "rolled back by b".to_owned()));
+    assert_eq!(world.skills.held().await.expect("none"), []);
+    // A yes to this was no yes to the next.
+    let next = world.skills.delete("total", &agent("b")).await.expect("it waits");
+    assert_eq!(next.held, Some(Held::Persons));
+}
+
+#[tokio::test]
+async fn a_skill_that_was_handed_over_is_its_agents_until_a_person_changes_it() {
+    let world = World::new("skills-handed-over");
+    world.user("total/total.py", "x = 1\n");
+    world.skills.look_again().await;
+    world.user("total/total.py", "x = 2\n");
+    world.skills.rollback("total", 1, &agent("a")).await.expect("it waits");
+    let held = world.skills.held().await.expect("what waits").remove(0);
+    world.skills.approve_held(&held, HandOver::Yes).await.expect("approved");
+    let own = world.skills.rollback("total", 2, &agent("a")).await.expect("its own");
+    assert_eq!(own.held, None);
+    let others = world.skills.rollback("total", 1, &agent("b")).await.expect("it waits");
+    assert_eq!(others.held, Some(Held::AnotherAgents));
+    world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("a person may");
+    // What was in use already is only noted, as after a kill.
+    let held = world.skills.held().await.expect("what waits").remove(0);
+    let versions = world.versions("total").await.len();
+    world.skills.approve_held(&held, HandOver::No).await.expect("it is so");
+    assert_eq!(world.versions("total").await.len(), versions);
+    let now = world.skills.delete("total", &agent("a")).await.expect("it waits");
+    assert_eq!(now.held, Some(Held::Persons));
+}
