@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use gristmill_gateway::domain::cut_chars;
+use gristmill_gateway::domain::{cut_chars, visible_json};
 
 use crate::color;
 
@@ -64,6 +64,16 @@ pub fn eprint_lines(text: &str) {
     for line in lines {
         // If standard error is closed, nobody is left to read it.
         let _ = writeln!(stderr, "{line}");
+    }
+}
+
+/// Prints JSON, set out over lines. On a terminal nothing in it is obeyed: what is hidden is an escape.
+pub fn print_json(value: &serde_json::Value) {
+    use std::io::IsTerminal;
+    let json = format!("{value:#}");
+    match std::io::stdout().is_terminal() {
+        true => println!("{}", visible_json(&json)),
+        false => println!("{json}"),
     }
 }
 

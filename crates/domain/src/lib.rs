@@ -39,5 +39,5 @@ pub use short_text::{
     cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,
 };
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
-pub use utc_text::{unix_of_date, utc_text};
-pub use visible_text::{one_line, visible};
+pub use utc_text::{unix_of_date, utc_text, utc_text_ms};
+pub use visible_text::{one_line, visible, visible_json};

@@ -3,6 +3,8 @@
 //! Descriptions and values come from outside. A line break could forge a message of ours, and
 //! invisible or direction-changing characters could hide words from a person that a model reads.
 
+use std::borrow::Cow;
+
 /// The text on one line, hidden characters written out, cut after `chars_max` characters.
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut made = String::new();
@@ -32,6 +34,25 @@ pub fn visible(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     text.chars().for_each(|c| push_visible(&mut made, c));
     made
+}
+
+/// JSON with every hidden character in its texts written as an escape, so that it means the same and moves
+/// nothing on a terminal. Its line breaks stay: those of its texts are escapes already.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b' '..=b'~');
+    if json.bytes().all(is_plain) || !json.chars().any(|c| c != '\n' && is_hidden(c)) {
+        return Cow::Borrowed(json);
+    }
+    let mut made = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match c == '\n' || !is_hidden(c) {
+            true => made.push(c),
+            false => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| made.push_str(&format!("\\u{unit:04x}")))
+            }
+        }
+    }
+    Cow::Owned(made)
 }
 
 fn push_visible(made: &mut String, c: char) {
@@ -68,5 +89,21 @@ mod tests {
         check("a\u{200b}b\u{e0041}", 20, "a\\u{200b}b\\u{e0041}");
         check("grüße 読む 🙂", 20, "grüße 読む 🙂");
         assert_eq!(visible("a\u{1b}[1m\n"), "a\\u{1b}[1m\\u{a}");
+    }
+
+    #[test]
+    fn json_means_the_same_when_its_hidden_characters_are_escapes() {
+        let check = |text: &str, expected: &str| {
+            let json = serde_json::to_string_pretty(&[text]).unwrap();
+            let shown = visible_json(&json);
+            assert_eq!(shown, format!("[\n  \"{expected}\"\n]"));
+            assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), [text]);
+        };
+        check("plain", "plain");
+        check("grüße 🙂", "grüße 🙂");
+        check("a\u{9b}2J\u{7f}", "a\\u009b2J\\u007f");
+        check("pay\u{202e}load\u{200b}", "pay\\u202eload\\u200b");
+        check("\u{e0041}", "\\udb40\\udc41");
+        check("line\nbreak\u{2028}", "line\\nbreak\\u2028");
     }
 }

@@ -7,13 +7,16 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::{self as config, Flags, Surroundings};
+use gristmill_gateway::audit::AuditEvent;
 
 use super::{
     Failure, Outcome, config_approve, config_check, config_edit, config_path, config_schema, config_show,
 };
 use crate::arguments::ConfigFile;
+use crate::audit_log;
 use crate::exit_codes;
 use crate::terminal::Printable;
+use crate::upstreams::Configured;
 
 #[derive(Args)]
 pub struct ConfigArguments {
@@ -105,6 +108,12 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
                 })?;
                 let was = config_approve::revoke(&surroundings, &file);
                 let was = was.map_err(|error| Failure::Usage(error.into()))?;
+                if was {
+                    note(
+                        &flags,
+                        AuditEvent::config_revoked(&surroundings.absolute(&file).display().to_string()),
+                    );
+                }
                 println!(
                     "{}",
                     if was {
@@ -124,11 +133,19 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
             }
             let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
             for file in files {
+                note(&flags, AuditEvent::config_approved(&file.display().to_string()));
                 eprintln!("approved {}", file.display());
             }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// In the audit of the data folder, whatever else is wrong with the configuration.
+fn note(flags: &Flags, event: AuditEvent) {
+    let Ok(surroundings) = Surroundings::of_this_process() else { return };
+    let config = config::load(&surroundings, flags).config;
+    audit_log::note(&Configured { config, surroundings }, event);
 }
 
 fn confirmed() -> bool {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod analyze;
+pub mod audit;
 pub mod backup;
 pub mod bench;
 pub mod cache;

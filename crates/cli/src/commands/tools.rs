@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use gristmill_config::Flags;
+use gristmill_gateway::audit::{Audit, AuditEvent};
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
@@ -14,11 +15,12 @@ use gristmill_gateway::ports::{
     Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
 };
 use gristmill_gateway::skills::Skills;
-use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
+use gristmill_gateway::upstream::{DoorRequest, Refresh, Startup, Upstreams};
 use serde_json::{Map, Value, json};
 
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
+use crate::audit_log;
 use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
@@ -36,7 +38,10 @@ pub async fn tools(arguments: Tools) -> Outcome {
     }
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usable = configured.usable();
-    let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+    let is_call = matches!(arguments.command, ToolsCommand::Call { .. });
+    let audit = is_call.then(|| audit_log::open_or_warn(&configured)).flatten();
+    let observer = audit.as_ref().map(Audit::observer);
+    let upstreams = configured.connect(&usable, Startup { observer, ..Startup::from(Refresh::WhenUsed) })?;
     let outcome = match arguments.command {
         ToolsCommand::List { server, refresh, json } => {
             if refresh {
@@ -66,10 +71,14 @@ pub async fn tools(arguments: Tools) -> Outcome {
             call(&upstreams, name, arguments, printed).await
         }
         ToolsCommand::Review { server, approve, tool, yes, json } => {
-            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json).await
+            let note = |event| audit_log::note(&configured, event);
+            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json, &note).await
         }
     };
     upstreams.close().await;
+    if let Some(audit) = audit {
+        audit_log::finish(&audit).await;
+    }
     outcome
 }
 
@@ -281,6 +290,7 @@ async fn review(
     approve: Option<Vec<String>>,
     yes: bool,
     json: bool,
+    note: &(dyn Fn(AuditEvent) + Sync),
 ) -> Outcome {
     // What is on disk may be old: what the servers offer now is what is approved.
     match only {
@@ -334,6 +344,7 @@ async fn review(
         }
         let approved = upstreams.approve(server, Approve::Tools(&names));
         let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
+        note(AuditEvent::tools_approved(server, &approved));
         eprintln!("approved: {}", approved.join(", "));
     }
     Ok(if refused { exit_codes::usage() } else { ExitCode::SUCCESS })

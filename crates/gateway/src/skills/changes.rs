@@ -14,6 +14,7 @@ use super::error::SkillError;
 use super::folder::FoundSkill;
 use super::skill::{Skill, SkillPlace, Standing};
 use super::{Skills, folder, in_background, write};
+use crate::ports::AuditEvent;
 use crate::store::{SavedHow, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
@@ -152,7 +153,11 @@ impl Skills {
             saved_by: one_line(&new.by, 100),
             how: new.how,
         };
-        Ok(self.inner.store.add_skill_version(version).await?)
+        let event =
+            AuditEvent::skill_changed(new.how.as_str(), &version.name, number, &version.hash, &new.by);
+        self.inner.store.add_skill_version(version).await?;
+        self.inner.store.note(event);
+        Ok(())
     }
 
     /// The folder of a place that may be written to.
@@ -222,7 +227,9 @@ impl Skills {
             saved_by: one_line(by, 100),
             how: SavedHow::Deleted,
         };
+        let number = version.version;
         self.inner.store.add_skill_version(version).await?;
+        self.inner.store.note(AuditEvent::skill_changed("deleted", skill.name.as_str(), number, "", by));
         drop(lock);
         self.look_again().await;
         Ok(skill)
@@ -334,6 +341,8 @@ impl Skills {
             .store
             .approve_skill(&folder, shown.name.as_str(), &shown.hash, self.inner.store.now_ms())
             .await?;
+        let approved = AuditEvent::skill_changed("approved", shown.name.as_str(), 0, &shown.hash, "local");
+        self.inner.store.note(approved);
         self.look_again().await;
         Ok(())
     }
