@@ -40,4 +40,4 @@ pub use short_text::{
 };
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use utc_text::{unix_of_date, utc_text, utc_text_ms};
-pub use visible_text::{one_line, visible, visible_json};
+pub use visible_text::{moves_text, one_line, visible, visible_json};

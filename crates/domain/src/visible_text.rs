@@ -55,6 +55,11 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
+/// Whether a character changes the direction of the text around it, or ends a line where no line ends.
+pub fn moves_text(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn push_visible(made: &mut String, c: char) {
     if is_hidden(c) {
         made.extend(c.escape_unicode());

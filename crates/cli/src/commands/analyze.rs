@@ -22,7 +22,7 @@ use super::table_text;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::given_json::given_json;
-use crate::terminal::{Printable, eprint_lines};
+use crate::terminal::{Printable, eprint_lines, print_json};
 use crate::{exit_codes, upstreams};
 
 /// Steps are written by hand or by a model; what is larger is data in the wrong place.
@@ -215,7 +215,7 @@ fn print_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
     if as_json {
         let (hint, step) = (&failure.hint, failure.step);
         let error = json!({"code": code.as_str(), "message": message, "hint": hint, "step": step});
-        println!("{:#}", json!({"success": false, "error": error}));
+        print_json(&json!({"success": false, "error": error}));
     } else {
         let step = failure.step.filter(|_| !message.starts_with("step "));
         let step = step.map(|step| format!(" step {step}")).unwrap_or_default();

@@ -15,7 +15,7 @@ use super::{
 use crate::arguments::ConfigFile;
 use crate::audit_log;
 use crate::exit_codes;
-use crate::terminal::Printable;
+use crate::terminal::{Printable, print_json};
 use crate::upstreams::Configured;
 
 #[derive(Args)]
@@ -80,14 +80,14 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
             let loaded = config::load(&surroundings, &flags);
             let (config, _) = loaded.into_result().map_err(|error| Failure::Usage(error.into()))?;
             match json {
-                true => println!("{:#}", config_show::as_json(&config)),
+                true => print_json(&config_show::as_json(&config)),
                 false => print!("{}", Printable::all(&config_show::as_toml(&config))),
             }
         }
         ConfigCommand::Check { json } => {
             let checked = config_check::check(&config::load(&surroundings, &flags), &surroundings);
             match json {
-                true => println!("{:#}", checked.json),
+                true => print_json(&checked.json),
                 false => print!("{}", Printable::all(&checked.text)),
             }
             if !checked.is_usable {
@@ -97,7 +97,7 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
         ConfigCommand::Path { json } => {
             let loaded = config::load(&surroundings, &flags);
             match json {
-                true => println!("{:#}", config_path::as_json(&loaded.config)),
+                true => print_json(&config_path::as_json(&loaded.config)),
                 false => print!("{}", Printable::all(&config_path::as_text(&loaded.config))),
             }
         }

@@ -25,7 +25,7 @@ use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, wrapped};
+use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, print_json, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -113,7 +113,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
                 })
             })
         });
-        println!("{:#}", Value::from(tools.collect::<Vec<_>>()));
+        print_json(&Value::from(tools.collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     for server in &servers {
@@ -159,7 +159,7 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
                 json!({ "tool": hit.tool, "signature": hit.signature, "summary": hit.summary, "score": hit.score })
             });
             let hits: Vec<Value> = hits.collect();
-            println!("{:#}", json!({ "shown": answer.shown, "total": answer.total, "hits": hits }));
+            print_json(&json!({ "shown": answer.shown, "total": answer.total, "hits": hits }));
         }
         false => println!("{}", Printable::all(&snapshot.rendered(&answer))),
     }
@@ -305,15 +305,8 @@ async fn review(
     let waiting: Vec<(String, Vec<Waiting>)> =
         upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
     if json {
-        println!(
-            "{:#}",
-            Value::from(
-                waiting
-                    .iter()
-                    .flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)))
-                    .collect::<Vec<_>>()
-            )
-        );
+        let all = waiting.iter().flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)));
+        print_json(&Value::from(all.collect::<Vec<_>>()));
     } else {
         print_waiting(&waiting);
         let is_in_order = upstreams.statuses().iter().all(|status| status.unreadable.is_empty());

@@ -164,7 +164,7 @@ impl AuditSigner for Waiting {
         let event = AuditEvent::new(AuditKind::Audit)
             .name("what", "retention")
             .value("through", &anchor.number)
-            .name("hash", &hex(&anchor.hash));
+            .name("through_hash", &hex(&anchor.hash));
         self.row(event)
     }
 }

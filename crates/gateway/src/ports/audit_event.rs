@@ -221,7 +221,7 @@ impl AuditEvent {
             .name("how", how)
             .name("skill", skill)
             .value("version", &version)
-            .name("hash", hash)
+            .name("skill_hash", hash)
             .name("by", by)
     }
 

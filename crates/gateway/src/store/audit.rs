@@ -5,115 +5,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use super::audit_rows::{
+    AuditBatch, AuditFilter, AuditHash, AuditHead, AuditKeep, AuditRecord, AuditRow, AuditSigner, AuditSize,
+    RowEffect, SignedHead,
+};
 use super::executions::{natural, whole};
 use super::{Reply, Store, StoreError};
-
-/// A hash of the chain.
-pub(crate) type AuditHash = [u8; 32];
-
-/// An event that has no number yet.
-#[derive(Clone, Debug)]
-pub(crate) struct AuditRow {
-    pub text: String,
-    pub effect: RowEffect,
-}
-
-/// What an event does to the executions that have no final one.
-#[derive(Clone, Debug)]
-pub(crate) enum RowEffect {
-    None,
-    Opens {
-        execution: String,
-        gateway: String,
-    },
-    /// Left out if there was a final one already.
-    Closes {
-        execution: String,
-    },
-}
-
-/// An event as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditRecord {
-    pub number: u64,
-    /// Empty if it has not the length of a hash.
-    pub hash: Vec<u8>,
-    /// One line of JSON.
-    pub text: String,
-}
-
-/// A hash that was signed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignedHead {
-    pub number: u64,
-    pub is_anchor: bool,
-    pub hash: Vec<u8>,
-    pub at_ms: i64,
-    pub signature: Vec<u8>,
-}
-
-/// How far the chain goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AuditHead {
-    pub number: u64,
-    pub hash: AuditHash,
-}
-
-/// Who has events to write, and knows how they are linked. Used on the thread of the database.
-pub(crate) trait AuditBatch: Send + Sync + 'static {
-    /// The events that wait, in their order.
-    fn take(&self) -> Vec<AuditRow>;
-    /// They could not be written.
-    fn put_back(&self, rows: Vec<AuditRow>);
-    fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash;
-}
-
-/// Who signs hashes. Used on the thread of the database.
-pub(crate) trait AuditSigner: AuditBatch {
-    fn sign(&self, number: u64, is_anchor: bool, hash: &AuditHash, at_ms: i64) -> SignedHead;
-    /// What was signed last, as it is known outside of the database.
-    fn mark(&self) -> Option<SignedHead>;
-    /// It is on the disk.
-    fn signed(&self, head: &SignedHead);
-    /// The event that says what is missing of the chain.
-    fn broken(&self, mark: &SignedHead, head: &AuditHead) -> AuditRow;
-    /// The event that says how far the chain was let go of.
-    fn cut(&self, anchor: &SignedHead) -> AuditRow;
-}
-
-/// Which events are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditFilter {
-    /// Any of these; all if there are none.
-    pub kinds: Vec<&'static str>,
-    pub server: Option<String>,
-    pub tool: Option<String>,
-    /// An owner, or the name of a token.
-    pub caller: Option<String>,
-    /// The beginning of its handle.
-    pub session: Option<String>,
-    pub execution: Option<String>,
-    /// As events have it.
-    pub since: Option<String>,
-}
-
-/// How much there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AuditSize {
-    pub events: u64,
-    pub first: u64,
-    pub last: u64,
-    /// Number and moment of the last that was signed.
-    pub signed: Option<(u64, i64)>,
-}
-
-/// What may be let go of.
-#[derive(Clone, Debug)]
-pub(crate) struct AuditKeep {
-    /// Events before this moment, as they have it.
-    pub before: String,
-    pub bytes_max: u64,
-}
 
 /// What an event takes beside its text.
 const ROW_BYTES: u64 = 60;
@@ -293,21 +190,21 @@ fn append(
 ) -> Result<AuditHead, StoreError> {
     let mut head = head(transaction)?;
     let mut insert =
-        transaction.prepare_cached("INSERT INTO audit_events (number, hash, event) VALUES (?1, ?2, ?3)")?;
+        transaction.prepare("INSERT INTO audit_events (number, hash, event) VALUES (?1, ?2, ?3)")?;
     for AuditRow { text, effect } in rows {
         let number = head.number + 1;
         match effect {
             RowEffect::None => {}
             RowEffect::Opens { execution, gateway } => {
                 transaction
-                    .prepare_cached(
+                    .prepare(
                         "INSERT OR IGNORE INTO audit_open (execution, gateway, begun) VALUES (?1, ?2, ?3)",
                     )?
                     .execute(params![execution, gateway, whole(number)])?;
             }
             RowEffect::Closes { execution } => {
                 let closed = transaction
-                    .prepare_cached("DELETE FROM audit_open WHERE execution = ?1")?
+                    .prepare("DELETE FROM audit_open WHERE execution = ?1")?
                     .execute([execution])?;
                 if closed == 0 {
                     continue;
@@ -323,7 +220,7 @@ fn append(
 /// The last event, or where the chain begins.
 fn head(connection: &Connection) -> Result<AuditHead, StoreError> {
     let last = connection
-        .prepare_cached("SELECT number, hash FROM audit_events ORDER BY number DESC LIMIT 1")?
+        .prepare("SELECT number, hash FROM audit_events ORDER BY number DESC LIMIT 1")?
         .query_row((), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, AuditHash>(1)?)))
         .optional()?;
     if let Some((number, hash)) = last {
@@ -399,7 +296,7 @@ fn insert_signed(connection: &Connection, head: &SignedHead) -> Result<(), Store
 const SIGNED: &str = "SELECT number, kind = 'anchor', hash, at_ms, signature FROM audit_checkpoints";
 
 fn last_signed(connection: &Connection) -> Result<Option<SignedHead>, StoreError> {
-    let mut query = connection.prepare_cached(&format!("{SIGNED} ORDER BY number DESC, kind LIMIT 1"))?;
+    let mut query = connection.prepare(&format!("{SIGNED} ORDER BY number DESC, kind LIMIT 1"))?;
     Ok(query.query_row((), signed_head).optional()?)
 }
 

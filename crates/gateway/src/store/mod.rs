@@ -7,6 +7,7 @@
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
 mod audit;
+mod audit_rows;
 mod database;
 mod error;
 mod execution_record;
@@ -33,8 +34,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{Clock, unix_ms};
 use crate::ports::{AuditEvent, AuditLog};
 
-pub(crate) use audit::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
-pub use audit::{AuditFilter, AuditRecord, AuditSize, SignedHead};
+pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
+pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub use error::StoreError;
 pub use execution_record::{
     ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
