@@ -178,6 +178,12 @@ async fn a_chain_that_was_cut_at_its_end_is_found() {
     // Nor does the mark's absence.
     std::fs::remove_file(world.path().join(MARK_FILE)).unwrap();
     assert!(world.faults().await.iter().any(|(_, what)| what.contains("audit.mark) is missing")));
+    let audit = world.audit();
+    audit.note_now(AuditEvent::login("much later"));
+    audit.sign().await.unwrap();
+    assert!(
+        world.faults().await.iter().any(|(_, what)| what.contains("the mark beside the key was missing"))
+    );
 }
 
 #[tokio::test]

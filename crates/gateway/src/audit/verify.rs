@@ -146,9 +146,12 @@ impl Walk {
         self.expected = number + 1;
         self.compare_signed(*number, hash, &at);
         if event["kind"] == "audit" && event["what"] == "broken" {
-            let signed = event["signed_number"].as_u64().unwrap_or_default();
-            let what =
-                format!("at this moment the chain no longer led to event {signed}, which had been signed");
+            let what = match event["signed_number"].as_u64() {
+                Some(signed) => {
+                    format!("at this moment the chain no longer led to event {signed}, which had been signed")
+                }
+                None => "at this moment the mark beside the key was missing or not ours".to_owned(),
+            };
             self.fault(*number, at, &what);
         }
     }

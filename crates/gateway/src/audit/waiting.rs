@@ -150,14 +150,16 @@ impl AuditSigner for Waiting {
         let _ = self.keys.advance_mark(head);
     }
 
-    fn broken(&self, mark: &SignedHead, head: &AuditHead) -> AuditRow {
-        let event = AuditEvent::new(AuditKind::Audit)
-            .name("what", "broken")
-            .value("signed_number", &mark.number)
-            .name("signed_hash", &hex(&mark.hash))
-            .name("signed_at", &moment(mark.at_ms))
-            .value("found_number", &head.number);
-        self.row(event)
+    fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow {
+        let event = AuditEvent::new(AuditKind::Audit).name("what", "broken");
+        let event = match mark {
+            Some(mark) => event
+                .value("signed_number", &mark.number)
+                .name("signed_hash", &hex(&mark.hash))
+                .name("signed_at", &moment(mark.at_ms)),
+            None => event.name("detail", "the mark beside the key was missing or not ours"),
+        };
+        self.row(event.value("found_number", &head.number))
     }
 
     fn cut(&self, anchor: &SignedHead) -> AuditRow {

@@ -255,13 +255,16 @@ fn sign_head(
 ) -> Result<Option<SignedHead>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut head = head(&transaction)?;
-    if let Some(mark) = signer.mark()
-        && !leads_through(&transaction, &mark, &head)?
-    {
-        head = append(&transaction, signer, &[signer.broken(&mark, &head)])?;
-    }
     if last_signed(&transaction)?.is_some_and(|last| last.number == head.number) || head.number == 0 {
         return Ok(None);
+    }
+    let mark = signer.mark();
+    let is_met = match &mark {
+        Some(mark) => leads_through(&transaction, mark, &head)?,
+        None => false,
+    };
+    if !is_met {
+        head = append(&transaction, signer, &[signer.broken(mark.as_ref(), &head)])?;
     }
     let signed = signer.sign(head.number, false, &head.hash, at_ms);
     insert_signed(&transaction, &signed)?;

@@ -63,12 +63,12 @@ pub(crate) trait AuditBatch: Send + Sync + 'static {
 /// Who signs hashes. Used on the thread of the database.
 pub(crate) trait AuditSigner: AuditBatch {
     fn sign(&self, number: u64, is_anchor: bool, hash: &AuditHash, at_ms: i64) -> SignedHead;
-    /// What was signed last, as it is known outside of the database.
+    /// What was signed last, as it is known outside of the database; `None` if nothing good says so.
     fn mark(&self) -> Option<SignedHead>;
     /// It is on the disk.
     fn signed(&self, head: &SignedHead);
-    /// The event that says what is missing of the chain.
-    fn broken(&self, mark: &SignedHead, head: &AuditHead) -> AuditRow;
+    /// The event that says that the chain does not lead to the mark, or that there is none.
+    fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow;
     /// The event that says how far the chain was let go of.
     fn cut(&self, anchor: &SignedHead) -> AuditRow;
 }

@@ -239,7 +239,7 @@ fn kinds(written: &[String]) -> Result<Vec<&'static str>, Failure> {
 
 async fn export(audit: &Audit, format: Format, since: Option<String>) -> Outcome {
     let mut seen = 0;
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(io::stdout());
     loop {
         let page = audit.after(seen, PAGE).await.map_err(data_store::failure)?;
         let Some(last) = page.last() else { break };
