@@ -6,14 +6,13 @@ use gristmill_gateway::audit::{Audit, AuditEvent, AuditSettings};
 use gristmill_gateway::ports::AuditLog;
 use gristmill_gateway::store::Store;
 
-use crate::data_store;
 use crate::failure::Failure;
 use crate::terminal::eprint_lines;
 use crate::upstreams::Configured;
 
 /// The database of the data folder, which tells the audit of changes.
 pub fn open(configured: &Configured) -> Result<(Store, Option<Audit>), Failure> {
-    let store = Store::open(&configured.data_folder()?).map_err(data_store::failure)?;
+    let store = Store::open(&configured.data_folder()?).map_err(|error| Failure::Usage(error.into()))?;
     Ok(attach(store, configured.config.audit.wanted()))
 }
 

@@ -1,7 +1,7 @@
 //! `gristmill config …`: shows and checks the configuration, and approves a project's.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
@@ -101,43 +101,42 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
                 false => print!("{}", Printable::all(&config_path::as_text(&loaded.config))),
             }
         }
-        ConfigCommand::Approve { file, revoke, yes } => {
-            if revoke {
-                let file = file.ok_or_else(|| {
-                    Failure::Usage(anyhow!("pass the file: gristmill config approve --revoke FILE"))
-                })?;
-                let was = config_approve::revoke(&surroundings, &file);
-                let was = was.map_err(|error| Failure::Usage(error.into()))?;
-                if was {
-                    note(
-                        &flags,
-                        AuditEvent::config_revoked(&surroundings.absolute(&file).display().to_string()),
-                    );
-                }
-                println!(
-                    "{}",
-                    if was {
-                        "approval revoked; its servers are no longer used"
-                    } else {
-                        "it wasn't approved"
-                    }
-                );
-                return Ok(ExitCode::SUCCESS);
-            }
-            let request = config_approve::prepare(&surroundings, file.as_deref());
-            let request = request.map_err(|error| Failure::Usage(error.into()))?;
-            print!("{}", Printable::all(&request.text));
-            if !yes && !confirmed() {
-                eprintln!("nothing approved");
-                return Ok(exit_codes::usage());
-            }
-            let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
-            for file in files {
-                note(&flags, AuditEvent::config_approved(&file.display().to_string()));
-                eprintln!("approved {}", file.display());
-            }
+        ConfigCommand::Approve { file, revoke: true, .. } => {
+            let file = file.ok_or_else(|| {
+                Failure::Usage(anyhow!("pass the file: gristmill config approve --revoke FILE"))
+            })?;
+            return revoke(&surroundings, &flags, &file);
+        }
+        ConfigCommand::Approve { file, revoke: false, yes } => {
+            return approve(&surroundings, &flags, file.as_deref(), yes);
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn approve(surroundings: &Surroundings, flags: &Flags, file: Option<&Path>, yes: bool) -> Outcome {
+    let request = config_approve::prepare(surroundings, file);
+    let request = request.map_err(|error| Failure::Usage(error.into()))?;
+    print!("{}", Printable::all(&request.text));
+    if !yes && !confirmed() {
+        eprintln!("nothing approved");
+        return Ok(exit_codes::usage());
+    }
+    let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
+    for file in files {
+        note(flags, AuditEvent::config_approved(&file.display().to_string()));
+        eprintln!("approved {}", file.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn revoke(surroundings: &Surroundings, flags: &Flags, file: &Path) -> Outcome {
+    let was = config_approve::revoke(surroundings, file).map_err(|error| Failure::Usage(error.into()))?;
+    if was {
+        note(flags, AuditEvent::config_revoked(&surroundings.absolute(file).display().to_string()));
+    }
+    let told = if was { "approval revoked; its servers are no longer used" } else { "it wasn't approved" };
+    println!("{told}");
     Ok(ExitCode::SUCCESS)
 }
 
