@@ -58,6 +58,7 @@ pub(crate) async fn authorize(
         Err(refused) => return *refused,
     };
     if let Some(scope) = requirement.scope.filter(|scope| !caller.may(*scope)) {
+        requirement.authority.note_refused("scope", Some(&caller.name));
         let why =
             format!("this needs a token with the scope `{scope}` (gristmill token new NAME --scope {scope})");
         return failed(StatusCode::FORBIDDEN, why);
@@ -109,9 +110,7 @@ impl Authority {
             ),
         })
     }
-}
 
-impl Authority {
     fn note_refused(&self, why: &str, name: Option<&str>) {
         if let Some(audit) = &self.audit {
             audit.note(AuditEvent::token_refused(why, name));
