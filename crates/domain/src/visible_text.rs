@@ -37,22 +37,29 @@ pub fn visible(text: &str) -> String {
 }
 
 /// JSON with every hidden character in its texts written as an escape, so that it means the same and moves
-/// nothing on a terminal. Its line breaks stay: those of its texts are escapes already.
+/// nothing on a terminal. White space between its values stays: that of its texts is escaped already.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    let is_plain = |byte: u8| matches!(byte, b'\n' | b' '..=b'~');
-    if json.bytes().all(is_plain) || !json.chars().any(|c| c != '\n' && is_hidden(c)) {
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if json.bytes().all(is_plain) || !json.chars().any(|c| !matches!(c, '\n' | '\t') && is_hidden(c)) {
         return Cow::Borrowed(json);
     }
     let mut made = String::with_capacity(json.len() + 64);
     for c in json.chars() {
-        match c == '\n' || !is_hidden(c) {
-            true => made.push(c),
-            false => {
-                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| made.push_str(&format!("\\u{unit:04x}")))
-            }
+        match c {
+            '\n' | '\t' => made.push(c),
+            '\r' => made.push('\n'),
+            c if is_hidden(c) => push_escaped(&mut made, c),
+            c => made.push(c),
         }
     }
     Cow::Owned(made)
+}
+
+/// As JSON writes characters that it may not contain.
+fn push_escaped(made: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        made.push_str(&format!("\\u{unit:04x}"));
+    }
 }
 
 /// Whether a character changes the direction of the text around it, or ends a line where no line ends.

@@ -218,7 +218,7 @@ impl Audit {
     /// Nothing more will be noted by this gateway. Writes what waits, signed.
     pub async fn close(&self) {
         // What fails now is missed by the next gateway, which writes that it is.
-        let _ = self.settle().await;
+        let _ = self.sign().await;
         if let Some(alive) = self.inner.alive.lock().take() {
             alive.leave();
         }
