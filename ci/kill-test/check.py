@@ -6,6 +6,7 @@ each look; so `gristmill history` and `show` are not tried here. The data folder
 not lie there, at the very end.
 """
 
+import json
 import os
 
 import check_results
@@ -132,9 +133,25 @@ def check_leftovers(home):
         raise Loss(f"scratch folders of killed gateways pile up: {folders}")
 
 
+def check_audit(home):
+    """A chain that is whole, with one final event for each execution that began."""
+    home.command("audit", "verify")
+    database = home.database()
+    try:
+        events = [json.loads(text) for (text,) in database.execute("SELECT event FROM audit_events")]
+    finally:
+        database.close()
+    begun = [event["execution"] for event in events if event["kind"] == "execution.begun"]
+    ended = [event["execution"] for event in events if event["kind"] == "execution.ended"]
+    if sorted(begun) != sorted(ended) or not begun:
+        both = set(begun) ^ set(ended)
+        raise Loss(f"{len(begun)} executions began and have {len(ended)} final events: {sorted(both)[:5]}")
+
+
 def check_data_folder(home, ledger):
     """When no gateway runs: a database that is whole, and a folder for each session and none besides."""
     home.command("db", "check")
+    check_audit(home)
     database = home.database()
     try:
         known = dict(database.execute("SELECT id, name FROM sessions"))

@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use super::figures::Percentiles;
 use super::row::Row;
 use super::temporary::Temporary;
-use super::{catalogues, machine, search};
+use super::{audit, catalogues, machine, search};
 use crate::arguments::Bench;
 
 /// The cheapest tool of the example servers: what is measured is the way to it.
@@ -56,6 +56,9 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
         format!("{:.0} ({:.0}) us", ours.p50_us, ours.p95_us),
     ));
     rows.push(Row::at_most("added by gristmill, p50", ours.p50_us - direct, 150.0, "us"));
+
+    say("the audit");
+    rows.extend(audit::rows().await?);
 
     match &arguments.catalogues {
         Some(folder) => rows.extend(of_catalogues(folder, arguments.queries.as_deref()).await?),

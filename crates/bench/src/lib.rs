@@ -3,6 +3,7 @@
 
 mod analysis;
 mod arguments;
+mod audit;
 mod catalogues;
 mod figures;
 mod gateway;

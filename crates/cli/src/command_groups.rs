@@ -10,7 +10,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run", &["run", "analyze", "history", "show", "rerun", "stats", "demo"]),
     ("Servers", &["add", "add-json", "list", "get", "remove", "tools", "login", "logout", "logs"]),
     ("Agents", &["connect", "disconnect", "import", "serve", "token"]),
-    ("Data", &["sessions", "workspace", "results", "skills", "shape", "backup", "restore", "db"]),
+    ("Data", &["sessions", "workspace", "results", "skills", "shape", "backup", "restore", "db", "audit"]),
     (
         "Maintenance",
         &["doctor", "config", "explain", "cache", "setup", "bench", "completions", "man", "example-server"],

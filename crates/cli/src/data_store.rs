@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use gristmill_config::{self as config, Flags, Problem, Severity, Surroundings};
-use gristmill_config::{history_table, results_table};
+use gristmill_config::{audit_table, history_table, results_table};
+use gristmill_gateway::audit::AuditSettings;
 use gristmill_gateway::history::{History, HistorySettings};
 use gristmill_gateway::results::ResultSettings;
 use gristmill_gateway::store::{Store, StoreError};
@@ -22,6 +23,8 @@ pub struct DataPlace {
     folder: Option<PathBuf>,
     pub history: HistorySettings,
     pub results: ResultSettings,
+    /// None if there is to be no audit.
+    pub audit: Option<AuditSettings>,
 }
 
 impl DataPlace {
@@ -34,6 +37,7 @@ impl DataPlace {
                 folder: config.data_folder.clone(),
                 history: config.history.settings,
                 results: config.results.settings,
+                audit: config.audit.wanted(),
             });
         }
         let surroundings =
@@ -48,6 +52,7 @@ impl DataPlace {
             folder: config.data_folder,
             history: config.history.settings,
             results: config.results.settings,
+            audit: config.audit.wanted(),
         })
     }
 
@@ -74,6 +79,9 @@ pub fn print_problems(gateway: &Gateway) {
             BuildProblem::NoHistory(error) => {
                 eprint_lines(&format!("note: this run isn't recorded: {error:#}"))
             }
+            BuildProblem::NoAudit(error) => {
+                eprint_lines(&format!("note: this run isn't in the audit: {error:#}"))
+            }
             BuildProblem::NoResults(error) => eprint_lines(&format!("note: no results are kept: {error}")),
         }
     }
@@ -97,7 +105,7 @@ pub fn not_recorded(failure: Failure) {
 fn is_about_data(problem: &Problem) -> bool {
     let key = problem.place.key.as_deref().unwrap_or_default();
     let table = key.split('.').next().unwrap_or_default();
-    let is_in_table = [history_table::TABLE, results_table::TABLE].contains(&table);
+    let is_in_table = [history_table::TABLE, results_table::TABLE, audit_table::TABLE].contains(&table);
     problem.severity == Severity::Error && is_in_table
 }
 

@@ -1,6 +1,7 @@
 //! `gristmill`: arguments, commands, wiring.
 
 mod arguments;
+mod audit_log;
 mod closed_output;
 mod color;
 mod command_groups;
@@ -72,6 +73,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Show(arguments) => commands::show::show(arguments).await,
         Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,
         Command::Stats(arguments) => commands::stats::stats(arguments).await,
+        Command::Audit(arguments) => commands::audit::audit(arguments).await,
         Command::Backup(arguments) => commands::backup::backup(arguments).await,
         Command::Restore(arguments) => commands::restore::restore(&arguments),
         Command::Db(arguments) => commands::db::db(arguments).await,

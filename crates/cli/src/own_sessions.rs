@@ -1,19 +1,17 @@
 //! Sessions for a command: the database and what is configured about them.
 
-use std::path::PathBuf;
-
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{Limits, format_bytes, grouped};
+use gristmill_gateway::domain::{format_bytes, grouped};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
     Sessions, Whose,
 };
-use gristmill_gateway::store::Store;
 
 use crate::arguments::ConfigFile;
+use crate::audit_log;
 use crate::failure::Failure;
 use crate::id_prefix;
 use crate::upstreams::{self, Configured};
@@ -25,7 +23,8 @@ pub const WHOSE: Whose = Whose::Everyones;
 pub fn open(file: &ConfigFile) -> Result<Sessions, Failure> {
     let configured = upstreams::read(&Flags { config: file.config.clone(), ..Flags::default() })?;
     let limits = configured.config.limits.clone();
-    open_in(configured.data_folder()?, limits, configured.config.sessions.settings)
+    let (store, _audit) = audit_log::open(&configured)?;
+    Sessions::open(store, None, limits, configured.config.sessions.settings).map_err(failure)
 }
 
 /// What is configured about sessions.
@@ -36,11 +35,6 @@ pub fn settings(configured: Option<&Configured>) -> SessionSettings {
 /// What is configured about the interpreters that stay.
 pub fn keep_settings(configured: Option<&Configured>) -> KeepSettings {
     configured.map(|configured| configured.config.sessions.keep).unwrap_or_default()
-}
-
-fn open_in(data: PathBuf, limits: Limits, settings: SessionSettings) -> Result<Sessions, Failure> {
-    let store = Store::open(&data).map_err(|error| Failure::Usage(error.into()))?;
-    Sessions::open(store, None, limits, settings).map_err(failure)
 }
 
 /// A session by its name, its handle or the beginning of its handle, as a name or a handle.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use gristmill_gateway::domain::cut_chars;
+use gristmill_gateway::domain::{cut_chars, moves_text, visible_json};
 
 use crate::color;
 
@@ -64,6 +64,16 @@ pub fn eprint_lines(text: &str) {
     for line in lines {
         // If standard error is closed, nobody is left to read it.
         let _ = writeln!(stderr, "{line}");
+    }
+}
+
+/// Prints JSON, set out over lines. On a terminal nothing in it is obeyed: what is hidden is an escape.
+pub fn print_json(value: &serde_json::Value) {
+    use std::io::IsTerminal;
+    let json = format!("{value:#}");
+    match std::io::stdout().is_terminal() {
+        true => println!("{}", visible_json(&json)),
+        false => println!("{json}"),
     }
 }
 
@@ -158,8 +168,9 @@ fn visible(character: char) -> char {
         '\0'..='\x1f' => char::from_u32(0x2400 + character as u32).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
         '\u{80}'..='\u{9f}' => '\u{fffd}',
-        // Overrides of the writing direction make text read as something it is not.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        // What changes the writing direction makes text read as something it is not; and a line ends nowhere
+        // but at its end.
+        character if moves_text(character) => '\u{fffd}',
         character => character,
     }
 }

@@ -252,3 +252,14 @@ fn old_names_of_commands_and_flags_are_understood() {
     let wrong = home.run(&["login", "nobody", "--timeout-s", "5"]);
     assert!(wrong.stderr.contains("no server `nobody`"), "{}", wrong.stderr);
 }
+
+#[test]
+fn json_at_a_terminal_moves_nothing_and_means_the_same() {
+    let home = Home::new(gristmill(), "terminal-json");
+    home.ok(&["run", "--no-servers", "-c", "# pay\u{202e}load \u{9b}2J\u{200b}\n1"]);
+    let piped = home.ok(&["history", "--json"]);
+    assert!(piped.contains("pay\u{202e}load"), "a pipe gets what is there: {piped}");
+    let shown = on_terminal(&home, 100, "", &["history", "--json"]).stdout;
+    assert!(shown.contains("pay\\u202eload \\u009b2J\\u200b"), "{shown}");
+    assert_eq!(parsed(&shown), parsed(&piped));
+}

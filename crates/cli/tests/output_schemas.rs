@@ -121,6 +121,10 @@ fn what_is_kept(outputs: &mut Outputs) {
     outputs.check("token-new", &[0], &["token", "new", "laptop", "--json"]);
     outputs.check_filled("token-list", &["token", "list", "--json"]);
     outputs.check("db-check", &[0], &["db", "check", "--json"]);
+    outputs.check_filled("audit-query", &["audit", "query", "--limit", "1000", "--json"]);
+    let counted = outputs.check("audit-report", &[0], &["audit", "report", "--json"]);
+    assert_eq!(counted["by_kind"][0]["name"], "limit wall_time", "{counted}");
+    outputs.check("audit-verify", &[0], &["audit", "verify", "--json"]);
 }
 
 fn configuration_and_system(outputs: &mut Outputs) {

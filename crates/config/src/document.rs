@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 
+use super::audit_table::{self, AuditTable};
 use super::fields::Fields;
 use super::format::Format;
 use super::history_table::{self, HistoryTable};
@@ -19,7 +20,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 7] = [
+pub(super) const KEYS: [&str; 8] = [
     "servers",
     "mcpServers",
     "level",
@@ -27,6 +28,7 @@ pub(super) const KEYS: [&str; 7] = [
     sessions_table::TABLE,
     history_table::TABLE,
     results_table::TABLE,
+    audit_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -44,6 +46,8 @@ pub struct Document {
     pub sessions: SessionsTable,
     /// What it says about the history.
     pub history: HistoryTable,
+    /// What it says about the audit.
+    pub audit: AuditTable,
     /// What it says about results.
     pub results: ResultsTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
@@ -96,6 +100,10 @@ impl Document {
         if let Some(node) = fields.take(results_table::TABLE) {
             document.results = results_table::read(node, problems);
             document.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
+        }
+        if let Some(node) = fields.take(audit_table::TABLE) {
+            document.audit = audit_table::read(node, problems);
+            document.user_tables.push((audit_table::TABLE, fields.line(audit_table::TABLE)));
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

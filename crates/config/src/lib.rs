@@ -15,6 +15,7 @@ mod read_yaml;
 pub mod syntax_error;
 pub mod tree;
 
+pub mod audit_table;
 pub mod document;
 pub mod edit_env;
 pub mod env_file;

@@ -9,6 +9,7 @@ use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings, Transport};
 
 use super::approvals::{self, Approvals, Status};
+use super::audit_table::{AuditConfig, AuditTable};
 use super::document::Document;
 pub use super::env_file::env_path;
 use super::env_file::{self, Variables};
@@ -56,10 +57,11 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (level, level_origin) = level(&sources, &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
-    let mut results = ResultsConfig::default();
+    let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
+        audit.lay_over(&source.document.audit, |line| source.origin(line));
         results.lay_over(&source.document.results, |line| source.origin(line));
     }
     let files = sources.iter().map(|source| source.file.clone()).collect();
@@ -72,6 +74,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         limit_origins,
         sessions,
         history,
+        audit,
         results,
         data_folder,
         files,
@@ -217,7 +220,7 @@ fn start_in(folder: Option<&Path>, document: &mut Document) {
     }
 }
 
-/// How long sessions, the history and results are kept is the user's to say, even after an approval: the data
+/// How long sessions, the history, the audit and results are kept is the user's to say, even after an approval: the data
 /// folder holds those of all projects.
 fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Vec<Problem>) {
     for (table, line) in document.user_tables.drain(..) {
@@ -226,6 +229,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     }
     document.sessions = SessionsTable::default();
     document.history = HistoryTable::default();
+    document.audit = AuditTable::default();
     document.results = ResultsTable::default();
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 
 use super::approvals::Status;
+use super::audit_table::AuditConfig;
 use super::env_file::Variables;
 use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
@@ -31,6 +32,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// How much is remembered of what programs did.
     pub history: HistoryConfig,
+    /// What is written down for auditors.
+    pub audit: AuditConfig,
     /// How much is kept of what answers left out.
     pub results: ResultsConfig,
     /// Where what lasts is kept. None without a home.

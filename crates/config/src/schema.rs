@@ -8,7 +8,7 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    document, history_table, results_table, server_entry, server_limits, server_tools, server_transport,
+    audit_table, document, history_table, results_table, server_entry, server_limits, server_tools, server_transport,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -93,6 +93,7 @@ fn top_level(key: &str) -> Option<Json> {
         results_table::TABLE => {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
+        audit_table::TABLE => table(&audit_table::KEYS, audit, "The audit; in your own configuration only"),
         _ => return None,
     })
 }
@@ -123,6 +124,17 @@ fn sessions(key: &str) -> Option<Json> {
         "kept_interpreters" => {
             whole("How many sessions may keep their variables [default: 16]", sessions_table::KEPT)
         }
+        _ => return None,
+    })
+}
+
+fn audit(key: &str) -> Option<Json> {
+    let flag = |description: &str, default: bool| json!({ "description": description, "type": "boolean", "default": default });
+    Some(match key {
+        "enabled" => flag("Whether an audit is written", true),
+        "arguments" => flag("Whether it has the arguments of calls, not only their digests", false),
+        "keep" => time("How long events are kept [default: 365d]"),
+        "max_size" => size("How much space they may take [default: 512MB]"),
         _ => return None,
     })
 }
@@ -294,6 +306,7 @@ mod tests {
         check(&LimitName::ALL.map(LimitName::as_str), "/properties/limits/properties");
         check(&sessions_table::KEYS, "/properties/sessions/properties");
         check(&history_table::KEYS, "/properties/history/properties");
+        check(&audit_table::KEYS, "/properties/audit/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");

@@ -41,5 +41,5 @@ pub use short_text::{
 };
 pub use tool_answer::{AnswerError, AnswerFile, CallOutcome, ToolAnswer, read_answer};
 pub use tool_rules::{ToolPattern, ToolRules};
-pub use utc_text::{unix_of_date, utc_text};
-pub use visible_text::{one_line, visible};
+pub use utc_text::{unix_of_date, utc_text, utc_text_ms};
+pub use visible_text::{moves_text, one_line, visible, visible_json};

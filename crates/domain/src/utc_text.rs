@@ -11,6 +11,15 @@ pub fn utc_text(time: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// The same to the millisecond: `2026-07-28T09:30:00.123Z`. Later moments compare as greater texts.
+pub fn utc_text_ms(time: SystemTime) -> String {
+    let ms = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_millis());
+    let mut text = utc_text(time);
+    text.truncate(text.len() - 1);
+    text.push_str(&format!(".{ms:03}Z"));
+    text
+}
+
 /// The Gregorian date, by years of 400 that are all alike and begin in March, so that the leap day
 /// is the last of its year.
 fn date_of(days_since_1970: u64) -> (u64, u64, u64) {

@@ -3,6 +3,8 @@
 //! Descriptions and values come from outside. A line break could forge a message of ours, and
 //! invisible or direction-changing characters could hide words from a person that a model reads.
 
+use std::borrow::Cow;
+
 /// The text on one line, hidden characters written out, cut after `chars_max` characters.
 pub fn one_line(text: &str, chars_max: usize) -> String {
     let mut made = String::new();
@@ -32,6 +34,37 @@ pub fn visible(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     text.chars().for_each(|c| push_visible(&mut made, c));
     made
+}
+
+/// JSON with every hidden character in its texts written as an escape, so that it means the same and moves
+/// nothing on a terminal. White space between its values stays: that of its texts is escaped already.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if json.bytes().all(is_plain) || !json.chars().any(|c| !matches!(c, '\n' | '\t') && is_hidden(c)) {
+        return Cow::Borrowed(json);
+    }
+    let mut made = String::with_capacity(json.len() + 64);
+    for c in json.chars() {
+        match c {
+            '\n' | '\t' => made.push(c),
+            '\r' => made.push('\n'),
+            c if is_hidden(c) => push_escaped(&mut made, c),
+            c => made.push(c),
+        }
+    }
+    Cow::Owned(made)
+}
+
+/// As JSON writes characters that it may not contain.
+fn push_escaped(made: &mut String, c: char) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        made.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+/// Whether a character changes the direction of the text around it, or ends a line where no line ends.
+pub fn moves_text(c: char) -> bool {
+    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn push_visible(made: &mut String, c: char) {
@@ -68,5 +101,21 @@ mod tests {
         check("a\u{200b}b\u{e0041}", 20, "a\\u{200b}b\\u{e0041}");
         check("grüße 読む 🙂", 20, "grüße 読む 🙂");
         assert_eq!(visible("a\u{1b}[1m\n"), "a\\u{1b}[1m\\u{a}");
+    }
+
+    #[test]
+    fn json_means_the_same_when_its_hidden_characters_are_escapes() {
+        let check = |text: &str, expected: &str| {
+            let json = serde_json::to_string_pretty(&[text]).unwrap();
+            let shown = visible_json(&json);
+            assert_eq!(shown, format!("[\n  \"{expected}\"\n]"));
+            assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), [text]);
+        };
+        check("plain", "plain");
+        check("grüße 🙂", "grüße 🙂");
+        check("a\u{9b}2J\u{7f}", "a\\u009b2J\\u007f");
+        check("pay\u{202e}load\u{200b}", "pay\\u202eload\\u200b");
+        check("\u{e0041}", "\\udb40\\udc41");
+        check("line\nbreak\u{2028}", "line\\nbreak\\u2028");
     }
 }

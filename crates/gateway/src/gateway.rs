@@ -8,6 +8,7 @@ use gristmill_files::{FolderError, Folders};
 use gristmill_protocol::WallStatus;
 
 use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinked_file_in};
+use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
 use crate::history::History;
 use crate::pool::{
@@ -45,6 +46,9 @@ pub enum BuildProblem {
     /// What runs is not recorded.
     #[error(transparent)]
     NoHistory(StoreError),
+    /// What runs can't be proven later.
+    #[error(transparent)]
+    NoAudit(StoreError),
     /// Whole values behind answers are not kept.
     #[error(transparent)]
     NoResults(ResultsError),
@@ -85,6 +89,7 @@ impl Gateway {
     /// up. Needs a tokio runtime.
     pub async fn build(settings: Settings) -> Result<Self, BuildError> {
         let Settings { worker, limits, tools, folders, pool, kept_interpreters: keep, data, .. } = settings;
+        let data = data.map(with_audit);
         let folders = match folders {
             Some(folders) => folders,
             None => Folders::from_environment()?,
@@ -101,8 +106,8 @@ impl Gateway {
             Some(data) => OpenedData::open(data, &core).await?,
             None => OpenedData::default(),
         };
-        let OpenedData { history, results, sessions, problems, sweeps_at_shutdown } = kept;
-        let world = Arc::new(World { core, sessions, history, results });
+        let OpenedData { history, audit, results, sessions, problems, sweeps_at_shutdown } = kept;
+        let world = Arc::new(World { core, sessions, history, audit, results });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -139,6 +144,11 @@ impl Gateway {
     /// Where executions are recorded, if they are.
     pub fn history(&self) -> Option<&History> {
         self.parts.world.history.as_ref()
+    }
+
+    /// Where what an auditor may ask about is written, if it is.
+    pub fn audit(&self) -> Option<&Audit> {
+        self.parts.world.audit.as_ref()
     }
 
     /// Where whole values are kept, if they are.
@@ -194,6 +204,12 @@ impl Gateway {
     /// throw-away folder, closes the database, and waits until that is done.
     pub async fn shutdown(self) {
         self.core().close().await;
+        if let Some(audit) = self.audit() {
+            if self.parts.sweeps_at_shutdown {
+                let _ = audit.sweep().await;
+            }
+            audit.close().await;
+        }
         if let Some(history) = self.history() {
             if self.parts.sweeps_at_shutdown {
                 // What fails now is tried again by the next.
@@ -208,6 +224,16 @@ impl Gateway {
     }
 }
 
+/// What sessions and skills change is told to the audit.
+fn with_audit(data: DataSettings) -> DataSettings {
+    let DataSettings { store, audit, .. } = data;
+    let store = match &audit {
+        Some(audit) => store.with_audit(Arc::new(audit.clone())),
+        None => store,
+    };
+    DataSettings { store, audit, ..data }
+}
+
 fn skills_of(data: &DataSettings, folders: &Folders) -> Option<Skills> {
     let lie = data.skills.clone()?;
     let cache = lie.trees.unwrap_or_else(|| folders.cache.clone());
@@ -219,6 +245,7 @@ fn skills_of(data: &DataSettings, folders: &Folders) -> Option<Skills> {
 #[derive(Default)]
 struct OpenedData {
     history: Option<History>,
+    audit: Option<Audit>,
     results: Option<Results>,
     sessions: Option<Sessions>,
     problems: Vec<BuildProblem>,
@@ -233,6 +260,15 @@ impl OpenedData {
                 Ok(history) => kept.history = Some(history),
                 Err(error) if data.history_is_optional => {
                     kept.problems.push(BuildProblem::NoHistory(error));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(audit) = data.audit {
+            match audit.serve().await {
+                Ok(()) => kept.audit = Some(audit),
+                Err(error) if data.history_is_optional => {
+                    kept.problems.push(BuildProblem::NoAudit(error));
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -257,6 +293,9 @@ impl OpenedData {
     fn tidy_in_background(&self) {
         if let Some(history) = &self.history {
             history.tidy_in_background();
+        }
+        if let Some(audit) = &self.audit {
+            audit.tidy_in_background();
         }
         if let Some(results) = &self.results {
             results.tidy_in_background();

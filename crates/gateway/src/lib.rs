@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 // Ids, time, and values that know nothing else of the gateway.
+mod alive;
 mod clock;
 mod folder_size;
 pub mod ids;
@@ -43,6 +44,7 @@ pub mod upstream;
 // What a program asks for, and what outlasts it.
 pub mod access;
 pub mod answer;
+pub mod audit;
 pub mod history;
 mod request;
 pub mod results;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use gristmill_domain::{Level, Limits};
 use gristmill_files::Folders;
 
+use crate::audit::Audit;
 use crate::history::HistorySettings;
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
 use crate::ports::{FixedTools, ToolSource};
@@ -68,6 +69,8 @@ pub struct DataSettings {
     pub store: Store,
     /// The record of every execution.
     pub history: Option<HistorySettings>,
+    /// What an auditor may ask about, in the same data folder.
+    pub audit: Option<Audit>,
     /// Whether the gateway is built even if nothing can be recorded, or no results stored.
     /// [`Gateway::problems`](crate::Gateway::problems) says so then.
     pub history_is_optional: bool,
@@ -86,6 +89,7 @@ impl DataSettings {
         Self {
             store,
             history: None,
+            audit: None,
             history_is_optional: false,
             results: None,
             sessions: None,

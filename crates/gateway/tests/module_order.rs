@@ -14,6 +14,7 @@ const ORDER: &[&str] = &[
     "time_limit",
     "tokens",
     "folder_size",
+    "alive",
     // What comes from outside, and what goes back.
     "ports",
     "state_values",
@@ -29,6 +30,7 @@ const ORDER: &[&str] = &[
     "session",
     "results",
     "skills",
+    "audit",
     "history",
     "answer",
     // The way of one program through a worker.

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use gristmill_gateway::access::{AccessTokens, Caller, Scope, TokenRefused};
+use gristmill_gateway::ports::{AuditEvent, AuditLog};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
@@ -36,6 +37,7 @@ pub enum Access {
 pub(crate) struct Authority {
     pub(crate) tokens: Option<Arc<AccessTokens>>,
     pub(crate) token_required: bool,
+    pub(crate) audit: Option<Arc<dyn AuditLog>>,
 }
 
 /// What one router asks for.
@@ -56,6 +58,7 @@ pub(crate) async fn authorize(
         Err(refused) => return *refused,
     };
     if let Some(scope) = requirement.scope.filter(|scope| !caller.may(*scope)) {
+        requirement.authority.note_refused("scope", Some(&caller.name));
         let why =
             format!("this needs a token with the scope `{scope}` (gristmill token new NAME --scope {scope})");
         return failed(StatusCode::FORBIDDEN, why);
@@ -72,6 +75,7 @@ impl Authority {
             if self.token_required {
                 let why = "access token required: create one with `gristmill token new NAME` and send it as \
                            `Authorization: Bearer TOKEN`; tokens in the URL are ignored";
+                self.note_refused("missing", None);
                 return Err(unauthorized(why, REQUIRED));
             }
             return Ok(Caller::local());
@@ -84,9 +88,17 @@ impl Authority {
                 }
                 None => "this server doesn't use access tokens; remove the `Authorization` header",
             };
+            self.note_refused("malformed", None);
             return Err(unauthorized(why, INVALID));
         };
-        tokens.check(token, SystemTime::now()).map_err(|refused| match refused {
+        let checked = tokens.check(token, SystemTime::now());
+        match &checked {
+            Ok(_) => {}
+            Err(TokenRefused::Unknown) => self.note_refused("unknown", None),
+            Err(TokenRefused::Expired { name }) => self.note_refused("expired", Some(name)),
+            Err(TokenRefused::Unreadable(_)) => self.note_refused("unreadable", None),
+        }
+        checked.map_err(|refused| match refused {
             TokenRefused::Unknown | TokenRefused::Expired { .. } => {
                 unauthorized(&format!("{refused}; create a new one with `gristmill token new NAME`"), INVALID)
             }
@@ -97,6 +109,12 @@ impl Authority {
                 INVALID,
             ),
         })
+    }
+
+    fn note_refused(&self, why: &str, name: Option<&str>) {
+        if let Some(audit) = &self.audit {
+            audit.note(AuditEvent::token_refused(why, name));
+        }
     }
 }
 

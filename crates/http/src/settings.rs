@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::access::AccessTokens;
+use gristmill_gateway::ports::AuditLog;
 use gristmill_mcp::EndpointSettings;
 
 use crate::error::HttpError;
@@ -21,6 +22,8 @@ pub struct HttpSettings {
     pub tokens: Option<Arc<AccessTokens>>,
     /// Whether there must be one. One that is sent is checked in any case.
     pub token_required: bool,
+    /// Where tokens that are refused are noted.
+    pub audit: Option<Arc<dyn AuditLog>>,
     /// What clients may use up.
     pub limits: HttpLimits,
     /// How long requests may go on when we are asked to end.
@@ -35,6 +38,7 @@ impl HttpSettings {
             hosts_allowed: default_hosts(address),
             origins_allowed: default_origins(address),
             tokens: None,
+            audit: None,
             token_required: !address.ip().is_loopback(),
             limits: HttpLimits::default(),
             grace: Duration::from_secs(30),

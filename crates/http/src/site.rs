@@ -31,7 +31,11 @@ pub(crate) fn router(
     settings: &HttpSettings,
 ) -> Result<Router, HttpError> {
     let allowed = Arc::new(Allowed::read(&settings.hosts_allowed, &settings.origins_allowed)?);
-    let authority = Authority { tokens: settings.tokens.clone(), token_required: settings.token_required };
+    let authority = Authority {
+        tokens: settings.tokens.clone(),
+        token_required: settings.token_required,
+        audit: settings.audit.clone(),
+    };
     let requirement = |scope| Requirement { authority: authority.clone(), scope };
     let mounted = mounts.into_iter().map(|Mount { router, access }| match access {
         Access::Open => router,

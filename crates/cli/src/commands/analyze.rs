@@ -12,7 +12,7 @@ use gristmill_gateway::analysis::{
     AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest, format_of_path,
 };
 use gristmill_gateway::domain::shape::{Strategy, shape_json};
-use gristmill_gateway::domain::{counted_grouped, format_bytes};
+use gristmill_gateway::domain::{counted_grouped, format_bytes, visible_json};
 use gristmill_gateway::{Gateway, PoolSettings, WorkerCommand, tokens};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use super::table_text;
 use super::{Failure, Outcome};
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::given_json::given_json;
-use crate::terminal::{Printable, eprint_lines};
+use crate::terminal::{self, Printable, eprint_lines};
 use crate::{exit_codes, upstreams};
 
 /// Steps are written by hand or by a model; what is larger is data in the wrong place.
@@ -215,7 +215,7 @@ fn print_failure(failure: &AnalysisFailure, as_json: bool) -> ExitCode {
     if as_json {
         let (hint, step) = (&failure.hint, failure.step);
         let error = json!({"code": code.as_str(), "message": message, "hint": hint, "step": step});
-        println!("{:#}", json!({"success": false, "error": error}));
+        terminal::print_json(&json!({"success": false, "error": error}));
     } else {
         let step = failure.step.filter(|_| !message.starts_with("step "));
         let step = step.map(|step| format!(" step {step}")).unwrap_or_default();
@@ -364,7 +364,13 @@ fn print_json(
     } else {
         let told = told.to_string();
         write!(stdout, "{},\"result\":", told.trim_end_matches('}'))?;
-        io::copy(&mut output, &mut stdout)?;
+        if io::stdout().is_terminal() {
+            let mut text = String::new();
+            output.read_to_string(&mut text)?;
+            write!(stdout, "{}", visible_json(&text))?;
+        } else {
+            io::copy(&mut output, &mut stdout)?;
+        }
         writeln!(stdout, "}}")?;
     }
     stdout.flush()?;

@@ -15,6 +15,7 @@ use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use gristmill_config::{Surroundings, locations};
+use gristmill_gateway::audit::MARK_FILE;
 use gristmill_gateway::domain::{counted_grouped, format_bytes, utc_text};
 use gristmill_gateway::session::TarWriter;
 use gristmill_gateway::store::FILE_NAME;
@@ -61,9 +62,13 @@ pub async fn backup(arguments: Backup) -> Outcome {
     })?;
     let spinner = Spinner::start(format!("backing up to {} …", to.display()));
     let config = locations::user_file(&surroundings).filter(|file| file.exists());
+    // Before the database: one that is ahead of it would say that the audit was cut.
+    let mark = fs::read(data.join(MARK_FILE)).ok();
     let packed = match database_copy(&place, &data, &to).await {
         Ok(database) => {
-            let packed = pack(made, config.as_deref(), &data, database.as_deref(), &to);
+            let database = Database { copy: database, audit_mark: mark };
+            let packed = pack(made, config.as_deref(), &data, &database, &to);
+            let database = database.copy;
             if let Some(database) = database {
                 let _ = fs::remove_file(database);
             }
@@ -101,11 +106,18 @@ async fn database_copy(place: &DataPlace, data: &Path, to: &Path) -> Result<Opti
     Ok(Some(copy))
 }
 
+/// What is in the archive as it was at one moment.
+struct Database {
+    copy: Option<PathBuf>,
+    /// How far its audit was signed then.
+    audit_mark: Option<Vec<u8>>,
+}
+
 fn pack(
     out: File,
     config: Option<&Path>,
     data: &Path,
-    database: Option<&Path>,
+    database: &Database,
     to: &Path,
 ) -> io::Result<Packed> {
     let mut archive = TarWriter::new(GzEncoder::new(BufWriter::new(out), Compression::default()));
@@ -118,8 +130,14 @@ fn pack(
             packed.add(&mut archive, &format!("{CONFIG}/.env"), &env)?;
         }
     }
-    if let Some(database) = database {
-        packed.add(&mut archive, &format!("{DATA}/{FILE_NAME}"), database)?;
+    if let Some(copy) = &database.copy {
+        packed.add(&mut archive, &format!("{DATA}/{FILE_NAME}"), copy)?;
+    }
+    if let Some(mark) = &database.audit_mark {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        archive.file(&format!("{DATA}/{MARK_FILE}"), mark.len() as u64, now, &mut mark.as_slice())?;
+        packed.files += 1;
+        packed.bytes += mark.len() as u64;
     }
     if data.is_dir() {
         let own = fs::canonicalize(to).ok();
@@ -180,7 +198,7 @@ impl Packed {
 /// Whether a file of the data folder means something only as long as a process runs: locks, the
 /// database's own files (its copy is in the archive), and what is being written.
 fn is_passing(folder: &str, name: &str) -> bool {
-    let is_database = folder == DATA && name.starts_with(FILE_NAME);
+    let is_database = folder == DATA && (name.starts_with(FILE_NAME) || name == MARK_FILE);
     let is_lock = name == "lock" || name.ends_with(".lock");
     let is_unfinished = name.ends_with(".unfinished");
     // In a workspace every name is the program's own.

@@ -1,19 +1,22 @@
 //! `gristmill config …`: shows and checks the configuration, and approves a project's.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::{self as config, Flags, Surroundings};
+use gristmill_gateway::audit::AuditEvent;
 
 use super::{
     Failure, Outcome, config_approve, config_check, config_edit, config_path, config_schema, config_show,
 };
 use crate::arguments::ConfigFile;
+use crate::audit_log;
 use crate::exit_codes;
-use crate::terminal::Printable;
+use crate::terminal::{Printable, print_json};
+use crate::upstreams::Configured;
 
 #[derive(Args)]
 pub struct ConfigArguments {
@@ -77,14 +80,14 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
             let loaded = config::load(&surroundings, &flags);
             let (config, _) = loaded.into_result().map_err(|error| Failure::Usage(error.into()))?;
             match json {
-                true => println!("{:#}", config_show::as_json(&config)),
+                true => print_json(&config_show::as_json(&config)),
                 false => print!("{}", Printable::all(&config_show::as_toml(&config))),
             }
         }
         ConfigCommand::Check { json } => {
             let checked = config_check::check(&config::load(&surroundings, &flags), &surroundings);
             match json {
-                true => println!("{:#}", checked.json),
+                true => print_json(&checked.json),
                 false => print!("{}", Printable::all(&checked.text)),
             }
             if !checked.is_usable {
@@ -94,41 +97,54 @@ pub fn config(arguments: ConfigArguments) -> Outcome {
         ConfigCommand::Path { json } => {
             let loaded = config::load(&surroundings, &flags);
             match json {
-                true => println!("{:#}", config_path::as_json(&loaded.config)),
+                true => print_json(&config_path::as_json(&loaded.config)),
                 false => print!("{}", Printable::all(&config_path::as_text(&loaded.config))),
             }
         }
-        ConfigCommand::Approve { file, revoke, yes } => {
-            if revoke {
-                let file = file.ok_or_else(|| {
-                    Failure::Usage(anyhow!("pass the file: gristmill config approve --revoke FILE"))
-                })?;
-                let was = config_approve::revoke(&surroundings, &file);
-                let was = was.map_err(|error| Failure::Usage(error.into()))?;
-                println!(
-                    "{}",
-                    if was {
-                        "approval revoked; its servers are no longer used"
-                    } else {
-                        "it wasn't approved"
-                    }
-                );
-                return Ok(ExitCode::SUCCESS);
-            }
-            let request = config_approve::prepare(&surroundings, file.as_deref());
-            let request = request.map_err(|error| Failure::Usage(error.into()))?;
-            print!("{}", Printable::all(&request.text));
-            if !yes && !confirmed() {
-                eprintln!("nothing approved");
-                return Ok(exit_codes::usage());
-            }
-            let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
-            for file in files {
-                eprintln!("approved {}", file.display());
-            }
+        ConfigCommand::Approve { file, revoke: true, .. } => {
+            let file = file.ok_or_else(|| {
+                Failure::Usage(anyhow!("pass the file: gristmill config approve --revoke FILE"))
+            })?;
+            return revoke(&surroundings, &flags, &file);
+        }
+        ConfigCommand::Approve { file, revoke: false, yes } => {
+            return approve(&surroundings, &flags, file.as_deref(), yes);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn approve(surroundings: &Surroundings, flags: &Flags, file: Option<&Path>, yes: bool) -> Outcome {
+    let request = config_approve::prepare(surroundings, file);
+    let request = request.map_err(|error| Failure::Usage(error.into()))?;
+    print!("{}", Printable::all(&request.text));
+    if !yes && !confirmed() {
+        eprintln!("nothing approved");
+        return Ok(exit_codes::usage());
+    }
+    let files = request.grant().map_err(|error| Failure::Usage(error.into()))?;
+    for file in files {
+        note(flags, AuditEvent::config_approved(&file.display().to_string()));
+        eprintln!("approved {}", file.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn revoke(surroundings: &Surroundings, flags: &Flags, file: &Path) -> Outcome {
+    let was = config_approve::revoke(surroundings, file).map_err(|error| Failure::Usage(error.into()))?;
+    if was {
+        note(flags, AuditEvent::config_revoked(&surroundings.absolute(file).display().to_string()));
+    }
+    let told = if was { "approval revoked; its servers are no longer used" } else { "it wasn't approved" };
+    println!("{told}");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In the audit of the data folder, whatever else is wrong with the configuration.
+fn note(flags: &Flags, event: AuditEvent) {
+    let Ok(surroundings) = Surroundings::of_this_process() else { return };
+    let config = config::load(&surroundings, flags).config;
+    audit_log::note(&Configured { config, surroundings }, event);
 }
 
 fn confirmed() -> bool {

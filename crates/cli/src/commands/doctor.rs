@@ -1,9 +1,10 @@
 //! `gristmill doctor`: checks the sandbox, the servers and the clients, and says what to fix.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Args;
-use gristmill_gateway::domain::Level;
+use gristmill_gateway::domain::{Level, visible_json};
 use gristmill_gateway::{
     EngineId, Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls,
 };
@@ -11,6 +12,7 @@ use gristmill_gateway::{ExecuteRequest, Wall};
 use gristmill_worker::remedy_for;
 use serde::Serialize;
 
+use super::doctor_audit::AuditFinding;
 use super::doctor_clients::{self, ClientFinding};
 use super::doctor_database::Database;
 use super::doctor_servers::{Address, Servers};
@@ -76,6 +78,8 @@ struct Findings {
     clients: Vec<ClientFinding>,
     /// Where what happened is remembered.
     database: Database,
+    /// What is written down for auditors, and whether it is whole.
+    audit: AuditFinding,
 }
 
 #[derive(Serialize)]
@@ -96,7 +100,10 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
         true => {
             let text =
                 serde_json::to_string_pretty(&findings).map_err(|error| Failure::Internal(error.into()))?;
-            println!("{text}");
+            match std::io::stdout().is_terminal() {
+                true => println!("{}", visible_json(&text)),
+                false => println!("{text}"),
+            }
         }
         false => print(&findings),
     }
@@ -104,7 +111,8 @@ pub async fn doctor(arguments: Doctor) -> Outcome {
     // Without its database no gateway starts.
     let is_ready = findings.ready && findings.database.trouble().is_none();
     let is_trouble = findings.servers.as_ref().is_some_and(|servers| servers.trouble().is_some())
-        || findings.clients.iter().any(|client| client.problem.is_some());
+        || findings.clients.iter().any(|client| client.problem.is_some())
+        || findings.audit.trouble().is_some();
     Ok(match (is_ready, is_misconfigured) {
         (false, _) => exit_codes::internal(),
         (true, true) => exit_codes::usage(),
@@ -152,6 +160,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         http: Address::look(arguments.http).await,
         clients: doctor_clients::look(),
         database: Database::look(&arguments.config).await,
+        audit: AuditFinding::look(&arguments.config).await,
     })
 }
 
@@ -217,11 +226,12 @@ fn print(findings: &Findings) {
     }
     findings.http.print();
     findings.database.print();
+    findings.audit.print();
     doctor_clients::print(&findings.clients);
     let servers = findings.servers.as_ref().and_then(Servers::trouble);
     let is_broken = findings.clients.iter().any(|client| client.problem.is_some());
     let clients = is_broken.then_some("a client's configuration is broken");
-    let but: Vec<&str> = servers.into_iter().chain(clients).collect();
+    let but: Vec<&str> = servers.into_iter().chain(clients).chain(findings.audit.trouble()).collect();
     let but = if but.is_empty() { String::new() } else { format!(", but {} (see above)", but.join(" and ")) };
     if let (None, Some(trouble)) = (&findings.problem, findings.database.trouble()) {
         return print_lines(&format!(

@@ -15,7 +15,7 @@ use crate::data_store::{self, DataPlace};
 use crate::hints::hint;
 use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::table::{Column, Table};
-use crate::terminal::one_line;
+use crate::terminal::{one_line, print_json};
 
 #[derive(Args)]
 pub struct HistoryArguments {
@@ -91,7 +91,7 @@ pub async fn history(arguments: HistoryArguments) -> Outcome {
     let limit = usize::try_from(arguments.limit).unwrap_or(LISTED_MAX);
     let listed = history.list(&filter, limit).await.map_err(data_store::failure)?;
     if arguments.json {
-        println!("{:#}", Value::from_iter(listed.iter().map(as_value)));
+        print_json(&Value::from_iter(listed.iter().map(as_value)));
         return Ok(ExitCode::SUCCESS);
     }
     if listed.is_empty() {

@@ -27,7 +27,7 @@ use super::servers::{print_by_hand, scope};
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::hints::hint;
-use crate::terminal::{Printable, ask, eprint_lines, print_lines, width, wrapped};
+use crate::terminal::{Printable, ask, eprint_lines, print_json, print_lines, width, wrapped};
 
 pub fn import(arguments: ImportArguments) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
@@ -68,7 +68,7 @@ pub fn import(arguments: ImportArguments) -> Outcome {
     };
     let missing = missing_of(picked.as_deref().unwrap_or_default(), &target, &surroundings);
     match arguments.json {
-        true => println!("{:#}", listing.json(picked.as_deref(), &imported, &missing, &target.path)),
+        true => print_json(&listing.json(picked.as_deref(), &imported, &missing, &target.path)),
         false => {
             listing.print_outcome(picked.as_deref(), &imported, &target.path, arguments.dry_run);
             imported.by_hand.iter().for_each(print_by_hand);

@@ -16,7 +16,7 @@ use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::hints::hint;
 use crate::table::{Column, Table};
-use crate::terminal::{columns, one_line};
+use crate::terminal::{columns, one_line, print_json};
 use crate::upstreams::{self, Configured};
 
 /// How long a server has to answer, if nothing else is said.
@@ -57,7 +57,7 @@ pub async fn list(arguments: List) -> Outcome {
     };
     let listing = Listing::of(&configured, look).await?;
     match arguments.json {
-        true => println!("{:#}", listing.json()),
+        true => print_json(&listing.json()),
         false if listing.is_empty() => {
             eprintln!("No servers configured.");
             hint("`gristmill import` imports the servers of your MCP clients");

@@ -7,12 +7,14 @@ use std::time::{Duration, SystemTime};
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_config::Flags;
+use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::counted;
 use gristmill_mcp::McpConnector;
 use gristmill_mcp::oauth::Revocation;
 
 use super::{Failure, Outcome, get};
 use crate::arguments::ConfigFile;
+use crate::audit_log;
 use crate::terminal::one_line;
 use crate::upstreams::{self, Configured};
 
@@ -60,6 +62,7 @@ pub async fn login(arguments: Login) -> Outcome {
         _ = tokio::signal::ctrl_c() => return Err(Failure::Usage(anyhow!("cancelled; nothing was changed"))),
     };
     let granted = granted.map_err(|error| Failure::Usage(anyhow!(one_line(&error.to_string()))))?;
+    audit_log::note(&configured, AuditEvent::login(&arguments.name));
     println!("logged in to {}", arguments.name);
     if !granted.scopes.is_empty() {
         println!("scopes: {}", one_line(&granted.scopes.join(" ")));
@@ -77,6 +80,9 @@ pub async fn logout(arguments: Logout) -> Outcome {
     let (connector, server) = connector(&configured, &arguments.name)?;
     let out = connector.logout(&server).await;
     let out = out.map_err(|error| Failure::Usage(anyhow!(one_line(&error.to_string()))))?;
+    if out.was_logged_in {
+        audit_log::note(&configured, AuditEvent::logout(&arguments.name));
+    }
     match out.was_logged_in {
         true => println!("logged out of {}; its tokens were deleted", arguments.name),
         false => println!("you weren't logged in to {}", arguments.name),

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod analyze;
+pub mod audit;
 pub mod backup;
 pub mod bench;
 pub mod cache;
@@ -16,6 +17,7 @@ pub mod disconnect;
 pub mod doctor;
 mod doctor_attack;
 pub mod doctor_clients;
+pub mod doctor_audit;
 pub mod doctor_database;
 pub mod doctor_servers;
 pub mod example_server;

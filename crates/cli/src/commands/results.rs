@@ -25,7 +25,7 @@ use crate::hints::hint;
 use crate::id_prefix;
 use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::table::{Column, Table};
-use crate::terminal::{Printable, eprint_lines};
+use crate::terminal::{Printable, eprint_lines, print_json};
 
 #[derive(Args)]
 pub struct ResultsArguments {
@@ -105,7 +105,7 @@ pub async fn results(arguments: ResultsArguments) -> Outcome {
 async fn list(results: &Results, times: TimeArguments, as_json: bool) -> Outcome {
     let all = results.list(None, LISTED_MAX).await.map_err(failure)?;
     if as_json {
-        println!("{:#}", Value::from_iter(all.iter().map(as_value)));
+        print_json(&Value::from_iter(all.iter().map(as_value)));
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {

@@ -8,12 +8,13 @@ use anyhow::anyhow;
 use gristmill_config::Surroundings;
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::answer::{self, AnswerBudget};
+use gristmill_gateway::audit::Audit;
 use gristmill_gateway::domain::Code;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::FixedTools;
 use gristmill_gateway::service::{PlaceChoice, StartRequest};
 use gristmill_gateway::session::{Patience, SessionChoice};
-use gristmill_gateway::upstream::{Refresh, Upstreams};
+use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{
     DataSettings, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand, WorkspaceChoice,
 };
@@ -22,6 +23,7 @@ use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
 use super::{Failure, Outcome, run_input, run_watch};
 use crate::arguments::Run;
+use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::terminal::eprint_lines;
 use crate::{exit_codes, own_sessions, skill_folders, upstreams};
@@ -113,12 +115,16 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     // One program is all there will be: no others are kept waiting behind it.
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());
+    let mut observer = None;
     if let Some(store) = store {
+        let (store, audit) = audit_log::attach(store, place.audit);
+        observer = audit.as_ref().map(Audit::observer);
         let surroundings =
             Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
         let in_session = arguments.session.is_some();
         settings.data = Some(DataSettings {
             history: Some(place.history),
+            audit,
             history_is_optional: true,
             results: Some(place.results),
             sessions: in_session.then(|| own_sessions::settings(configured.as_ref())),
@@ -136,7 +142,8 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
-            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            let startup = Startup { observer, ..Startup::from(Refresh::WhenUsed) };
+            let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use gristmill_gateway::answer::{self, Answer};
-use gristmill_gateway::domain::{format_bytes, visible};
+use gristmill_gateway::domain::{format_bytes, visible, visible_json};
 use gristmill_gateway::service::{Follower, LiveEvents};
 use gristmill_gateway::{Event, Report, Stream};
 use serde::Serialize;
@@ -181,9 +181,12 @@ fn message(text: &str, terminal: bool) -> String {
 }
 
 fn print_json(document: &impl Serialize) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut stdout, document)?;
-    writeln!(stdout)
+    let json = serde_json::to_string_pretty(document)?;
+    match io::stdout().is_terminal() {
+        // What a program says must not be obeyed here either.
+        true => writeln!(io::stdout().lock(), "{}", visible_json(&json)),
+        false => writeln!(io::stdout().lock(), "{json}"),
+    }
 }
 
 fn print_said(said: &Answer) -> io::Result<()> {

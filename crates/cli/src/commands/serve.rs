@@ -13,6 +13,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::answer::TOKENS_DEFAULT;
+use gristmill_gateway::audit::Audit;
+use gristmill_gateway::ports::{AuditLog, CallObserver};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
@@ -26,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
+use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
 use crate::skill_folders;
@@ -97,7 +100,7 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
-    let mut settings = settings_for(&arguments, configured.as_ref())?;
+    let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.http.is_none() && io::stdin().is_terminal() {
         eprint_lines(
@@ -106,7 +109,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
         );
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
-    let connected = wanted.map(connect).transpose()?.flatten();
+    let observer = audit.as_ref().map(Audit::observer);
+    let connected = wanted.map(|configured| connect(configured, observer)).transpose()?.flatten();
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
     }
@@ -120,25 +124,32 @@ pub async fn serve(arguments: Serve) -> Outcome {
 }
 
 /// What outlasts programs, and how many interpreters stay.
-fn settings_for(arguments: &Serve, configured: Option<&Configured>) -> Result<Settings, Failure> {
+fn settings_for(
+    arguments: &Serve,
+    configured: Option<&Configured>,
+) -> Result<(Settings, Option<Audit>), Failure> {
     let place = DataPlace::of(configured, &arguments.config)?;
-    let store = open_store(&place, arguments.no_state)?;
+    let (store, audit) = audit_log::attach(open_store(&place, arguments.no_state)?, place.audit);
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);
     settings.kept_interpreters = own_sessions::keep_settings(configured);
     settings.data = Some(DataSettings {
         history: Some(place.history),
+        audit: audit.clone(),
         results: Some(place.results),
         sessions: Some(own_sessions::settings(configured)),
         skills: Some(skill_folders::folders(&store, &surroundings)),
         ..DataSettings::new(store)
     });
-    Ok(settings)
+    Ok((settings, audit))
 }
 
 /// The servers behind it, if any can be used.
-fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
+fn connect(
+    configured: &Configured,
+    observer: Option<Arc<dyn CallObserver>>,
+) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
         eprint_lines(
@@ -146,7 +157,7 @@ fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
         );
         return Ok(None);
     }
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, ..Startup::default() };
+    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer };
     configured.connect(&usable, startup).map(Some)
 }
 
@@ -196,7 +207,8 @@ async fn serve_callers(
             served.map_err(|error| Failure::Internal(error.into()))
         }
         Some(address) => {
-            let (listener, settings) = listen(address, arguments, data?).await?;
+            let (listener, mut settings) = listen(address, arguments, data?).await?;
+            settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let served = gristmill_http::serve(listener, endpoint, Vec::new(), settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))

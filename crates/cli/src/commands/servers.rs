@@ -17,7 +17,7 @@ use super::remove::RemoveError;
 use super::{Failure, Outcome, add_json, get, remove};
 use crate::arguments::{ConfigFile, ScopeArguments};
 use crate::hints::hint;
-use crate::terminal::{Printable, eprint_lines};
+use crate::terminal::{Printable, eprint_lines, print_json};
 use crate::{exit_codes, upstreams};
 
 /// What starting a server means, said to whoever adds one.
@@ -236,7 +236,7 @@ pub fn get(arguments: GetArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usage = |error: get::UnknownServer| Failure::Usage(error.into());
     match arguments.json {
-        true => println!("{:#}", get::as_json(&configured.config, &arguments.name).map_err(usage)?),
+        true => print_json(&get::as_json(&configured.config, &arguments.name).map_err(usage)?),
         false => {
             print!("{}", Printable::all(&get::as_text(&configured.config, &arguments.name).map_err(usage)?));
         }

@@ -21,7 +21,7 @@ use crate::hints::hint;
 use crate::local_time::TimeArguments;
 use crate::own_sessions::{self, WHOSE, content};
 use crate::table::{Column, Table};
-use crate::terminal::{confirmed, eprint_lines};
+use crate::terminal::{confirmed, eprint_lines, print_json};
 
 /// A BLAKE3 hash, in hexadecimal.
 const IDENTITY_DIGITS: usize = 64;
@@ -147,7 +147,7 @@ async fn create(sessions: &Sessions, new: NewSession) -> Outcome {
 async fn list(sessions: &Sessions, times: TimeArguments, as_json: bool) -> Outcome {
     let all = sessions.list(&WHOSE).await.map_err(own_sessions::failure)?;
     if as_json {
-        println!("{:#}", Value::from_iter(all.iter().map(as_value)));
+        print_json(&Value::from_iter(all.iter().map(as_value)));
         return Ok(ExitCode::SUCCESS);
     }
     if all.is_empty() {
@@ -212,7 +212,7 @@ fn programs(count: u64) -> String {
 async fn show(sessions: &Sessions, session: &str, times: TimeArguments, as_json: bool) -> Outcome {
     let info = sessions.info(&WHOSE, session).await.map_err(own_sessions::failure)?;
     if as_json {
-        println!("{:#}", as_value(&info));
+        print_json(&as_value(&info));
         return Ok(ExitCode::SUCCESS);
     }
     println!("handle   {}", info.id);

@@ -16,7 +16,7 @@ use crate::data_store::{self, DataPlace};
 use crate::hints::hint;
 use crate::id_prefix;
 use crate::local_time::{TimeArguments, from_unix_ms};
-use crate::terminal::{Printable, eprint_lines, one_line};
+use crate::terminal::{Printable, eprint_lines, one_line, print_json};
 
 /// What is shown of a result, and of variables: they are one line each, however long.
 const VALUE_TOKENS_MAX: usize = 2_000;
@@ -42,7 +42,7 @@ pub async fn show(arguments: ShowArguments) -> Outcome {
     let record = find(&history, &arguments.execution).await?;
     if arguments.json {
         let value = serde_json::to_value(&record).map_err(|error| Failure::Internal(error.into()))?;
-        println!("{:#}", as_far_as_known(value, &record.summary));
+        print_json(&as_far_as_known(value, &record.summary));
         return Ok(ExitCode::SUCCESS);
     }
     let (context, result) = (

@@ -12,7 +12,7 @@ use crate::arguments::ConfigFile;
 use crate::data_store::{self, DataPlace};
 use crate::hints::hint;
 use crate::local_time::{TimeArguments, from_unix_ms};
-use crate::terminal::print_lines;
+use crate::terminal::{print_json, print_lines};
 
 #[derive(Args)]
 pub struct StatsArguments {
@@ -48,7 +48,7 @@ pub async fn stats(arguments: StatsArguments) -> Outcome {
         value["success_rate"] = json!(stats.success_rate());
         value["hint"] = json!(stats.hint());
         value["tokens"]["verdict"] = json!(stats.verdict());
-        println!("{value:#}");
+        print_json(&value);
     } else {
         if stats.since_ms.is_none() && filter != HistoryFilter::default() {
             eprintln!("No matching executions.");

@@ -9,11 +9,13 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, IssuedToken, Scope, TokenError, TokenRecord};
+use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::utc_text;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
+use crate::audit_log;
 use crate::hints::hint;
 use crate::local_time::TimeArguments;
 use crate::table::{Column, Table};
@@ -101,11 +103,16 @@ pub fn token(arguments: TokenArguments) -> Outcome {
                 Lifetime::For(time) => Some(now + time),
                 Lifetime::Never => None,
             };
-            show_new(&tokens.issue(&name, scopes, expires, now).map_err(failure)?, arguments.times, json);
+            let issued = tokens.issue(&name, scopes, expires, now).map_err(failure)?;
+            let names: Vec<&str> = issued.record.scopes.iter().map(|scope| scope.as_str()).collect();
+            let until = issued.record.expires.map(utc_text);
+            audit_log::note(&configured, AuditEvent::token_issued(&name, &names, until.as_deref()));
+            show_new(&issued, arguments.times, json);
         }
         TokenCommand::List { json } => show_all(&tokens.list().map_err(failure)?, arguments.times, json),
         TokenCommand::Remove { name } => {
             let revoked = tokens.revoke(&name).map_err(failure)?;
+            audit_log::note(&configured, AuditEvent::token_revoked(&revoked.name));
             println!("revoked {}", revoked.name);
         }
     }

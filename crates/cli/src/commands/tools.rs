@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use gristmill_config::Flags;
+use gristmill_gateway::audit::{Audit, AuditEvent};
 use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
@@ -14,16 +15,17 @@ use gristmill_gateway::ports::{
     Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
 };
 use gristmill_gateway::skills::Skills;
-use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
+use gristmill_gateway::upstream::{DoorRequest, Refresh, Startup, Upstreams};
 use serde_json::{Map, Value, json};
 
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
+use crate::audit_log;
 use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, wrapped};
+use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, print_json, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -36,7 +38,10 @@ pub async fn tools(arguments: Tools) -> Outcome {
     }
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let usable = configured.usable();
-    let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+    let is_call = matches!(arguments.command, ToolsCommand::Call { .. });
+    let audit = is_call.then(|| audit_log::open_or_warn(&configured)).flatten();
+    let observer = audit.as_ref().map(Audit::observer);
+    let upstreams = configured.connect(&usable, Startup { observer, ..Startup::from(Refresh::WhenUsed) })?;
     let outcome = match arguments.command {
         ToolsCommand::List { server, refresh, json } => {
             if refresh {
@@ -66,10 +71,14 @@ pub async fn tools(arguments: Tools) -> Outcome {
             call(&upstreams, name, arguments, printed).await
         }
         ToolsCommand::Review { server, approve, tool, yes, json } => {
-            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json).await
+            let note = |event| audit_log::note(&configured, event);
+            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json, &note).await
         }
     };
     upstreams.close().await;
+    if let Some(audit) = audit {
+        audit_log::finish(&audit).await;
+    }
     outcome
 }
 
@@ -104,7 +113,7 @@ async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome 
                 })
             })
         });
-        println!("{:#}", Value::from(tools.collect::<Vec<_>>()));
+        print_json(&Value::from(tools.collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     for server in &servers {
@@ -150,7 +159,7 @@ async fn search_tools(upstreams: &Upstreams, skills: &Skills, search: &ToolSearc
                 json!({ "tool": hit.tool, "signature": hit.signature, "summary": hit.summary, "score": hit.score })
             });
             let hits: Vec<Value> = hits.collect();
-            println!("{:#}", json!({ "shown": answer.shown, "total": answer.total, "hits": hits }));
+            print_json(&json!({ "shown": answer.shown, "total": answer.total, "hits": hits }));
         }
         false => println!("{}", Printable::all(&snapshot.rendered(&answer))),
     }
@@ -281,6 +290,7 @@ async fn review(
     approve: Option<Vec<String>>,
     yes: bool,
     json: bool,
+    note: &(dyn Fn(AuditEvent) + Sync),
 ) -> Outcome {
     // What is on disk may be old: what the servers offer now is what is approved.
     match only {
@@ -295,15 +305,8 @@ async fn review(
     let waiting: Vec<(String, Vec<Waiting>)> =
         upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
     if json {
-        println!(
-            "{:#}",
-            Value::from(
-                waiting
-                    .iter()
-                    .flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)))
-                    .collect::<Vec<_>>()
-            )
-        );
+        let all = waiting.iter().flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)));
+        print_json(&Value::from(all.collect::<Vec<_>>()));
     } else {
         print_waiting(&waiting);
         let is_in_order = upstreams.statuses().iter().all(|status| status.unreadable.is_empty());
@@ -334,6 +337,7 @@ async fn review(
         }
         let approved = upstreams.approve(server, Approve::Tools(&names));
         let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
+        note(AuditEvent::tools_approved(server, &approved));
         eprintln!("approved: {}", approved.join(", "));
     }
     Ok(if refused { exit_codes::usage() } else { ExitCode::SUCCESS })

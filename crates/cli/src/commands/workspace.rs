@@ -18,7 +18,7 @@ use crate::arguments::ConfigFile;
 use crate::local_time::TimeArguments;
 use crate::own_sessions::{self, WHOSE};
 use crate::table::{Column, Table};
-use crate::terminal::eprint_lines;
+use crate::terminal::{eprint_lines, print_json};
 
 /// More lines than anyone reads; a pattern shows the others.
 const LISTED_MAX: usize = 10_000;
@@ -102,7 +102,7 @@ async fn files(sessions: &Sessions, session: &str) -> Result<WorkspaceFiles, Fai
 fn list(files: &WorkspaceFiles, pattern: Option<&str>, times: TimeArguments, as_json: bool) -> Outcome {
     let listing = files.list(pattern, LISTED_MAX).map_err(own_sessions::file_failure)?;
     if as_json {
-        println!("{:#}", Value::from_iter(listing.files.iter().map(as_value)));
+        print_json(&Value::from_iter(listing.files.iter().map(as_value)));
     } else {
         let mut table =
             Table::new([Column::right("SIZE"), Column::left("MODIFIED"), Column::wrapping("PATH")]);

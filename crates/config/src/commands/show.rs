@@ -28,6 +28,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.history.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[audit]\n");
+    for (key, value, origin) in config.audit.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[results]\n");
     for (key, value, origin) in config.results.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -64,6 +68,7 @@ pub fn as_json(config: &Config) -> Json {
         (name.as_str().to_owned(), entry)
     });
     let (sessions, history, results) = (&config.sessions, &config.history, &config.results);
+    let audit = &config.audit;
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
@@ -79,6 +84,12 @@ pub fn as_json(config: &Config) -> Json {
             "keep_s": entry(json!(history.settings.keep.as_secs()), &history.keep_origin),
             "max_size": entry(json!(history.settings.bytes_max), &history.size_origin),
             "content": entry(json!(history.settings.content), &history.content_origin),
+        },
+        "audit": {
+            "enabled": entry(json!(audit.enabled), &audit.enabled_origin),
+            "arguments": entry(json!(audit.settings.arguments), &audit.arguments_origin),
+            "keep_s": entry(json!(audit.settings.keep.as_secs()), &audit.keep_origin),
+            "max_size": entry(json!(audit.settings.bytes_max), &audit.size_origin),
         },
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),

@@ -1,6 +1,7 @@
 //! A small world to configure: a home, a project, an environment.
 
 mod approving;
+mod audit;
 mod commands;
 mod documented;
 mod editing;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::ending::{Ending, Finished};
 use super::standing::Standing;
-use crate::report::{ErrorReport, LimitHit, Report, cut, kind_of};
+use crate::report::{Broke, ErrorReport, LimitHit, Report, cut, kind_of};
 
 /// Above what any setting permits for the result, with room for the envelope.
 const TOLD_BYTES_MAX: usize = 18 * 1024 * 1024;
@@ -95,6 +95,7 @@ pub(super) struct Shaped {
 
 pub(super) fn shape(finished: Finished) -> Shaped {
     let Finished { limits, stdout, stderr, stats, tools_called, call_tokens, ran_for, took, .. } = finished;
+    let broke = broke(&finished.ending);
     let mut verdict = verdict_of(finished.ending, &finished.standing, &limits, &stats);
     let mut limits_hit: Vec<LimitHit> =
         verdict.fatal.map(|name| LimitHit::new(name, &limits)).into_iter().collect();
@@ -134,6 +135,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         tokens: None,
         call_tokens,
         is_recorded: false,
+        broke,
     };
     Shaped { report, damaged, has_large_result }
 }
@@ -352,6 +354,17 @@ fn from_exit(exit: Option<ChildExit>, limits: &Limits) -> Verdict {
             "the worker was lost along with its zygote".to_owned(),
             "run the program again; check the calls that were made first, so that nothing is done twice",
         ),
+    }
+}
+
+/// What its process did that none does.
+fn broke(ending: &Ending) -> Option<Broke> {
+    match ending {
+        Ending::Misbehaved(_) => Some(Broke::Protocol),
+        Ending::Lost(Some(ChildExit::Signal(signal))) if is_cpu_limit(*signal) => None,
+        Ending::Lost(Some(ChildExit::Signal(signal))) if *signal == SIGSYS => Some(Broke::SystemCalls),
+        Ending::Lost(Some(ChildExit::Signal(signal))) => Some(Broke::Process(*signal)),
+        Ending::Done(_) | Ending::Limit(_) | Ending::Cancelled | Ending::Lost(_) => None,
     }
 }
 

@@ -7,7 +7,6 @@
 //! Walls: everything that is kept of an execution is bounded, and so is everything together, in age
 //! and size. What cannot be recorded ends no program: its report says so.
 
-mod alive;
 mod kept_errors;
 mod recording;
 mod told_stats;
@@ -20,13 +19,13 @@ use std::time::Duration;
 use gristmill_domain::Level;
 use parking_lot::{Mutex, MutexGuard};
 
+use crate::alive::Alive;
 use crate::clock::unix_ms;
 use crate::ids::{ExecutionId, Owner};
 use crate::pool::Pool;
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::store::{BegunRow, EndedRow, Store, StoreError};
 use crate::tokens;
-use alive::Alive;
 use told_stats::StatsOf;
 
 pub use crate::report::{TokenAccount, Verdict};

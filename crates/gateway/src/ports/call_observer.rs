@@ -11,6 +11,29 @@ use crate::ids::Caller;
 pub trait CallObserver: Send + Sync + 'static {
     /// Once for each request. Must not block: the caller waits meanwhile.
     fn passed(&self, facts: &CallFacts);
+
+    /// What may be kept of arguments as they are sent; nothing, unless somebody wants it. Must not block.
+    fn arguments(&self, _json: &str) -> Option<ArgumentRecord> {
+        None
+    }
+}
+
+/// What is kept of the arguments of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentRecord {
+    /// Of all of them, with a key: it says whether two are the same, and lets nobody guess.
+    pub digest: String,
+    /// Their beginning, where that is wanted.
+    pub text: Option<String>,
+}
+
+/// What the rules said about a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallDecision {
+    /// Such as `allow`, `deny`, or what a person answered.
+    pub decision: &'static str,
+    /// Which rule said so.
+    pub rule: Option<String>,
 }
 
 /// What one request came to.
@@ -25,6 +48,10 @@ pub struct CallFacts {
     pub name: String,
     /// The arguments as they are sent.
     pub request_bytes: u64,
+    /// What the observer keeps of them; `None` before they were checked.
+    pub arguments: Option<ArgumentRecord>,
+    /// What the rules said; `None` where there are none.
+    pub decision: Option<CallDecision>,
     /// The answer as it came; 0 if none did.
     pub answer_bytes: u64,
     /// From the request to its end, waits for a turn among them.

@@ -4,6 +4,7 @@
 //! Walls: of the gateway nothing is imported here but `ids`.
 
 mod analysis_inputs;
+mod audit_event;
 mod box_future;
 mod call_observer;
 mod call_watch;
@@ -17,8 +18,9 @@ mod tool_failure;
 mod tools;
 
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
+pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
 pub use box_future::BoxFuture;
-pub use call_observer::{CallEnd, CallFacts, CallObserver, RequestKind};
+pub use call_observer::{ArgumentRecord, CallDecision, CallEnd, CallFacts, CallObserver, RequestKind};
 pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};

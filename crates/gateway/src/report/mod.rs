@@ -58,6 +58,20 @@ pub struct Report {
     /// Whether it is in the history.
     #[serde(skip)]
     pub is_recorded: bool,
+    /// What its process did that no process of ours does.
+    #[serde(skip)]
+    pub broke: Option<Broke>,
+}
+
+/// What a worker's process did that none does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broke {
+    /// A system call that is not permitted: the kernel ended it.
+    SystemCalls,
+    /// It said something that no worker says.
+    Protocol,
+    /// It died by this signal, of which we know nothing.
+    Process(i32),
 }
 
 /// Variables from one program of a session to the next.
@@ -216,6 +230,7 @@ impl Report {
             tokens: None,
             call_tokens: CallTokens::default(),
             is_recorded: false,
+            broke: None,
         }
     }
 

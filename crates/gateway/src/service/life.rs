@@ -11,9 +11,10 @@ use super::entry::{self, Entry};
 use super::questions::Questions;
 use super::start::{PlaceChoice, StartRequest};
 use crate::answer::{self, Answer, AnswerBudget, Keeping};
+use crate::audit::{Audit, AuditedExecution};
 use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
-use crate::ids::{ExecutionId, Owner, SessionId};
+use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::ports::Asker;
 use crate::report::{Refusal, Report};
 use crate::request::ExecuteRequest;
@@ -21,11 +22,13 @@ use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
 
 /// What executions need while they run. What is missing is not kept: without sessions nothing is left
-/// for the next program, without a history nothing is recorded, without results nothing is stored.
+/// for the next program, without a history nothing is recorded, without an audit nothing can be proven,
+/// without results nothing is stored.
 pub(crate) struct World {
     pub core: Arc<Core>,
     pub sessions: Option<Sessions>,
     pub history: Option<History>,
+    pub audit: Option<Audit>,
     pub results: Option<Results>,
 }
 
@@ -36,6 +39,7 @@ impl World {
             core: Arc::clone(&self.core),
             sessions: self.sessions.clone(),
             history: self.history.clone(),
+            audit: self.audit.clone(),
             results: self.results.clone(),
         }
     }
@@ -79,13 +83,22 @@ pub(super) async fn carry_out(
     asked: Instant,
 ) -> (Report, Option<Answer>) {
     let budget = order.start.answer;
+    let caller = order.start.caller.clone();
     match place(entry, world, order).await {
         Ok(placed) => placed.execute(entry, world).await.record(world).await.answer().await,
         Err(refusal) => {
             let report = refusal.report(asked);
+            note_refusal(world, &caller, &entry.id, &report);
             let answer = answer_within(&report, budget, None).await;
             (report, answer)
         }
+    }
+}
+
+/// Nothing ran, which an auditor may ask about all the same.
+fn note_refusal(world: &World, caller: &Caller, id: &ExecutionId, report: &Report) {
+    if let (Some(audit), Some(error)) = (&world.audit, &report.error) {
+        audit.refused(caller, id, error.code);
     }
 }
 
@@ -109,6 +122,7 @@ struct Executed {
     owner: Owner,
     report: Report,
     recording: Option<Recording>,
+    audited: Option<AuditedExecution>,
     budget: Option<AnswerBudget>,
 }
 
@@ -185,6 +199,8 @@ impl Placed {
             let session = place.as_ref().and_then(Place::session).map(SessionId::as_str);
             history.about_to_run(&id, &owner, &mut request, level).in_session(session)
         });
+        let audit = world.audit.as_ref().filter(|_| is_recorded);
+        let audited = audit.map(|audit| audit.begin(&request.capabilities.caller, &id, &request.code, level));
         let core = Arc::clone(&world.core);
         let (mut report, recording) = match live {
             Some(events) => {
@@ -203,22 +219,28 @@ impl Placed {
         if let Some(place) = place {
             place.leave(&owner, &mut report).await;
         }
-        Executed { id, owner, report, recording, budget }
+        Executed { id, owner, report, recording, audited, budget }
     }
 }
 
 impl Executed {
     /// Before anybody hears of the end: what was answered is known, whatever happens next.
     async fn record(self, world: &World) -> Recorded {
-        let Self { id, owner, mut report, recording, budget } = self;
+        let Self { id, owner, mut report, recording, audited, budget } = self;
         let keep = keeping(world.results.as_ref(), &owner, &id, &report);
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
+        if let Some(audited) = audited
+            && let Err(error) = audited.end(&report).await
+        {
+            report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
+            is_outdated = true;
+        }
         if let Some(recording) = recording {
             let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
             recording.end(&mut report, &session, answer.as_ref().map(|answer| answer.tokens)).await;
             // The report has one more note now.
-            is_outdated = !report.is_recorded;
+            is_outdated |= !report.is_recorded;
         }
         Recorded { report, budget, keep, answer, is_outdated }
     }

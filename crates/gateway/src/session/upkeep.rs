@@ -10,6 +10,7 @@ use super::folder::{self, GONE, SessionFolder};
 use super::held::HeldSession;
 use super::{Inner, Patience, SessionError, SessionInfo, Sessions, Whose, no_folder};
 use crate::ids::SessionId;
+use crate::ports::AuditEvent;
 
 /// A folder that nobody knows and nobody holds may still be a session in the making; after so long
 /// it is not.
@@ -37,7 +38,7 @@ impl Sessions {
     ) -> Result<SessionInfo, SessionError> {
         let info = self.info(whose, session).await?;
         let held = self.enter(whose, session, patience).await?;
-        self.end_held(held).await?;
+        self.end_held(held, "ended").await?;
         Ok(info)
     }
 
@@ -66,7 +67,7 @@ impl Sessions {
         let mut tidied = Tidied::default();
         for id in self.idle().await? {
             if let Some(held) = self.hold_idle(&id).await? {
-                self.end_held(held).await?;
+                self.end_held(held, "idle").await?;
                 tidied.ended.push(id);
             }
         }
@@ -111,8 +112,10 @@ impl Sessions {
 
     /// First nobody finds it any more, then its folder has another name, then its files go: a kill
     /// at any moment leaves the whole session, or something that the next start removes.
-    async fn end_held(&self, held: HeldSession) -> Result<(), SessionError> {
+    async fn end_held(&self, held: HeldSession, how: &str) -> Result<(), SessionError> {
         self.inner.store.delete_session(held.record().id.clone()).await?;
+        let record = held.record();
+        self.inner.store.note(AuditEvent::session_deleted(&record.id, &record.owner, how));
         let gone = held.folder().take_away(held.lock());
         let gone = gone.map_err(|error| no_folder(held.record(), &error))?;
         drop(held);

@@ -15,6 +15,7 @@ use super::folder::FoundSkill;
 use super::holder::{Change, Held, whose};
 use super::skill::{Skill, SkillPlace, Standing};
 use super::{Skills, folder, in_background, write};
+use crate::ports::AuditEvent;
 use crate::store::{SavedHow, SkillOrigin, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
@@ -168,7 +169,11 @@ impl Skills {
             origin: Some(new.origin),
             holder: new.holder,
         };
-        Ok(self.inner.store.add_skill_version(version).await?)
+        let event =
+            AuditEvent::skill_changed(new.how.as_str(), &version.name, number, &version.hash, &version.saved_by);
+        self.inner.store.add_skill_version(version).await?;
+        self.inner.store.note(event);
+        Ok(())
     }
 
     /// The folder of a place that may be written to.
@@ -272,7 +277,11 @@ impl Skills {
             origin: Some(origin.clone()),
             holder: None,
         };
-        Ok(self.inner.store.add_skill_version(version).await?)
+        let event =
+            AuditEvent::skill_changed("deleted", &version.name, version.version, "", &version.saved_by);
+        self.inner.store.add_skill_version(version).await?;
+        self.inner.store.note(event);
+        Ok(())
     }
 
     /// The versions of a skill, the latest first; of a deleted one as well.

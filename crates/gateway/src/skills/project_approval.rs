@@ -6,6 +6,7 @@ use gristmill_domain::skills::SkillFiles;
 use super::Skills;
 use super::error::SkillError;
 use super::skill::{Skill, SkillPlace, Standing};
+use crate::ports::AuditEvent;
 
 /// A project's skill that waits for the user.
 pub struct WaitingSkill {
@@ -54,6 +55,8 @@ impl Skills {
             .store
             .approve_skill(&folder, shown.name.as_str(), &shown.hash, self.inner.store.now_ms())
             .await?;
+        let approved = AuditEvent::skill_changed("approved", shown.name.as_str(), 0, &shown.hash, "local");
+        self.inner.store.note(approved);
         self.look_again().await;
         Ok(())
     }

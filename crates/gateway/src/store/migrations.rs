@@ -18,6 +18,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/5_token_accounts.sql"),
     include_str!("migrations/6_session_answers.sql"),
     include_str!("migrations/7_skill_origins.sql"),
+    include_str!("migrations/8_audit.sql"),
 ];
 
 /// The version that this gristmill writes.

@@ -6,6 +6,8 @@
 //!
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
+mod audit;
+mod audit_rows;
 mod database;
 mod error;
 mod execution_record;
@@ -32,7 +34,10 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{Clock, unix_ms};
+use crate::ports::{AuditEvent, AuditLog};
 
+pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
+pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub use error::StoreError;
 pub use execution_record::{
     ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
@@ -67,6 +72,8 @@ pub struct Store {
     inner: Arc<Inner>,
     /// By which rows are dated.
     clock: Clock,
+    /// Who hears of changes that an auditor may ask about.
+    audit: Option<Arc<dyn AuditLog>>,
 }
 
 struct Inner {
@@ -95,12 +102,28 @@ impl Store {
             .ok();
         // Without a thread the channel is closed, and every job says so.
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
-        Self { inner: Arc::new(Inner { folder, jobs, thread }), clock: Clock::system() }
+        Self { inner: Arc::new(Inner { folder, jobs, thread }), clock: Clock::system(), audit: None }
     }
 
     /// The same database, with rows dated by this clock.
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// The same database, with what an auditor may ask about noted there.
+    pub fn with_audit(self, audit: Arc<dyn AuditLog>) -> Self {
+        Self { audit: Some(audit), ..self }
+    }
+
+    /// Notes something that an auditor may ask about, if anybody does.
+    pub(crate) fn note(&self, event: AuditEvent) {
+        if let Some(audit) = &self.audit {
+            audit.note(event);
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// This moment, for rows and for what is too old.

@@ -44,7 +44,7 @@ impl ServerLog {
     pub fn line(&self, text: &str) {
         let shown: String = gristmill_domain::first_bytes(text, LINE_BYTES_MAX)
             .chars()
-            .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
+            .map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c })
             .collect();
         let mut inner = self.inner.lock();
         inner.write(&shown);
@@ -59,6 +59,11 @@ impl ServerLog {
         let inner = self.inner.lock();
         inner.last.iter().skip(inner.last.len().saturating_sub(count)).cloned().collect()
     }
+}
+
+/// Whether a terminal would do something for it, rather than show it.
+fn is_obeyed(c: char) -> bool {
+    (c.is_control() && c != '\t') || gristmill_domain::moves_text(c)
 }
 
 impl Inner {
@@ -83,5 +88,18 @@ impl Inner {
         {
             *bytes += line.len() as u64 + 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_can_neither_forge_a_line_nor_move_one() {
+        let log = ServerLog::in_memory();
+        log.line("ok\u{1b}[2J\u{9b}1m\rerror: forged\u{2028}\u{202e}\ttab");
+        let lost = char::REPLACEMENT_CHARACTER;
+        assert_eq!(log.last(1), [format!("ok{lost}[2J{lost}1m{lost}error: forged{lost}{lost}\ttab")]);
     }
 }

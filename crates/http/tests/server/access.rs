@@ -1,8 +1,10 @@
 //! Who gets in: hosts, origins, tokens, addresses and methods.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use gristmill_gateway::access::Scope;
+use gristmill_gateway::ports::{AuditEvent, AuditLog};
 use gristmill_http::{HttpError, HttpSettings, serve};
 use gristmill_mcp::McpEndpoint;
 use serde_json::json;
@@ -162,6 +164,39 @@ async fn where_a_token_is_required_only_a_good_one_opens() {
     let says =
         "unknown access token; it may have been revoked; create a new one with `gristmill token new NAME`";
     assert_eq!(answer.error(), (401, -32000, says.to_owned()));
+}
+
+/// Who hears of refused tokens.
+#[derive(Default)]
+struct Heard(Mutex<Vec<AuditEvent>>);
+
+impl AuditLog for Heard {
+    fn note(&self, event: AuditEvent) {
+        self.0.lock().expect("a test may do this").push(event);
+    }
+}
+
+#[tokio::test]
+async fn refused_tokens_are_told_to_the_audit_without_the_tokens() {
+    let heard = Arc::new(Heard::default());
+    let audit = Arc::clone(&heard) as Arc<dyn AuditLog>;
+    let server = Server::with(|settings| {
+        settings.token_required = true;
+        settings.audit = Some(audit);
+    })
+    .await;
+    let long_ago = SystemTime::now() - Duration::from_secs(1000);
+    let until = long_ago + Duration::from_secs(10);
+    let expired = server.tokens.issue("old", Scope::ALL, Some(until), long_ago).expect("issued");
+    let good = server.tokens.issue("new", Scope::ALL, None, SystemTime::now()).expect("issued");
+    whoami(&server, &[]).await;
+    for token in ["wrong", expired.text.reveal(), good.text.reveal()] {
+        whoami(&server, &[("Authorization", &format!("Bearer {token}"))]).await;
+    }
+    whoami(&server, &[("Authorization", "Basic x")]).await;
+    let expected = [("missing", None), ("unknown", None), ("expired", Some("old")), ("malformed", None)];
+    let expected = expected.map(|(why, name)| AuditEvent::token_refused(why, name));
+    assert_eq!(*heard.0.lock().expect("a test may do this"), expected);
 }
 
 #[tokio::test]

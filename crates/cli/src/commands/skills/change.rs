@@ -5,17 +5,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
+use gristmill_gateway::audit::Audit;
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::skills::CODE_BYTES_MAX;
 use gristmill_gateway::skills::{
     SaveRequest, SavedSkill, Skill, SkillError, SkillOrigin, SkillPlace, SkillTest, Skills, Standing,
     read_files,
 };
-use gristmill_gateway::store::Store;
-use gristmill_gateway::upstream::Refresh;
+use gristmill_gateway::upstream::{Refresh, Startup};
 use gristmill_gateway::{DataSettings, Gateway, Settings, Upkeep, WorkerCommand};
 
 use super::{Outcome, Place, done, failure};
+use crate::audit_log;
 use crate::data_store;
 use crate::failure::Failure;
 use crate::hints::hint;
@@ -39,15 +40,18 @@ impl Place {
         let mut settings = Settings::new(worker);
         settings.limits = self.configured.config.limits.clone();
         settings.pool.waiting = 0;
+        // Of its own: this one is closed with the gateway.
+        let (store, audit) = audit_log::open(&self.configured)?;
         let usable = self.configured.usable();
         if !usable.is_empty() {
-            settings.tools = Arc::new(self.configured.connect(&usable, Refresh::WhenUsed)?);
+            let observer = audit.as_ref().map(Audit::observer);
+            let startup = Startup { observer, ..Startup::from(Refresh::WhenUsed) };
+            settings.tools = Arc::new(self.configured.connect(&usable, startup)?);
         }
-        // Of its own: this one is closed with the gateway.
-        let store = Store::open(&self.configured.data_folder()?).map_err(data_store::failure)?;
         settings.data = Some(DataSettings {
             // What a test runs is in the history; without it the command works all the same.
             history: Some(self.configured.config.history.settings),
+            audit,
             history_is_optional: true,
             skills: Some(skill_folders::folders(&store, &self.configured.surroundings)),
             upkeep: Upkeep::AtShutdown,

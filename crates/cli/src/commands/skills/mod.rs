@@ -13,11 +13,10 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::Flags;
 use gristmill_gateway::skills::{HandOver, SkillError, Skills};
-use gristmill_gateway::store::Store;
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
-use crate::data_store;
+use crate::audit_log;
 use crate::local_time::TimeArguments;
 use crate::skill_folders;
 use crate::upstreams::{self, Configured};
@@ -151,7 +150,7 @@ pub enum SkillsCommand {
 
 pub async fn skills(arguments: SkillsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
-    let store = Store::open(&configured.data_folder()?).map_err(data_store::failure)?;
+    let (store, _audit) = audit_log::open(&configured)?;
     let skills = skill_folders::with_store(store, &configured.surroundings)?;
     let place = Place { configured, skills };
     match arguments.command {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::hints::hint;
 use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::table::{Column, Table};
-use crate::terminal::{Printable, eprint_lines, one_line};
+use crate::terminal::{Printable, eprint_lines, one_line, print_json};
 
 pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> Outcome {
     let mut view = place.skills.look_again().await;
@@ -57,7 +57,7 @@ pub async fn list(place: &Place, query: &str, tags: Vec<String>, json: bool) -> 
         values.extend(others.iter().map(|skill| {
             json!({"name": skill.name.as_str(), "description": skill.description(), "state": state(skill), "place": skill.place.as_str()})
         }));
-        println!("{:#}", Value::from(values));
+        print_json(&Value::from(values));
         return Ok(ExitCode::SUCCESS);
     }
     for entry in fitting.entries() {
@@ -130,7 +130,7 @@ pub async fn show_version(place: &Place, name: &str, version: i64, json: bool) -
     match json {
         true => {
             let about = json!({"name": known.name, "version": known.version});
-            println!("{:#}", with_files(about, &known.files));
+            print_json(&with_files(about, &known.files));
         }
         false => print_files(&known.files),
     }
@@ -153,7 +153,7 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
         if !others.is_empty() {
             shown["others"] = others.iter().map(|skill| as_json(skill)).collect();
         }
-        println!("{shown:#}");
+        print_json(&shown);
     } else {
         for skill in &named {
             if !others.is_empty() {
@@ -213,7 +213,7 @@ pub async fn history(place: &Place, name: &str, times: TimeArguments, json: bool
         let rows = history.iter().map(|known| {
             json!({"version": known.version, "saved": when(known.saved_ms), "how": known.how.as_str(), "by": known.saved_by, "origin": known.origin, "hash": known.hash})
         });
-        println!("{:#}", Value::from_iter(waiting.chain(rows)));
+        print_json(&Value::from_iter(waiting.chain(rows)));
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new([Column::right("VERSION"), Column::left("SAVED"), Column::wrapping("HOW")]);

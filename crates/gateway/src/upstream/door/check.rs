@@ -36,13 +36,13 @@ pub(super) enum Outgoing {
 }
 
 impl Outgoing {
-    pub fn bytes(&self) -> u64 {
-        let text = match self {
+    /// What the caller says, as it is sent: a JSON object, or a URI.
+    pub fn arguments(&self) -> &str {
+        match self {
             Outgoing::Tool { call, .. } => &call.arguments,
             Outgoing::Resource(uri) => uri,
             Outgoing::Prompt { arguments, .. } => arguments,
-        };
-        text.len() as u64
+        }
     }
 }
 

@@ -26,6 +26,8 @@ impl Passage {
             server: None,
             name: request.name().to_owned(),
             request_bytes: 0,
+            arguments: None,
+            decision: None,
             answer_bytes: 0,
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
@@ -39,7 +41,9 @@ impl Passage {
     }
 
     pub fn checked(&mut self, checked: &Checked) {
-        self.facts.request_bytes = checked.outgoing.bytes();
+        let arguments = checked.outgoing.arguments();
+        self.facts.request_bytes = arguments.len() as u64;
+        self.facts.arguments = self.observer.as_ref().and_then(|observer| observer.arguments(arguments));
     }
 
     pub fn received(&mut self, raw: &str) {

@@ -17,7 +17,7 @@ const FOLDER: &str = "gateways";
 const ATTEMPTS_MAX: usize = 16;
 
 /// This gateway, as others see it.
-pub(super) struct Alive {
+pub(crate) struct Alive {
     pub gateway: String,
     held: Option<(PathBuf, File)>,
 }

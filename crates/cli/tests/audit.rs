@@ -1,0 +1,137 @@
+//! `gristmill audit`, as an auditor uses it.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use gristmill_testkit::Home;
+use serde_json::{Value, json};
+use support::gristmill;
+
+const SECRET: &str = "canary-4111";
+
+fn home(name: &str) -> Home {
+    Home::new(gristmill(), name)
+}
+
+/// Every event, the oldest first.
+fn events(home: &Home) -> Vec<Value> {
+    let lines = home.ok(&["audit", "export"]);
+    lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["event"].clone()).collect()
+}
+
+fn kinds(home: &Home) -> Vec<String> {
+    events(home).iter().map(|event| event["kind"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn what_ran_and_what_was_changed_is_written_down_without_what_was_said() {
+    let home = home("audit");
+    home.add_example("weather");
+    let program = format!("from servers.weather import current\nawait current(city='{SECRET}')");
+    home.run(&["run", "-c", &program]);
+    home.run(&["run", "--no-servers", "--timeout", "1s", "-c", "x = 1\nwhile True: pass"]);
+    home.run(&["tools", "call", "weather.current", &format!("{{\"city\": \"{SECRET}\"}}")]);
+    home.ok(&["token", "new", "laptop"]);
+    home.ok(&["token", "remove", "laptop"]);
+    home.ok(&["run", "--no-servers", "--session", "notes", "-c", "1"]);
+    home.ok(&["sessions", "remove", "notes", "--yes"]);
+    let expected = [
+        "execution.begun",
+        "call",
+        "execution.ended",
+        "execution.begun",
+        "violation",
+        "execution.ended",
+        "call",
+        "token.issued",
+        "token.revoked",
+        "execution.begun",
+        "execution.ended",
+        "session.deleted",
+    ];
+    let events = events(&home);
+    assert_eq!(kinds(&home), expected, "{events:#?}");
+    let call = &events[1];
+    let told = (&call["server"], &call["tool"], &call["caller"], &call["execution"]);
+    assert_eq!(told, (&json!("weather"), &json!("current"), &json!("local"), &events[0]["execution"]));
+    assert_eq!(call["arguments_digest"], events[6]["arguments_digest"], "the same arguments");
+    assert_eq!((&events[4]["detail"], &events[4]["line"]), (&json!("wall_time"), &json!(2)));
+    let exported = home.ok(&["audit", "export"]);
+    assert!(!exported.contains(SECRET) && !exported.contains("gmt_"), "{exported}");
+
+    let whole = home.run(&["audit", "verify"]);
+    assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+    assert!(whole.stdout.starts_with("the audit is whole: 12 events (1 to 12), signed "), "{}", whole.stdout);
+    let found: Value =
+        serde_json::from_str(&home.ok(&["audit", "query", "--kind", "token", "--json"])).expect("JSON");
+    assert_eq!((found[0]["kind"].as_str(), found[1]["number"].as_u64()), (Some("token.revoked"), Some(8)));
+    assert_eq!(home.ok(&["audit", "query", "--server", "weather"]).lines().count(), 2);
+    assert_eq!(home.ok(&["audit", "tail", "-n", "3"]).lines().count(), 3);
+    let cef = home.ok(&["audit", "export", "--format", "cef"]);
+    assert!(
+        cef.lines().count() == 12 && cef.lines().all(|line| line.starts_with("CEF:0|Gristmill|")),
+        "{cef}"
+    );
+    let report = home.ok(&["audit", "report"]);
+    assert!(report.starts_with("1 violation in 3 executions and 2 calls\n"), "{report}");
+    let unknown = home.run(&["audit", "query", "--kind", "calls"]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("there's no kind of event `calls`"));
+}
+
+#[test]
+fn a_killed_gateway_leaves_a_whole_chain_and_one_final_event_for_each_execution() {
+    let home = home("audit-kill");
+    let mut serve = home.command(&["serve", "--no-servers"]);
+    let mut serve = serve.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a gateway");
+    let client = json!({"name": "audit", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let program = |code: &str| json!({"name": "execute_code", "arguments": {"code": code}});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": program("1 + 1")}),
+    ];
+    let mut input = serve.stdin.take().expect("a pipe");
+    messages.iter().for_each(|message| writeln!(input, "{message}").expect("it reads"));
+    let mut output = BufReader::new(serve.stdout.take().expect("a pipe")).lines();
+    let answered = |line: std::io::Result<String>| line.expect("a line").contains("\"id\":2");
+    assert!(output.any(answered), "the program is answered");
+    // What was answered is in the file already.
+    assert_eq!(kinds(&home), ["execution.begun", "execution.ended"]);
+    let slow = program("while True: pass");
+    writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": slow}))
+        .expect("it reads");
+    while kinds(&home).len() < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    serve.kill().expect("killed");
+    serve.wait().expect("gone");
+    home.ok(&["run", "--no-servers", "-c", "1"]);
+    let all = events(&home);
+    let outcomes: Vec<&str> = all.iter().filter_map(|event| event["outcome"].as_str()).collect();
+    assert_eq!(outcomes, ["ok", "lost", "ok"], "{all:#?}");
+    for begun in all.iter().filter(|event| event["kind"] == "execution.begun") {
+        let is_final =
+            |event: &&Value| event["kind"] == "execution.ended" && event["execution"] == begun["execution"];
+        assert_eq!(all.iter().filter(is_final).count(), 1, "{all:#?}");
+    }
+    assert_eq!(all[0]["client"], "audit");
+    let whole = home.run(&["audit", "verify"]);
+    assert_eq!(whole.code, Some(0), "{}{}", whole.stdout, whole.stderr);
+}
+
+#[test]
+fn the_audit_can_be_turned_off() {
+    let home = home("audit-off");
+    let file = home.config_file();
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    std::fs::write(&file, "[audit]\nenabled = false\n").expect("written");
+    home.ok(&["run", "--no-servers", "-c", "1"]);
+    home.ok(&["token", "new", "laptop"]);
+    let shown = home.run(&["audit", "tail"]);
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), ""), "{}", shown.stderr);
+    assert!(shown.stderr.contains("the audit is turned off"), "{}", shown.stderr);
+}

@@ -1,0 +1,98 @@
+//! What is said of an execution: that it began, how it ended, and what it tried that it may not.
+
+use gristmill_domain::{Code, Level};
+
+use crate::audit::Audit;
+use crate::ids::{Caller, ExecutionId};
+use crate::ports::{AuditEvent, AuditKind};
+use crate::report::{Broke, Report};
+use crate::store::StoreError;
+
+/// Lines of calls that are named; a program that makes more says no more by them.
+const LINES_MAX: usize = 50;
+
+/// An execution that runs. Its final event is written before its answer goes out.
+pub struct AuditedExecution {
+    audit: Audit,
+    caller: Caller,
+    id: ExecutionId,
+}
+
+impl Audit {
+    /// Notes that a program runs: its code by digest.
+    pub fn begin(&self, caller: &Caller, id: &ExecutionId, code: &str, level: Level) -> AuditedExecution {
+        let event = AuditEvent::new(AuditKind::ExecutionBegun)
+            .by(caller)
+            .value("level", &level.as_str())
+            .value("code_digest", &self.digest(code.as_bytes()))
+            .value("code_bytes", &code.len())
+            .value("code_lines", &code.lines().count())
+            .opening(id);
+        self.note_now(event);
+        AuditedExecution { audit: self.clone(), caller: caller.clone(), id: id.clone() }
+    }
+
+    /// Notes that nothing ran.
+    pub fn refused(&self, caller: &Caller, id: &ExecutionId, code: Code) {
+        let caller = caller.clone().in_execution(id.clone(), caller.session.clone());
+        self.note_now(AuditEvent::new(AuditKind::ExecutionRefused).by(&caller).value("code", &code));
+    }
+}
+
+impl AuditedExecution {
+    /// Its final event and what led to it, with every call before it. Afterwards they are on the disk; if
+    /// that cannot be, they wait until it can.
+    pub async fn end(self, report: &Report) -> Result<(), StoreError> {
+        let Self { audit, mut caller, id } = self;
+        if let (None, Some(session)) = (&caller.session, &report.session) {
+            caller.session = crate::ids::SessionId::read(&session.id);
+        }
+        for violation in violations(&caller, report) {
+            audit.note_soon(violation);
+        }
+        audit.note_soon(final_event(&caller, report).closing(&id));
+        audit.settle().await
+    }
+}
+
+fn final_event(caller: &Caller, report: &Report) -> AuditEvent {
+    let code = report.error.as_ref().map(|error| error.code);
+    let outcome = match (report.success, code) {
+        (true, _) => "ok",
+        (false, Some(Code::Cancelled)) => "cancelled",
+        (false, _) => "failed",
+    };
+    let failed = report.tools_called.iter().filter(|call| !call.ok).count();
+    let mut lines: Vec<u64> = report.tools_called.iter().filter_map(|call| call.line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.truncate(LINES_MAX);
+    let limits: Vec<&str> = report.limits_hit.iter().map(|hit| hit.name).collect();
+    AuditEvent::new(AuditKind::ExecutionEnded)
+        .by(caller)
+        .value("outcome", &outcome)
+        .some("code", code)
+        .some("line", report.error.as_ref().and_then(|error| error.line))
+        .value("took_ms", &((report.total_time_ms * 1_000.0).round() / 1_000.0))
+        .value("cpu_ms", &((report.cpu_time_ms * 1_000.0).round() / 1_000.0))
+        .value("calls", &report.tools_called.len())
+        .value("calls_failed", &failed)
+        .some("call_lines", (!lines.is_empty()).then_some(lines))
+        .some("limits_hit", (!limits.is_empty()).then_some(limits))
+}
+
+/// Limits that refused something, system calls that are not permitted, broken protocols and crashes.
+fn violations(caller: &Caller, report: &Report) -> Vec<AuditEvent> {
+    let line = report.error.as_ref().and_then(|error| error.line);
+    let violation = |what: &str, detail: &str| AuditEvent::violation(caller, what, detail, line);
+    let mut found: Vec<AuditEvent> =
+        report.limits_hit.iter().map(|hit| violation("limit", hit.name)).collect();
+    found.extend(report.broke.map(|broke| match broke {
+        Broke::SystemCalls => violation("system_call", "SIGSYS"),
+        Broke::Protocol => violation("protocol", "the worker broke it"),
+        Broke::Process(signal) => violation("killed", &format!("signal {signal}")),
+    }));
+    let crashed = report.error.as_ref().is_some_and(|error| error.code == Code::EngineCrash);
+    found.extend(crashed.then(|| violation("crash", Code::EngineCrash.as_str())));
+    found
+}

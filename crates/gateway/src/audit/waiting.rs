@@ -1,0 +1,191 @@
+//! Events on their way to the database: kept in their order, within bounds, written many at a time. Held by
+//! the jobs of the database's thread, and so without the database itself.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use gristmill_domain::utc_text_ms;
+use parking_lot::Mutex;
+
+use super::chain::{self, hex};
+use super::keys::Keys;
+use crate::clock::Clock;
+use crate::ports::{AuditEffect, AuditEvent, AuditKind};
+use crate::store::{AuditBatch, AuditHash, AuditHead, AuditRow, AuditSigner, RowEffect, SignedHead};
+
+/// Events that wait while nothing can be written. What comes then is counted and not kept: a full disk must
+/// not fill the memory as well.
+const EVENTS_MAX: usize = 20_000;
+
+/// Bad tokens that are noted one by one in a minute; the rest are counted. Anyone can send them.
+const REFUSED_TOKENS_MAX: u32 = 30;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+pub(super) struct Waiting {
+    pub keys: Keys,
+    clock: Clock,
+    events: Mutex<Events>,
+    /// This process, as executions that it leaves open are told from others.
+    gateway: OnceLock<String>,
+    /// When the chain was signed last, and up to where, as far as this process knows.
+    signed: Mutex<Option<(Instant, u64)>>,
+}
+
+#[derive(Default)]
+struct Events {
+    rows: Vec<AuditRow>,
+    /// Events that found no room.
+    dropped: u64,
+    /// Since when bad tokens are counted, how many, and how many of them were not noted.
+    refused: Option<(Instant, u32, u64)>,
+}
+
+impl Waiting {
+    pub fn new(keys: Keys, clock: Clock) -> Self {
+        Self { keys, clock, events: Mutex::default(), gateway: OnceLock::new(), signed: Mutex::default() }
+    }
+
+    pub fn is_gateway(&self, name: &str) {
+        let _ = self.gateway.set(name.to_owned());
+    }
+
+    /// Puts an event at the end; how many wait then.
+    pub fn put(&self, event: AuditEvent) -> usize {
+        let mut events = self.events.lock();
+        let event = match event.kind() == AuditKind::TokenRefused {
+            true => events.thinned(event),
+            false => Some(event),
+        };
+        let Some(event) = event else { return events.rows.len() };
+        // The first and the final event of an execution belong together; there are as many as programs.
+        if events.rows.len() >= EVENTS_MAX && *event.effect() == AuditEffect::None {
+            events.dropped += 1;
+            return events.rows.len();
+        }
+        let effect = match event.effect() {
+            AuditEffect::None => RowEffect::None,
+            AuditEffect::Opens(execution) => RowEffect::Opens {
+                execution: execution.as_str().to_owned(),
+                gateway: self.gateway.get().cloned().unwrap_or_default(),
+            },
+            AuditEffect::Closes(execution) => RowEffect::Closes { execution: execution.as_str().to_owned() },
+        };
+        // Its moment is taken under the lock: later events have later moments.
+        let text = event.text(&self.now());
+        events.rows.push(AuditRow { text, effect });
+        events.rows.len()
+    }
+
+    pub fn now(&self) -> String {
+        utc_text_ms(self.clock.now())
+    }
+
+    /// Whether the head should be signed, as far as this process knows.
+    pub fn is_due(&self, number: u64, every: Duration, events: u64) -> bool {
+        match *self.signed.lock() {
+            None => true,
+            Some((at, last)) => {
+                number > last && (at.elapsed() >= every || number.saturating_sub(last) >= events)
+            }
+        }
+    }
+
+    fn row(&self, event: AuditEvent) -> AuditRow {
+        AuditRow { text: event.text(&self.now()), effect: RowEffect::None }
+    }
+}
+
+impl Events {
+    /// The event with how many before it were left out; `None` if this one is, too.
+    fn thinned(&mut self, event: AuditEvent) -> Option<AuditEvent> {
+        let now = Instant::now();
+        let (since, count, left_out) = self.refused.unwrap_or((now, 0, 0));
+        if now.duration_since(since) < MINUTE && count >= REFUSED_TOKENS_MAX {
+            self.refused = Some((since, count, left_out + 1));
+            return None;
+        }
+        let (since, count) = if now.duration_since(since) < MINUTE { (since, count + 1) } else { (now, 1) };
+        self.refused = Some((since, count, 0));
+        Some(event.some("left_out_before", (left_out > 0).then_some(left_out)))
+    }
+}
+
+impl AuditBatch for Waiting {
+    fn take(&self) -> Vec<AuditRow> {
+        let mut events = self.events.lock();
+        let mut rows = std::mem::take(&mut events.rows);
+        let dropped = std::mem::take(&mut events.dropped);
+        if dropped > 0 {
+            let lost = AuditEvent::new(AuditKind::Audit).name("what", "incomplete").value("lost", &dropped);
+            rows.push(self.row(lost));
+        }
+        rows
+    }
+
+    fn put_back(&self, mut rows: Vec<AuditRow>) {
+        let mut events = self.events.lock();
+        rows.append(&mut events.rows);
+        events.rows = rows;
+    }
+
+    fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash {
+        chain::link(previous, number, text)
+    }
+}
+
+impl AuditSigner for Waiting {
+    fn sign(&self, number: u64, is_anchor: bool, hash: &AuditHash, at_ms: i64) -> SignedHead {
+        self.keys.sign(number, is_anchor, hash.to_vec(), at_ms)
+    }
+
+    fn mark(&self) -> Option<SignedHead> {
+        let mark = self.keys.mark().ok().flatten()?;
+        self.keys.has_signed(&mark).then_some(mark)
+    }
+
+    fn signed(&self, head: &SignedHead) {
+        *self.signed.lock() = Some((Instant::now(), head.number));
+        // One that cannot be written is missed by `verify`, which says so.
+        let _ = self.keys.advance_mark(head);
+    }
+
+    fn broken(&self, mark: Option<&SignedHead>, head: &AuditHead) -> AuditRow {
+        let event = AuditEvent::new(AuditKind::Audit).name("what", "broken");
+        let event = match mark {
+            Some(mark) => event
+                .value("signed_number", &mark.number)
+                .name("signed_hash", &hex(&mark.hash))
+                .name("signed_at", &moment(mark.at_ms)),
+            None => event.name("detail", "the mark beside the key was missing or not ours"),
+        };
+        self.row(event.value("found_number", &head.number))
+    }
+
+    fn cut(&self, anchor: &SignedHead) -> AuditRow {
+        let event = AuditEvent::new(AuditKind::Audit)
+            .name("what", "retention")
+            .value("through", &anchor.number)
+            .name("through_hash", &hex(&anchor.hash));
+        self.row(event)
+    }
+}
+
+/// Milliseconds since 1970 as events have moments.
+pub(super) fn moment(ms: i64) -> String {
+    utc_text_ms(UNIX_EPOCH + Duration::from_millis(u64::try_from(ms).unwrap_or_default()))
+}
+
+/// The text of the final event of an execution whose gateway is gone, with what the first one said.
+pub(super) fn lost_text(at: SystemTime, execution: &str, begun: Option<&str>) -> String {
+    let begun: serde_json::Value = begun.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let said = |key: &str| begun[key].as_str();
+    AuditEvent::new(AuditKind::ExecutionEnded)
+        .some_name("caller", said("caller"))
+        .some_name("token", said("token"))
+        .some_name("client", said("client"))
+        .some_name("session", said("session"))
+        .name("execution", execution)
+        .name("outcome", "lost")
+        .text(&utc_text_ms(at))
+}

@@ -1,0 +1,323 @@
+//! What an auditor may ask about later: one thing that happened, as a line of JSON.
+//!
+//! Walls: what is made here holds names, figures and digests only. Texts of others are bounded, on one line,
+//! and hide nothing. There is a constructor for each kind, and no other way to make an event.
+
+use gristmill_domain::one_line;
+use serde::Serialize;
+
+use crate::ids::{Caller, ExecutionId};
+
+/// No name of ours or of a server is longer; what is, is cut.
+const TEXT_CHARS_MAX: usize = 200;
+
+/// What kind of thing happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AuditKind {
+    ExecutionBegun,
+    ExecutionEnded,
+    /// Nothing ran.
+    ExecutionRefused,
+    Call,
+    /// What a check of a program found before it ran.
+    Finding,
+    /// A system call that is not permitted, a limit, a broken protocol, a crash.
+    Violation,
+    /// A person's answer to a question about a call.
+    Approval,
+    Login,
+    Logout,
+    TokenRefused,
+    TokenIssued,
+    TokenRevoked,
+    ConfigApproved,
+    ConfigRevoked,
+    ToolsApproved,
+    SkillChanged,
+    SessionDeleted,
+    /// The audit's own: begun, cut by retention, broken, incomplete.
+    Audit,
+}
+
+impl AuditKind {
+    pub const ALL: [AuditKind; 18] = [
+        AuditKind::ExecutionBegun,
+        AuditKind::ExecutionEnded,
+        AuditKind::ExecutionRefused,
+        AuditKind::Call,
+        AuditKind::Finding,
+        AuditKind::Violation,
+        AuditKind::Approval,
+        AuditKind::Login,
+        AuditKind::Logout,
+        AuditKind::TokenRefused,
+        AuditKind::TokenIssued,
+        AuditKind::TokenRevoked,
+        AuditKind::ConfigApproved,
+        AuditKind::ConfigRevoked,
+        AuditKind::ToolsApproved,
+        AuditKind::SkillChanged,
+        AuditKind::SessionDeleted,
+        AuditKind::Audit,
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AuditKind::ExecutionBegun => "execution.begun",
+            AuditKind::ExecutionEnded => "execution.ended",
+            AuditKind::ExecutionRefused => "execution.refused",
+            AuditKind::Call => "call",
+            AuditKind::Finding => "finding",
+            AuditKind::Violation => "violation",
+            AuditKind::Approval => "approval",
+            AuditKind::Login => "login",
+            AuditKind::Logout => "logout",
+            AuditKind::TokenRefused => "token.refused",
+            AuditKind::TokenIssued => "token.issued",
+            AuditKind::TokenRevoked => "token.revoked",
+            AuditKind::ConfigApproved => "config.approved",
+            AuditKind::ConfigRevoked => "config.revoked",
+            AuditKind::ToolsApproved => "tools.approved",
+            AuditKind::SkillChanged => "skill.changed",
+            AuditKind::SessionDeleted => "session.deleted",
+            AuditKind::Audit => "audit",
+        }
+    }
+
+    /// By its written name, or `execution` for all that begin so.
+    pub fn matches(self, written: &str) -> bool {
+        let name = self.as_str();
+        name == written || name.split_once('.').is_some_and(|(group, _)| group == written)
+    }
+}
+
+/// Which execution an event opens or closes: each has one final event, whatever happens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuditEffect {
+    None,
+    Opens(ExecutionId),
+    Closes(ExecutionId),
+}
+
+/// One event on its way into the audit. The moment is added where it is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEvent {
+    kind: AuditKind,
+    /// The members of a JSON object, each after a comma.
+    members: String,
+    effect: AuditEffect,
+}
+
+/// A check of a program found something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding<'a> {
+    /// The rule's id.
+    pub rule: &'a str,
+    pub severity: &'a str,
+    /// The program's line.
+    pub line: Option<u64>,
+    /// Whether the program was refused for it.
+    pub refused: bool,
+}
+
+/// A person answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval<'a> {
+    pub server: &'a str,
+    pub tool: &'a str,
+    /// `allow` or `deny`.
+    pub decision: &'a str,
+    /// For how long, such as `once`.
+    pub scope: &'a str,
+    /// By which way, such as `terminal`.
+    pub by: &'a str,
+    pub rule: Option<&'a str>,
+}
+
+impl AuditEvent {
+    pub(crate) fn new(kind: AuditKind) -> Self {
+        Self { kind, members: String::new(), effect: AuditEffect::None }
+    }
+
+    pub fn kind(&self) -> AuditKind {
+        self.kind
+    }
+
+    pub(crate) fn effect(&self) -> &AuditEffect {
+        &self.effect
+    }
+
+    /// As it is kept, with its moment.
+    pub(crate) fn text(&self, at: &str) -> String {
+        let json = format!("{{\"at\":\"{at}\",\"kind\":\"{}\"{}}}", self.kind.as_str(), self.members);
+        gristmill_domain::visible_json(&json).into_owned()
+    }
+
+    pub fn finding(caller: &Caller, finding: &Finding<'_>) -> Self {
+        let Finding { rule, severity, line, refused } = finding;
+        let event = Self::new(AuditKind::Finding).by(caller).name("rule", rule).name("severity", severity);
+        event.some("line", *line).value("refused", refused)
+    }
+
+    pub fn approval(caller: &Caller, approval: &Approval<'_>) -> Self {
+        let Approval { server, tool, decision, scope, by, rule } = approval;
+        let event = Self::new(AuditKind::Approval).by(caller).name("server", server).name("tool", tool);
+        event.name("decision", decision).name("scope", scope).name("by", by).some_name("rule", *rule)
+    }
+
+    /// `what` in one word, such as `limit`, with what is known of it, such as the limit's name.
+    pub fn violation(caller: &Caller, what: &str, detail: &str, line: Option<u64>) -> Self {
+        let event = Self::new(AuditKind::Violation).by(caller).name("what", what);
+        event.name("detail", detail).some("line", line)
+    }
+
+    pub fn login(server: &str) -> Self {
+        Self::new(AuditKind::Login).name("server", server)
+    }
+
+    pub fn logout(server: &str) -> Self {
+        Self::new(AuditKind::Logout).name("server", server)
+    }
+
+    /// Nothing of the token but what its name was, if it had one.
+    pub fn token_refused(why: &str, name: Option<&str>) -> Self {
+        Self::new(AuditKind::TokenRefused).name("why", why).some_name("token", name)
+    }
+
+    pub fn token_issued(name: &str, scopes: &[&str], expires: Option<&str>) -> Self {
+        Self::new(AuditKind::TokenIssued)
+            .name("token", name)
+            .value("scopes", &scopes)
+            .some_name("expires", expires)
+    }
+
+    pub fn token_revoked(name: &str) -> Self {
+        Self::new(AuditKind::TokenRevoked).name("token", name)
+    }
+
+    /// A project's file, exactly as it is now.
+    pub fn config_approved(file: &str) -> Self {
+        Self::new(AuditKind::ConfigApproved).name("file", file)
+    }
+
+    pub fn config_revoked(file: &str) -> Self {
+        Self::new(AuditKind::ConfigRevoked).name("file", file)
+    }
+
+    pub fn tools_approved(server: &str, tools: &[String]) -> Self {
+        const NAMED_MAX: usize = 100;
+        let named: Vec<String> =
+            tools.iter().take(NAMED_MAX).map(|tool| one_line(tool, TEXT_CHARS_MAX)).collect();
+        Self::new(AuditKind::ToolsApproved)
+            .name("server", server)
+            .value("tools", &named)
+            .value("count", &tools.len())
+    }
+
+    /// Saved, deleted, rolled back, approved: how, and by whom.
+    pub fn skill_changed(how: &str, skill: &str, version: i64, hash: &str, by: &str) -> Self {
+        Self::new(AuditKind::SkillChanged)
+            .name("how", how)
+            .name("skill", skill)
+            .value("version", &version)
+            .name("skill_hash", hash)
+            .name("by", by)
+    }
+
+    /// `how`: ended by somebody, or idle for too long.
+    pub fn session_deleted(session: &str, owner: &str, how: &str) -> Self {
+        Self::new(AuditKind::SessionDeleted).name("caller", owner).name("session", session).name("how", how)
+    }
+
+    pub(crate) fn opening(self, execution: &ExecutionId) -> Self {
+        Self { effect: AuditEffect::Opens(execution.clone()), ..self }
+    }
+
+    pub(crate) fn closing(self, execution: &ExecutionId) -> Self {
+        Self { effect: AuditEffect::Closes(execution.clone()), ..self }
+    }
+
+    /// Whoever did it.
+    pub(crate) fn by(self, caller: &Caller) -> Self {
+        let Caller { owner, token, client, session, execution } = caller;
+        self.name("caller", &owner.0)
+            .some_name("token", token.as_ref().map(|token| token.name.as_str()))
+            .some_name("client", client.as_ref().map(|client| client.name.as_str()))
+            .some_name("session", session.as_ref().map(|session| session.as_str()))
+            .some_name("execution", execution.as_ref().map(ExecutionId::as_str))
+    }
+
+    /// A name, whoever gave it.
+    pub(crate) fn name(self, key: &'static str, name: &str) -> Self {
+        self.value(key, &one_line(name, TEXT_CHARS_MAX))
+    }
+
+    pub(crate) fn some_name(self, key: &'static str, name: Option<&str>) -> Self {
+        match name {
+            Some(name) => self.name(key, name),
+            None => self,
+        }
+    }
+
+    pub(crate) fn some<T: Serialize>(self, key: &'static str, value: Option<T>) -> Self {
+        match value {
+            Some(value) => self.value(key, &value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn value(mut self, key: &'static str, value: &impl Serialize) -> Self {
+        // Numbers, flags and lists of names: there is nothing in them that cannot be written.
+        if let Ok(json) = serde_json::to_string(value) {
+            self.members.push_str(&format!(",\"{key}\":{json}"));
+        }
+        self
+    }
+}
+
+/// Where events go. Nobody waits for them here.
+pub trait AuditLog: Send + Sync + 'static {
+    /// Must not block.
+    fn note(&self, event: AuditEvent);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{Client, Owner, SessionId, TokenRef};
+
+    #[test]
+    fn an_event_is_one_line_of_json_in_which_nothing_is_hidden() {
+        let caller = Caller {
+            token: Some(TokenRef { name: "laptop".to_owned(), identity: "secret-identity".to_owned() }),
+            client: Some(Client { name: "evil\n\u{1b}[2J\u{202e}".to_owned(), version: String::new() }),
+            session: SessionId::read("abcdefghijkmnpqrstuv"),
+            ..Caller::of(Owner("http:laptop".to_owned()))
+        };
+        let event = AuditEvent::violation(&caller, "limit", "wall_time", Some(3));
+        let text = event.text("2026-07-28T09:30:00.000Z");
+        assert_eq!(
+            text,
+            "{\"at\":\"2026-07-28T09:30:00.000Z\",\"kind\":\"violation\",\"caller\":\"http:laptop\",\
+             \"token\":\"laptop\",\"client\":\"evil \\\\u{1b}[2J\\\\u{202e}\",\
+             \"session\":\"abcdefghijkmnpqrstuv\",\"what\":\"limit\",\"detail\":\"wall_time\",\"line\":3}"
+        );
+        assert!(text.is_ascii() && !text.contains("secret"));
+    }
+
+    #[test]
+    fn kinds_are_found_by_name_and_by_group() {
+        let found = |written: &str| {
+            AuditKind::ALL.into_iter().filter(|kind| kind.matches(written)).map(AuditKind::as_str).collect()
+        };
+        let check = |written: &str, expected: &[&str]| {
+            let found: Vec<&str> = found(written);
+            assert_eq!(found, expected, "{written}");
+        };
+        check("call", &["call"]);
+        check("token", &["token.refused", "token.issued", "token.revoked"]);
+        check("execution.ended", &["execution.ended"]);
+        check("nothing", &[]);
+    }
+}
