@@ -7,8 +7,9 @@ use std::time::Duration;
 use gristmill_gateway::access::AccessTokens;
 use gristmill_mcp::EndpointSettings;
 
+use crate::authorization::WithoutToken;
 use crate::error::HttpError;
-use crate::hosts_and_origins::{Allowed, default_hosts, default_origins};
+use crate::hosts_and_origins::{Allowed, LOOPBACK, default_hosts, default_origins};
 use crate::limits::HttpLimits;
 
 #[derive(Clone)]
@@ -19,8 +20,8 @@ pub struct HttpSettings {
     pub origins_allowed: Vec<String>,
     /// Where tokens are checked.
     pub tokens: Option<Arc<AccessTokens>>,
-    /// Whether there must be one. One that is sent is checked in any case.
-    pub token_required: bool,
+    /// What becomes of a request without one. One that is sent is checked in any case.
+    pub without_token: WithoutToken,
     /// What clients may use up.
     pub limits: HttpLimits,
     /// How long requests may go on when we are asked to end.
@@ -29,13 +30,25 @@ pub struct HttpSettings {
 
 impl HttpSettings {
     /// For this address: reached from this machine and by the address itself, called by no page but
-    /// its own, and with a token unless it is loopback.
+    /// its own, and with a token.
     pub fn for_address(address: SocketAddr) -> Self {
         Self {
             hosts_allowed: default_hosts(address),
             origins_allowed: default_origins(address),
             tokens: None,
-            token_required: !address.ip().is_loopback(),
+            without_token: WithoutToken::Refused,
+            limits: HttpLimits::default(),
+            grace: Duration::from_secs(30),
+        }
+    }
+
+    /// For a socket that lets only its owner in, who needs no token. No page can reach it.
+    pub fn for_owner_socket() -> Self {
+        Self {
+            hosts_allowed: LOOPBACK.map(str::to_owned).to_vec(),
+            origins_allowed: Vec::new(),
+            tokens: None,
+            without_token: WithoutToken::Owner,
             limits: HttpLimits::default(),
             grace: Duration::from_secs(30),
         }
@@ -43,7 +56,7 @@ impl HttpSettings {
 
     /// Whether they can be served with.
     pub fn check(&self) -> Result<(), HttpError> {
-        if self.token_required && self.tokens.is_none() {
+        if self.without_token == WithoutToken::Refused && self.tokens.is_none() {
             return Err(HttpError::NoTokens);
         }
         Allowed::read(&self.hosts_allowed, &self.origins_allowed).map(drop)

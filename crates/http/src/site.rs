@@ -31,7 +31,7 @@ pub(crate) fn router(
     settings: &HttpSettings,
 ) -> Result<Router, HttpError> {
     let allowed = Arc::new(Allowed::read(&settings.hosts_allowed, &settings.origins_allowed)?);
-    let authority = Authority { tokens: settings.tokens.clone(), token_required: settings.token_required };
+    let authority = Authority { tokens: settings.tokens.clone(), without_token: settings.without_token };
     let requirement = |scope| Requirement { authority: authority.clone(), scope };
     let mounted = mounts.into_iter().map(|Mount { router, access }| match access {
         Access::Open => router,
