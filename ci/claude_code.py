@@ -81,7 +81,7 @@ def converse(claude, transport, variables, failures):
 
 def entry_of(home, transport):
     if transport == "http":
-        return {"type": "http", "url": home.serve_over_http()}
+        return {"type": "http", "url": home.serve_over_http(), "headers": home.headers()}
     return {"type": "stdio", "command": Installed.gristmill, "args": ["serve"], "env": home.world.variables}
 
 

@@ -64,4 +64,5 @@ class InspectorOverHttp(Inspected, unittest.TestCase):
             raise
 
     def target(self):
-        return [self.url, "--transport", "http"]
+        [(name, value)] = self.home.headers().items()
+        return [self.url, "--transport", "http", "--header", f"{name}: {value}"]

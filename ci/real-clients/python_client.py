@@ -56,7 +56,7 @@ async def connected(job):
         else:
             from mcp import Client
 
-            client = Client(target_two(job), mode=job["era"], elicitation_callback=elicited(job))
+            client = Client(await target_two(stack, job), mode=job["era"], elicitation_callback=elicited(job))
             await stack.enter_async_context(client)
             info = client.server_info
             yield client, {
@@ -67,10 +67,19 @@ async def connected(job):
             }
 
 
-def target_two(job):
+async def target_two(stack, job):
     from mcp.client.stdio import StdioServerParameters
 
-    return job.get("url") or StdioServerParameters(**command_of(job))
+    return await over_http(stack, job) if "url" in job else StdioServerParameters(**command_of(job))
+
+
+async def over_http(stack, job):
+    """With the local owner's token."""
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    http_client = await stack.enter_async_context(create_mcp_http_client(headers=job["headers"]))
+    return streamable_http_client(job["url"], http_client=http_client)
 
 
 def command_of(job):
@@ -81,10 +90,9 @@ def command_of(job):
 async def connected_one(stack, job):
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
-    from mcp.client.streamable_http import streamable_http_client
 
     if "url" in job:
-        transport = streamable_http_client(job["url"])
+        transport = await over_http(stack, job)
     else:
         transport = stdio_client(StdioServerParameters(**command_of(job)))
     read, write, *_ = await stack.enter_async_context(transport)

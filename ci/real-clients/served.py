@@ -53,6 +53,11 @@ class Home:
         self.server = HttpServer(self.world, flags)
         return self.server.url
 
+    def headers(self):
+        """What the local owner's client sends with every request."""
+        token = (self.world.data / "local-token").read_text().strip()
+        return {"Authorization": f"Bearer {token}"}
+
     def close(self):
         """Ends the server; whatever then still runs is a failure."""
         try:
@@ -134,6 +139,7 @@ class Served(unittest.TestCase):
         }
         if cls.transport == "http":
             job["url"] = cls.home.serve_over_http()
+            job["headers"] = cls.home.headers()
         else:
             job["command"] = [Installed.gristmill, "serve"]
         path = world.folder / "job.json"

@@ -36,7 +36,7 @@ function makeTransport() {
   if (job.url) {
     const old = "@modelcontextprotocol/sdk/client/streamableHttp.js";
     const { StreamableHTTPClientTransport } = load(isOne ? old : "@modelcontextprotocol/client");
-    return new StreamableHTTPClientTransport(new URL(job.url));
+    return new StreamableHTTPClientTransport(new URL(job.url), { requestInit: { headers: job.headers } });
   }
   const from = isOne ? "@modelcontextprotocol/sdk/client/stdio.js" : "@modelcontextprotocol/client/stdio";
   const [command, ...args] = job.command;

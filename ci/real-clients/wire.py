@@ -60,7 +60,8 @@ class OverHttp(unittest.TestCase):
     def post(self, body, **headers):
         """(status, body) of one request on a connection of its own."""
         connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=SECONDS_MAX)
-        always = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        accept = "application/json, text/event-stream"
+        always = {"Content-Type": "application/json", "Accept": accept, **self.home.headers()}
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.request("POST", self.url.path, body, {**always, **named})
@@ -124,6 +125,11 @@ class OverHttp(unittest.TestCase):
     def test_a_foreign_host_is_refused(self):
         status, body = self.ask("tools/list", Host="evil.example.com")
         self.assertIn(status, (400, 403, 421), body)
+
+    def test_without_a_token_nothing_is_answered(self):
+        for token in ("", "Bearer gmt_wrong"):
+            status, body = self.ask("tools/list", Authorization=token)
+            self.assertEqual(status, 401, body)
 
     def test_what_is_not_json_is_refused_and_the_next_request_works(self):
         status, body = self.post("{not json", MCP_Protocol_Version=MODERN, Mcp_Method="tools/list")

@@ -5,6 +5,7 @@ use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use gristmill_gateway::access::{LocalToken, TokenText};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Child;
@@ -102,7 +103,7 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     let listening = Listening::start(&place).await?;
     for clients in CLIENTS {
         eprintln!("measuring {clients} over HTTP");
-        cells.extend(over_http(&listening.address, clients, span).await?);
+        cells.extend(over_http(&listening, clients, span).await?);
     }
     listening.stop().await?;
     eprintln!("measuring memory over {executions} executions");
@@ -148,10 +149,10 @@ async fn over_pipes(place: &Place, count: usize, span: Duration) -> anyhow::Resu
 }
 
 /// All clients have the same gateway.
-async fn over_http(address: &str, count: usize, span: Duration) -> anyhow::Result<Vec<Cell>> {
+async fn over_http(listening: &Listening, count: usize, span: Duration) -> anyhow::Result<Vec<Cell>> {
     let mut clients = Vec::new();
     for _ in 0..count {
-        clients.push(Client::over_http(address).await?);
+        clients.push(Client::over_http(&listening.address, &listening.token).await?);
     }
     Ok(measured("HTTP", clients, span).await?.1)
 }
@@ -274,6 +275,8 @@ async fn no_room_for(place: &Place, count: usize) -> anyhow::Result<Option<Strin
 struct Listening {
     gateway: Child,
     address: String,
+    /// The local owner's, which it made at its start.
+    token: TokenText,
 }
 
 impl Listening {
@@ -288,7 +291,9 @@ impl Listening {
             let address = address.split('/').next().unwrap_or(address).to_owned();
             // Whatever else it says must not fill the pipe.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-            return Ok(Self { gateway, address });
+            // It makes its token before it says where it listens.
+            let token = LocalToken::open(&place.data()).read()?.context("the gateway's token")?;
+            return Ok(Self { gateway, address, token });
         }
         bail!("the gateway does not listen")
     }

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
+use gristmill_gateway::access::TokenText;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -53,7 +54,7 @@ enum Link {
     /// A gateway of its own.
     Pipes { gateway: Box<Child>, input: ChildStdin, output: BufReader<ChildStdout> },
     /// A connection to a gateway that others use, too.
-    Http { stream: BufReader<TcpStream>, address: String },
+    Http { stream: BufReader<TcpStream>, address: String, token: TokenText },
 }
 
 impl Client {
@@ -70,10 +71,11 @@ impl Client {
     }
 
     /// Connects to a gateway.
-    pub async fn over_http(address: &str) -> anyhow::Result<Self> {
+    pub async fn over_http(address: &str, token: &TokenText) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        let link = Link::Http { stream: BufReader::new(stream), address: address.to_owned() };
+        let link =
+            Link::Http { stream: BufReader::new(stream), address: address.to_owned(), token: token.clone() };
         Ok(Self { link, next_id: 1 })
     }
 
@@ -95,8 +97,9 @@ impl Client {
             Link::Pipes { input, output, .. } => {
                 tokio::time::timeout(ANSWER_WITHIN, over_pipes(input, output, &message, id)).await
             }
-            Link::Http { stream, address } => {
-                let exchange = over_http(stream, address, call.tool, &message, id);
+            Link::Http { stream, address, token } => {
+                let headers = format!("Host: {address}\r\nAuthorization: Bearer {}\r\n", token.reveal());
+                let exchange = over_http(stream, &headers, call.tool, &message, id);
                 tokio::time::timeout(ANSWER_WITHIN, exchange).await
             }
         };
@@ -149,13 +152,13 @@ async fn over_pipes(
 
 async fn over_http(
     stream: &mut BufReader<TcpStream>,
-    address: &str,
+    headers: &str,
     tool: &str,
     message: &str,
     id: u64,
 ) -> anyhow::Result<()> {
     let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {}\r\n\r\n",
+        "POST /mcp HTTP/1.1\r\n{headers}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\nContent-Length: {}\r\n\r\n",
         message.len()
     );
     stream.write_all(format!("{head}{message}").as_bytes()).await?;

@@ -64,6 +64,11 @@ impl Desk {
         String::from_utf8(self.read(path)).unwrap()
     }
 
+    /// What is sent by whoever is the local owner.
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.text("data/local-token").trim_end())
+    }
+
     /// A command that must work and must not tell a secret.
     fn ok(&self, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);
@@ -246,15 +251,21 @@ fn our_entry_is_written_as_each_client_wants_it() {
     };
     let typed = json!({ "type": "stdio", "command": program, "args": ["serve"] });
     let bare = json!({ "command": program, "args": ["serve"] });
-    let url = "http://127.0.0.1:8770/mcp";
+    let url = "https://tools.example.com/mcp";
+    let sent = |header: &str| json!({ "Authorization": header });
     for (client, path, _) in FILES.into_iter().filter(|(client, ..)| *client != "codex") {
         let is_typed = ["claude-code", "cursor", "vscode"].contains(&client);
         check(client, path, &[], if is_typed { typed.clone() } else { bare.clone() });
         let http = match client {
-            "claude-code" | "vscode" => json!({ "type": "http", "url": url }),
-            "cursor" => json!({ "url": url }),
-            "gemini" => json!({ "httpUrl": url }),
-            "windsurf" => json!({ "serverUrl": url }),
+            "claude-code" => {
+                json!({ "type": "http", "url": url, "headers": sent("Bearer ${GRISTMILL_TOKEN}") })
+            }
+            "vscode" => {
+                json!({ "type": "http", "url": url, "headers": sent("Bearer ${env:GRISTMILL_TOKEN}") })
+            }
+            "cursor" => json!({ "url": url, "headers": sent("Bearer ${env:GRISTMILL_TOKEN}") }),
+            "gemini" => json!({ "httpUrl": url, "headers": sent("Bearer $GRISTMILL_TOKEN") }),
+            "windsurf" => json!({ "serverUrl": url, "headers": sent("Bearer ${env:GRISTMILL_TOKEN}") }),
             _ => continue,
         };
         check(client, path, &["--http", url], http);
@@ -542,13 +553,82 @@ fn an_address_gets_its_path_and_a_header_added_to_it_stays_and_goes_with_it() {
     assert_eq!(ran.stderr, "Restart Cursor to use it.\n", "hints are for terminals");
     let url = format!("http://localhost:{port}/mcp");
     let found: Value = serde_json::from_slice(&desk.read(".cursor/mcp.json")).unwrap();
-    assert_eq!(found, json!({ "mcpServers": { "gristmill": { "url": url } } }));
+    let headers = json!({ "Authorization": desk.bearer() });
+    assert_eq!(found, json!({ "mcpServers": { "gristmill": { "url": url, "headers": headers } } }));
+    assert!(!ran.stdout.contains(&desk.bearer()[7..]) && ran.stdout.contains("Bearer …"), "{}", ran.stdout);
     let entry = json!({ "url": url, "headers": { "Authorization": "Bearer CANARY" } });
     desk.write(".cursor/mcp.json", json!({ "mcpServers": { "gristmill": entry } }).to_string());
     let ran = desk.ok(&["connect", "cursor", "--http", &url]);
     assert!(ran.stdout.contains("is already connected"), "{}", ran.stdout);
     desk.ok(&["disconnect", "cursor", "--yes"]);
     assert!(!desk.at(".cursor/mcp.json").exists(), "it was made for us, and nothing else is in it");
+}
+
+#[test]
+fn the_local_token_goes_only_into_a_private_file_of_ones_own() {
+    let desk = Desk::new("token");
+    let url = "http://127.0.0.1:8770/mcp";
+    desk.write(".cursor/mcp.json", "{}");
+    fs::set_permissions(desk.at(".cursor/mcp.json"), fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    assert!(ran.stderr.contains("note: only you can read ~/.cursor/mcp.json now"), "{}", ran.stderr);
+    assert_eq!(mode(&desk.at(".cursor/mcp.json")), 0o600);
+    assert!(desk.text(".cursor/mcp.json").contains(&desk.bearer()));
+    // A project's file is for others, too.
+    let ran = desk.ok(&["connect", "cursor", "--project", "--yes", "--http", url]);
+    let text = desk.text("work/.cursor/mcp.json");
+    assert!(text.contains("Bearer ${env:GRISTMILL_TOKEN}") && !text.contains("gmt_"), "{text}");
+    let path = desk.at("data/local-token");
+    let needed = format!("export GRISTMILL_TOKEN=\"$(cat '{}')\"", path.display());
+    assert!(ran.stderr.contains(&needed), "{}", ran.stderr);
+    // In a terminal that has the variable, so has the client.
+    let mut command = desk.home.command(&["connect", "codex", "--yes", "--http", url]);
+    let ran = Ran::of(command.env("GRISTMILL_TOKEN", "gmt_x").output().unwrap());
+    assert_eq!((ran.code, ran.stderr.contains("GRISTMILL_TOKEN")), (Some(0), false), "{}", ran.stderr);
+    let expected =
+        format!("[mcp_servers.gristmill]\nurl = \"{url}\"\nbearer_token_env_var = \"GRISTMILL_TOKEN\"\n");
+    assert_eq!(desk.text(".codex/config.toml"), expected);
+}
+
+#[test]
+fn a_new_local_token_takes_the_place_of_the_old_one_and_of_no_other() {
+    let desk = Desk::new("new-token");
+    let url = "http://127.0.0.1:8770/mcp";
+    let header = || {
+        let file: Value = serde_json::from_slice(&desk.read(".cursor/mcp.json")).unwrap();
+        file["mcpServers"]["gristmill"]["headers"]["Authorization"].as_str().unwrap().to_owned()
+    };
+    desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    let first = header();
+    desk.ok(&["token", "remove", "local"]);
+    let broken = desk.run(&["doctor"]);
+    assert!(broken.stdout.contains("sends an access token that doesn't work"), "{}", broken.stdout);
+    assert!(
+        broken.stdout.contains(&format!("fix: gristmill connect cursor --http {url}")),
+        "{}",
+        broken.stdout
+    );
+    desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    assert_eq!(header(), desk.bearer());
+    assert_ne!(header(), first);
+    let own = json!({ "url": url, "headers": { "Authorization": "Bearer CANARY", "X-Team": "7" } });
+    desk.write(".cursor/mcp.json", json!({ "mcpServers": { "gristmill": own } }).to_string());
+    desk.ok(&["connect", "cursor", "--yes", "--http", "http://127.0.0.1:8771/mcp"]);
+    assert_eq!(header(), "Bearer CANARY", "somebody's own");
+    desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    assert_eq!(header(), "Bearer CANARY", "still");
+}
+
+#[test]
+fn an_entry_from_before_tokens_is_found_and_mended() {
+    let desk = Desk::new("no-token");
+    let url = "http://127.0.0.1:8770/mcp";
+    desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    desk.write(".cursor/mcp.json", json!({ "mcpServers": { "gristmill": { "url": url } } }).to_string());
+    let broken = desk.run(&["doctor"]);
+    assert!(broken.stdout.contains("sends no access token"), "{}", broken.stdout);
+    desk.ok(&["connect", "cursor", "--yes", "--http", url]);
+    assert!(desk.text(".cursor/mcp.json").contains(&desk.bearer()));
 }
 
 #[test]

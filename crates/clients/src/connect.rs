@@ -12,6 +12,7 @@ use super::backup;
 use super::change::{self, Change, ChangeError};
 use super::client_file::{ClientFile, FileError};
 use super::diff;
+use super::entry_token;
 use super::masked_text;
 use super::our_entry::{self, OldArguments};
 use super::places::Place;
@@ -113,9 +114,11 @@ pub fn plan(
     if current.is_some_and(|current| !is_ours(&current.key, &current.node)) {
         return Err(ConnectError::NameTaken { path: place.path.clone(), name: wanted.name.clone() });
     }
+    let written = known.filter(|known| !known.has_own_token).map(|known| &known.entry);
+    let has_own_token = current.is_some_and(|current| entry_token::is_someones_own(&current.node, written));
     let entry = current.map_or_else(
         || wanted.entry.clone(),
-        |current| our_entry::updated(&current.node, &wanted.entry, wanted.arguments),
+        |current| our_entry::updated(&current.node, &wanted.entry, wanted.arguments, written),
     );
     let is_current = current.is_some_and(|current| current.node.to_json() == entry.to_json());
     let moved: Vec<Moved> = there
@@ -144,6 +147,7 @@ pub fn plan(
         name: wanted.name.clone(),
         at: backup::stamp(now),
         entry: entry.to_json(),
+        has_own_token,
         previous: current.map(|current| SavedEntry(current.node.to_json())),
         hash: hash_of(&after),
         backup: None,

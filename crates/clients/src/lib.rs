@@ -20,6 +20,7 @@ pub mod same_server;
 pub mod still_missing;
 pub mod survey;
 
+pub mod entry_token;
 pub mod our_entry;
 
 pub mod change;

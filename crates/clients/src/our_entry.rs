@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use gristmill_config::Surroundings;
 use gristmill_config::tree::{Node, Value};
 
+use super::entry_token::{self, EntryToken};
 use super::known::Client;
 use super::places;
 
@@ -20,7 +21,7 @@ pub enum Route {
         profile: Option<String>,
     },
     /// It connects to a server that runs already.
-    Http { url: String },
+    Http { url: String, token: EntryToken },
 }
 
 /// The client cannot do that.
@@ -45,17 +46,19 @@ pub fn entry(client: Client, route: &Route) -> Result<Node, EntryError> {
             let rest = [text("command", command), ("args".to_owned(), Node::list(args))];
             kind.into_iter().chain(rest).collect()
         }
-        Route::Http { url } => {
+        Route::Http { url, token } => {
             if !is_address(url) {
                 return Err(EntryError::BadUrl);
             }
-            match client {
+            let mut fields = match client {
                 Client::ClaudeCode | Client::Vscode => vec![text("type", "http"), text("url", url)],
                 Client::Cursor | Client::Codex => vec![text("url", url)],
                 Client::Gemini => vec![text("httpUrl", url)],
                 Client::Windsurf => vec![text("serverUrl", url)],
                 Client::ClaudeDesktop => return Err(EntryError::NoHttp(client)),
-            }
+            };
+            fields.push(entry_token::field(client, token));
+            fields
         }
     };
     Ok(Node::map(fields))
@@ -70,14 +73,27 @@ pub enum OldArguments {
     Replace,
 }
 
-/// The entry that takes the place of one that is there: what others added to it stays.
-pub fn updated(current: &Node, wanted: &Node, arguments: OldArguments) -> Node {
+/// The entry that takes the place of one that is there: what others added to it stays, a token of their
+/// own as well. `written` is what we wrote there last.
+pub fn updated(
+    current: &Node,
+    wanted: &Node,
+    arguments: OldArguments,
+    written: Option<&serde_json::Value>,
+) -> Node {
     if command(current).is_some() != command(wanted).is_some() {
         return wanted.clone();
     }
     let mut entries: Vec<(String, Node)> =
         current.entries().iter().map(|entry| (entry.key.clone(), entry.node.clone())).collect();
+    let is_own_token = entry_token::is_someones_own(current, written);
     for ours in wanted.entries() {
+        if entry_token::is_token_key(&ours.key) {
+            if !is_own_token {
+                put_token(&mut entries, &ours.key, &ours.node);
+            }
+            continue;
+        }
         match entries.iter_mut().find(|(key, _)| *key == ours.key) {
             Some((key, node)) => {
                 let is_kept = key == "args" && arguments == OldArguments::Keep && serves(node);
@@ -89,6 +105,20 @@ pub fn updated(current: &Node, wanted: &Node, arguments: OldArguments) -> Node {
         }
     }
     Node::map(entries)
+}
+
+/// In the place of the token that we wrote there before, wherever that is.
+fn put_token(entries: &mut Vec<(String, Node)>, key: &str, ours: &Node) {
+    let there = entries.iter().find(|(known, _)| known == key);
+    let joined = there.map_or_else(|| ours.clone(), |(_, current)| entry_token::joined(current, ours));
+    let is_stale = |known: &str, node: &Node| {
+        known != key && entry_token::said_in(&Node::map(vec![(known.to_owned(), node.clone())])).is_some()
+    };
+    entries.retain(|(known, node)| !is_stale(known, node));
+    match entries.iter_mut().find(|(known, _)| known == key) {
+        Some((_, node)) => *node = joined,
+        None => entries.push((key.to_owned(), joined)),
+    }
 }
 
 fn serves(args: &Node) -> bool {
@@ -131,6 +161,14 @@ pub fn is_as_written(entry: &Node, written: &serde_json::Value) -> bool {
     let json = entry.to_json();
     let is_same = |key: &&str| written.get(*key).is_some() && json.get(*key) == written.get(*key);
     json == *written || ADDRESSES.iter().any(is_same)
+}
+
+/// The address that an entry leads to.
+pub fn address(entry: &Node) -> Option<&str> {
+    ADDRESSES.iter().find_map(|key| match &entry.entry(key)?.node.value {
+        Value::Text(url) => Some(url.as_str()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+    })
 }
 
 /// The program that an entry starts.

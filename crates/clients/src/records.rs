@@ -26,6 +26,9 @@ pub struct Connection {
     /// When, in UTC.
     pub at: String,
     pub entry: Json,
+    /// Whether the access token in the entry is not from us.
+    #[serde(default)]
+    pub has_own_token: bool,
     /// What stood there before under this name.
     pub previous: Option<SavedEntry>,
     /// The hash of the file as we left it.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use gristmill_config::written::is_secret_name;
 
 /// How tokens of well-known services begin. Each is followed by something long.
-const PREFIXES: [&str; 44] = [
+const PREFIXES: [&str; 45] = [
+    "gmt_",
     "ghp_",
     "gho_",
     "ghu_",

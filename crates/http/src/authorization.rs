@@ -10,7 +10,7 @@ use axum::response::Response;
 use gristmill_gateway::access::{AccessTokens, Caller, Scope, TokenRefused};
 use gristmill_gateway::ports::{AuditEvent, AuditLog};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::answers::failed;
 
@@ -28,15 +28,27 @@ pub enum Access {
     /// A good token, where tokens are required. The router finds the [`Caller`] among the request's
     /// extensions.
     Caller,
-    /// The same, with this scope. Whoever is on this machine and needs no token has all scopes.
+    /// The same, with this scope. Whoever needs no token has all scopes.
     Scope(Scope),
 }
 
-/// Where tokens are checked, and whether there must be one.
+/// Who sends a request that has no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithoutToken {
+    /// Nobody: it is refused.
+    Refused,
+    /// The local owner: nobody else can connect.
+    Owner,
+    /// Whoever can connect, with all rights of the local owner. A request that came through a proxy,
+    /// as its headers tell, is refused.
+    Anyone,
+}
+
+/// Where tokens are checked, and who needs none.
 #[derive(Clone)]
 pub(crate) struct Authority {
     pub(crate) tokens: Option<Arc<AccessTokens>>,
-    pub(crate) token_required: bool,
+    pub(crate) without_token: WithoutToken,
     pub(crate) audit: Option<Arc<dyn AuditLog>>,
 }
 
@@ -72,13 +84,7 @@ impl Authority {
     fn caller(&self, headers: &HeaderMap) -> Result<Caller, Box<Response>> {
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let Some(header) = given.next() else {
-            if self.token_required {
-                let why = "access token required: create one with `gristmill token new NAME` and send it as \
-                           `Authorization: Bearer TOKEN`; tokens in the URL are ignored";
-                self.note_refused("missing", None);
-                return Err(unauthorized(why, REQUIRED));
-            }
-            return Ok(Caller::local());
+            return self.caller_without_token(headers);
         };
         let token = bearer(header).filter(|_| given.next().is_none());
         let (Some(token), Some(tokens)) = (token, &self.tokens) else {
@@ -111,11 +117,38 @@ impl Authority {
         })
     }
 
+    fn caller_without_token(&self, headers: &HeaderMap) -> Result<Caller, Box<Response>> {
+        let caller = match self.without_token {
+            WithoutToken::Refused => {
+                let why = "access token required: create one with `gristmill token new NAME` and send it as \
+                           `Authorization: Bearer TOKEN`; tokens in the URL are ignored";
+                self.note_refused("missing", None);
+                return Err(unauthorized(why, REQUIRED));
+            }
+            WithoutToken::Owner => Caller::local(),
+            WithoutToken::Anyone => Caller::anyone(),
+        };
+        let Some(header) = headers.keys().find(|name| is_of_a_proxy(name)) else { return Ok(caller) };
+        // Behind a proxy everyone looks as if they were here.
+        let why = format!(
+            "this request came through a proxy (it has the header `{header}`), and without tokens everyone \
+             behind the proxy would have all rights of the local owner; send a token, or serve with `--http` \
+             and without `--insecure-no-token`"
+        );
+        self.note_refused("by proxy", None);
+        Err(Box::new(failed(StatusCode::FORBIDDEN, why)))
+    }
+
     fn note_refused(&self, why: &str, name: Option<&str>) {
         if let Some(audit) = &self.audit {
             audit.note(AuditEvent::token_refused(why, name));
         }
     }
+}
+
+/// Whether a header is one that proxies add, and clients do not.
+fn is_of_a_proxy(name: &HeaderName) -> bool {
+    matches!(name.as_str(), "forwarded" | "via" | "x-real-ip") || name.as_str().starts_with("x-forwarded-")
 }
 
 fn bearer(header: &HeaderValue) -> Option<&str> {

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_mcp::McpEndpoint;
-use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::{self, Service};
+use crate::connection::{self, Service, Unserved};
 use crate::error::HttpError;
+use crate::listener::{Listener, Visitor};
 use crate::settings::HttpSettings;
 use crate::site::{self, Mount};
 
-/// Connections at once that are told that there is no room. More are closed without a word.
+/// Connections at once that are told why they are not served. More are closed without a word.
 const REFUSALS_MAX: usize = 64;
 
 /// When accepting fails, which it does when descriptors run out: a moment for some to be closed.
@@ -24,17 +24,17 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// idle ones are closed, requests under way may go on for the grace, and nothing is left when this
 /// returns.
 pub fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     endpoint: McpEndpoint,
     mounts: Vec<Mount>,
     settings: HttpSettings,
     shutdown: CancellationToken,
 ) -> BoxFuture<'static, Result<(), HttpError>> {
-    Box::pin(serve_until(listener, endpoint, mounts, settings, shutdown))
+    Box::pin(serve_until(listener.into(), endpoint, mounts, settings, shutdown))
 }
 
 async fn serve_until(
-    listener: TcpListener,
+    listener: Listener,
     endpoint: McpEndpoint,
     mounts: Vec<Mount>,
     settings: HttpSettings,
@@ -61,7 +61,7 @@ async fn serve_until(
 
 /// The connections that are still there.
 async fn accept_until_shutdown(
-    listener: &TcpListener,
+    listener: &Listener,
     service: &Service,
     shutdown: &CancellationToken,
 ) -> JoinSet<()> {
@@ -77,11 +77,14 @@ async fn accept_until_shutdown(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) if connections.len() < connections_max => {
+            Ok(Visitor::Client(stream)) if connections.len() < connections_max => {
                 connections.spawn(connection::serve(stream, service.clone()));
             }
-            Ok((stream, _)) if refusals.len() < REFUSALS_MAX => {
-                refusals.spawn(connection::refuse(stream, connections_max));
+            Ok(Visitor::Client(stream)) if refusals.len() < REFUSALS_MAX => {
+                refusals.spawn(connection::refuse(stream, Unserved::TooMany { connections_max }));
+            }
+            Ok(Visitor::Stranger(stream)) if refusals.len() < REFUSALS_MAX => {
+                refusals.spawn(connection::refuse(stream, Unserved::Stranger));
             }
             Ok(_) => {}
             Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,

@@ -8,8 +8,9 @@ use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::ports::AuditLog;
 use gristmill_mcp::EndpointSettings;
 
+use crate::authorization::WithoutToken;
 use crate::error::HttpError;
-use crate::hosts_and_origins::{Allowed, default_hosts, default_origins};
+use crate::hosts_and_origins::{Allowed, LOOPBACK, default_hosts, default_origins};
 use crate::limits::HttpLimits;
 
 #[derive(Clone)]
@@ -20,8 +21,8 @@ pub struct HttpSettings {
     pub origins_allowed: Vec<String>,
     /// Where tokens are checked.
     pub tokens: Option<Arc<AccessTokens>>,
-    /// Whether there must be one. One that is sent is checked in any case.
-    pub token_required: bool,
+    /// What becomes of a request without one. One that is sent is checked in any case.
+    pub without_token: WithoutToken,
     /// Where tokens that are refused are noted.
     pub audit: Option<Arc<dyn AuditLog>>,
     /// What clients may use up.
@@ -32,14 +33,27 @@ pub struct HttpSettings {
 
 impl HttpSettings {
     /// For this address: reached from this machine and by the address itself, called by no page but
-    /// its own, and with a token unless it is loopback.
+    /// its own, and with a token.
     pub fn for_address(address: SocketAddr) -> Self {
         Self {
             hosts_allowed: default_hosts(address),
             origins_allowed: default_origins(address),
             tokens: None,
+            without_token: WithoutToken::Refused,
             audit: None,
-            token_required: !address.ip().is_loopback(),
+            limits: HttpLimits::default(),
+            grace: Duration::from_secs(30),
+        }
+    }
+
+    /// For a socket that lets only its owner in, who needs no token. No page can reach it.
+    pub fn for_owner_socket() -> Self {
+        Self {
+            hosts_allowed: LOOPBACK.map(str::to_owned).to_vec(),
+            origins_allowed: Vec::new(),
+            tokens: None,
+            without_token: WithoutToken::Owner,
+            audit: None,
             limits: HttpLimits::default(),
             grace: Duration::from_secs(30),
         }
@@ -47,7 +61,7 @@ impl HttpSettings {
 
     /// Whether they can be served with.
     pub fn check(&self) -> Result<(), HttpError> {
-        if self.token_required && self.tokens.is_none() {
+        if self.without_token == WithoutToken::Refused && self.tokens.is_none() {
             return Err(HttpError::NoTokens);
         }
         Allowed::read(&self.hosts_allowed, &self.origins_allowed).map(drop)

@@ -33,7 +33,7 @@ pub(crate) fn router(
     let allowed = Arc::new(Allowed::read(&settings.hosts_allowed, &settings.origins_allowed)?);
     let authority = Authority {
         tokens: settings.tokens.clone(),
-        token_required: settings.token_required,
+        without_token: settings.without_token,
         audit: settings.audit.clone(),
     };
     let requirement = |scope| Requirement { authority: authority.clone(), scope };

@@ -60,6 +60,7 @@ impl Home {
             // Other clients' own variables would lead out of this home, to files of whoever tests.
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("CODEX_HOME")
+            .env_remove("GRISTMILL_TOKEN")
             .stdin(Stdio::null());
         command
     }

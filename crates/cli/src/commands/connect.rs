@@ -25,6 +25,7 @@ use gristmill_config::server_entry::is_name;
 
 use super::add::{Scope, file_of, renew_approval};
 use super::client_arguments::{ConnectArguments, ConnectOptions};
+use super::connect_token::{entry_token_for, keep_token_private, print_token_needed};
 use super::import::{missing_of, print_missing};
 use super::import_answer::Answer;
 use super::{Failure, Outcome};
@@ -98,7 +99,8 @@ fn chosen(surroundings: &Surroundings) -> Result<Vec<Client>, Failure> {
 fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome {
     let file_scope = if arguments.options.project { FileScope::Project } else { FileScope::User };
     let place = places::to_write(arguments.client, file_scope, surroundings).map_err(usage)?;
-    let route = route(arguments, surroundings)?;
+    let data = default_data_folder(surroundings)?;
+    let route = route(arguments, surroundings, &data)?;
     if !is_name(&arguments.options.name) {
         return Err(Failure::Usage(anyhow!("`--name` must be 1 to 64 characters, without `.` or `/`")));
     }
@@ -118,7 +120,7 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
         arguments: old_arguments,
         move_away: moving_now.iter().map(|found| found.name.clone()).collect(),
     };
-    let mut records = Records::load(&default_data_folder(surroundings)?).map_err(usage)?;
+    let mut records = Records::load(&data).map_err(usage)?;
     let now = SystemTime::now();
     let plan = plan(&place, file.as_ref(), &wanted, &records, now).map_err(usage)?;
     let shown_path = short(&place.path, surroundings.home().as_deref());
@@ -141,12 +143,14 @@ fn connect_one(arguments: &Connect<'_>, surroundings: &Surroundings) -> Outcome 
         return Ok(exit_codes::usage());
     }
     connecting.take_servers(&naming)?;
+    keep_token_private(&route, &place, &shown_path)?;
     let written = plan.carry_out(&mut records, now).map_err(usage)?;
     renew(surroundings, &place.path, &written)?;
     print_lines(&format!("connected {} as `{}` in {shown_path}", arguments.client, arguments.options.name));
     connecting.print_done(&written);
     print_left(arguments, &movable, &moving);
     print_next(arguments);
+    print_token_needed(&route, &data, surroundings);
     if let Some(address) = silent_address(&route) {
         hint(&format!("nothing answers there yet: gristmill serve --http {address}"));
     }
@@ -240,16 +244,18 @@ fn print_next(arguments: &Connect<'_>) {
 /// The address on this machine that the entry leads to, if nobody listens there.
 fn silent_address(route: &Route) -> Option<SocketAddr> {
     const ANSWER_WAIT: Duration = Duration::from_secs(1);
-    let Route::Http { url } = route else { return None };
+    let Route::Http { url, .. } = route else { return None };
     let host = url.strip_prefix("http://")?.split(['/', '?', '#']).next()?.replace("localhost", "127.0.0.1");
     let address: SocketAddr = host.parse().ok()?;
     let is_silent = address.ip().is_loopback() && TcpStream::connect_timeout(&address, ANSWER_WAIT).is_err();
     is_silent.then_some(address)
 }
 
-fn route(arguments: &Connect<'_>, surroundings: &Surroundings) -> Result<Route, Failure> {
+fn route(arguments: &Connect<'_>, surroundings: &Surroundings, data: &Path) -> Result<Route, Failure> {
     if let Some(url) = &arguments.options.http {
-        return Ok(Route::Http { url: our_entry::whole_address(url) });
+        let url = our_entry::whole_address(url);
+        let token = entry_token_for(arguments.client, arguments.options, &url, surroundings, data)?;
+        return Ok(Route::Http { url, token });
     }
     let command = match &arguments.options.command {
         // A bare name is left to the client to find; a path must work from anywhere.

@@ -48,7 +48,7 @@ pub struct Doctor {
     pub config: ConfigFile,
 
     /// Address to check for `gristmill serve --http`
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::serve::http_address)]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8770", value_parser = crate::commands::listen::http_address)]
     pub http: std::net::SocketAddr,
 }
 

@@ -1,9 +1,11 @@
 //! The clients, for `gristmill doctor`: which are here, which have us, and whether that works.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use gristmill_clients::Client;
 use gristmill_clients::client_file::{ClientFile, short};
+use gristmill_clients::entry_token;
 use gristmill_clients::our_entry;
 use gristmill_clients::places::{self, Place};
 use gristmill_clients::records::Records;
@@ -11,6 +13,7 @@ use gristmill_clients::translate::{Context, Translated, translate};
 use gristmill_config::problem::shown;
 use gristmill_config::tree::{Node, Value};
 use gristmill_config::{self as config, Config, Flags, Surroundings};
+use gristmill_gateway::access::AccessTokens;
 use rustix::fs::{Access, access};
 use serde::Serialize;
 
@@ -116,6 +119,11 @@ fn finding(
         finding.problem = Some(problem);
         finding.remedy = Some(format!("gristmill connect {}", place.client.name()));
     }
+    if let Some(problem) = wrong_token(&ours.entry.node, surroundings) {
+        finding.problem = Some(problem.to_owned());
+        let url = our_entry::address(&ours.entry.node).map(shown).unwrap_or_default();
+        finding.remedy = Some(format!("gristmill connect {} --http {url}", place.client.name()));
+    }
     if is_off(&ours.entry.node) {
         finding.problem = Some("has Gristmill turned off".to_owned());
         finding.remedy = Some(format!("turn it on in {}", place.client));
@@ -140,6 +148,18 @@ fn is_off(entry: &Node) -> bool {
     let is =
         |key: &str, flag: bool| entry.entry(key).is_some_and(|entry| entry.node.value == Value::Bool(flag));
     is("disabled", true) || is("enabled", false)
+}
+
+/// What is wrong with the token of an entry that leads to a server on this machine, as far as can be told:
+/// a reference may mean something where the client starts.
+fn wrong_token(entry: &Node, surroundings: &Surroundings) -> Option<&'static str> {
+    our_entry::address(entry).filter(|url| entry_token::is_this_machine(url))?;
+    let Some(said) = entry_token::said_in(entry) else {
+        return Some("sends no access token, and `gristmill serve --http` requires one");
+    };
+    let token = said.strip_prefix("Bearer ").filter(|token| token.starts_with("gmt_"))?;
+    let tokens = AccessTokens::open(&surroundings.data_folder()?);
+    tokens.check(token, SystemTime::now()).is_err().then_some("sends an access token that doesn't work")
 }
 
 /// What is wrong with the program that an entry starts.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use gristmill_config::Flags;
+use gristmill_gateway::access::LocalToken;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::Failure;
 use super::list::{self, Listing, Look};
 use super::list_screen::Progress;
+use crate::terminal::print_lines;
 use crate::upstreams;
 
 /// How far a section's lines are set in.
@@ -106,6 +108,8 @@ pub struct Address {
     /// `free`, `served` by a gristmill, or `taken`.
     state: &'static str,
     detail: String,
+    /// Where the local owner's token is, or what is wrong with it.
+    token: String,
 }
 
 impl Address {
@@ -120,12 +124,24 @@ impl Address {
             }
             Err(error) => ("taken", format!("can't listen here: {error}")),
         };
-        Self { address, state, detail }
+        Self { address, state, detail, token: token() }
     }
 
     /// As a person reads it.
     pub fn print(&self) {
         println!("\nHTTP:\n  {:<7} {}: {}", self.state, self.address, self.detail);
+        print_lines(&format!("  {:<7} {}", "token", self.token));
+    }
+}
+
+/// Nothing is sent: whoever listens at a port need not be who they say.
+fn token() -> String {
+    let Ok(folder) = upstreams::data_folder(None) else { return "no data folder to keep one in".to_owned() };
+    let local = LocalToken::open(&folder);
+    match local.read() {
+        Ok(Some(_)) => format!("yours is in {}", local.path().display()),
+        Ok(None) => "none yet; the first `gristmill serve --http` creates one".to_owned(),
+        Err(error) => error.to_string(),
     }
 }
 

@@ -1,7 +1,7 @@
-//! `gristmill serve`: the gateway as an MCP server, over standard input and output or over HTTP.
+//! `gristmill serve`: the gateway as an MCP server, over standard input and output, or over HTTP at a
+//! port or a socket.
 
 use std::io::{self, IsTerminal};
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,6 @@ use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::{ConfiguredServer, Surroundings};
-use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
 use gristmill_gateway::ports::{AuditLog, CallObserver};
@@ -19,12 +18,11 @@ use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
-use gristmill_http::HttpSettings;
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::listen::ListenArguments;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
@@ -37,9 +35,8 @@ use crate::upstreams::{self, Configured};
 
 #[derive(Args)]
 pub struct Serve {
-    /// Serve over HTTP at this address, such as 127.0.0.1:8770 [default: stdio]
-    #[arg(long, value_name = "ADDRESS", value_parser = http_address)]
-    pub http: Option<SocketAddr>,
+    #[command(flatten)]
+    pub listen: ListenArguments,
 
     /// Which of Gristmill's tools clients see
     #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
@@ -52,18 +49,6 @@ pub struct Serve {
     /// Condense answers to this many tokens, unless a call or its session sets its own limit
     #[arg(long = "max-tokens", alias = "max-output-tokens", value_name = "TOKENS", default_value_t = TOKENS_DEFAULT as u64, value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
     pub max_output_tokens: u64,
-
-    /// Accept this host name over HTTP, such as example.com; repeatable
-    #[arg(long, value_name = "HOST", requires = "http")]
-    pub allow_host: Vec<String>,
-
-    /// Accept requests from this web origin, such as https://app.example.com; repeatable
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
-    pub allow_origin: Vec<String>,
-
-    /// Require a token from local clients too
-    #[arg(long, requires = "http")]
-    pub require_token: bool,
 
     /// Give running programs this many seconds to finish on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=86_400))]
@@ -84,25 +69,17 @@ pub struct Serve {
     pub limits: LimitArguments,
 }
 
-/// An address as people write it: `127.0.0.1:8770`, `localhost:8770`, or a port of this machine.
-pub fn http_address(text: &str) -> Result<SocketAddr, String> {
-    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
-    if let Ok(port) = port.parse() {
-        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
-    }
-    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8770".to_owned())
-}
-
 fn profile_parser() -> impl TypedValueParser<Value = Profile> {
     PossibleValuesParser::new(["minimal", "standard", "full"]).try_map(|text| text.parse::<Profile>())
 }
 
 pub async fn serve(arguments: Serve) -> Outcome {
+    arguments.listen.check()?;
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
-    if arguments.http.is_none() && io::stdin().is_terminal() {
+    if arguments.listen.place().is_none() && io::stdin().is_terminal() {
         eprint_lines(
             "serving MCP on stdio, which is for a client to start; Ctrl-C to stop\n\
              hint: `gristmill connect` adds this command to your client",
@@ -193,21 +170,22 @@ async fn serve_callers(
     parts: ServerParts,
     data: Result<PathBuf, Failure>,
 ) -> Outcome {
-    let connection = if arguments.http.is_some() { Connection::Http } else { Connection::Pipes };
+    let place = arguments.listen.place();
+    let connection = if place.is_some() { Connection::Http } else { Connection::Pipes };
     let server = GatewayServer::new(parts, connection).map_err(|error| Failure::Internal(anyhow!(error)))?;
     let shutdown = CancellationToken::new();
     let stopped = Arc::new(OnceLock::new());
     let service = gateway.service().clone();
     tokio::spawn(stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped)));
     let grace = Duration::from_secs(arguments.grace);
-    let served = match arguments.http {
+    let served = match place {
         None => {
             let settings = StdioSettings { grace, ..StdioSettings::default() };
             let served = server.serve_stdio(settings, shutdown.clone()).await;
             served.map_err(|error| Failure::Internal(error.into()))
         }
-        Some(address) => {
-            let (listener, mut settings) = listen(address, arguments, data?).await?;
+        Some(place) => {
+            let (listener, mut settings) = arguments.listen.listen(place, &data?, grace).await?;
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let served = gristmill_http::serve(listener, endpoint, Vec::new(), settings, shutdown.clone());
@@ -228,42 +206,6 @@ fn open_store(place: &DataPlace, no_state: bool) -> Result<Store, Failure> {
             place.open_store().map_err(|failure| failure.with_hint("--no-state serves without a database"))
         }
     }
-}
-
-/// Takes the address, and says so.
-async fn listen(
-    address: SocketAddr,
-    arguments: &Serve,
-    data: PathBuf,
-) -> Result<(TcpListener, HttpSettings), Failure> {
-    let mut settings = HttpSettings::for_address(address);
-    settings.token_required |= arguments.require_token;
-    settings.grace = Duration::from_secs(arguments.grace);
-    let tokens = AccessTokens::open(&data);
-    if settings.token_required && tokens.list().map_err(|error| Failure::Usage(error.into()))?.is_empty() {
-        return Err(Failure::Usage(anyhow!(
-            "serving on {address} needs an access token, and there are none\nhint: gristmill token new NAME"
-        )));
-    }
-    settings.tokens = Some(Arc::new(tokens));
-    let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::Usage(anyhow!(
-            "can't listen on {address}: {error}\nhint: `gristmill doctor --http {address}` checks it"
-        ))
-    })?;
-    let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
-    // The port may have been left to the system.
-    settings.hosts_allowed = gristmill_http::default_hosts(address);
-    settings.origins_allowed = gristmill_http::default_origins(address);
-    settings.hosts_allowed.extend(arguments.allow_host.iter().cloned());
-    settings.origins_allowed.extend(arguments.allow_origin.iter().cloned());
-    settings.check().map_err(|error| Failure::Usage(error.into()))?;
-    eprintln!("listening on http://{address}/mcp");
-    match settings.token_required {
-        true => eprintln!("clients need a token; `gristmill token list` shows them"),
-        false => eprintln!("local clients need no token; --require-token requires one"),
-    }
-    Ok((listener, settings))
 }
 
 /// The first signal asks nicely; the second one does not wait.

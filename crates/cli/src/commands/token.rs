@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_config::Flags;
-use gristmill_gateway::access::{AccessTokens, IssuedToken, Scope, TokenError, TokenRecord};
+use gristmill_gateway::access::{AccessTokens, Caller, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::utc_text;
 use serde_json::{Value, json};
@@ -109,14 +109,40 @@ pub fn token(arguments: TokenArguments) -> Outcome {
             audit_log::note(&configured, AuditEvent::token_issued(&name, &names, until.as_deref()));
             show_new(&issued, arguments.times, json);
         }
-        TokenCommand::List { json } => show_all(&tokens.list().map_err(failure)?, arguments.times, json),
+        TokenCommand::List { json } => show_all(&all(&tokens)?, arguments.times, json),
         TokenCommand::Remove { name } => {
-            let revoked = tokens.revoke(&name).map_err(failure)?;
-            audit_log::note(&configured, AuditEvent::token_revoked(&revoked.name));
-            println!("revoked {}", revoked.name);
+            let name = remove(&tokens, &name)?;
+            audit_log::note(&configured, AuditEvent::token_revoked(&name));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The named ones, after the local owner's.
+fn all(tokens: &AccessTokens) -> Result<Vec<TokenRecord>, Failure> {
+    // One that can't be used is worth telling of here.
+    tokens.local().read().map_err(failure)?;
+    let local = tokens.local().created().map(|created| TokenRecord {
+        name: Caller::local().name,
+        scopes: Caller::local().scopes,
+        created,
+        expires: None,
+    });
+    Ok(local.into_iter().chain(tokens.list().map_err(failure)?).collect())
+}
+
+/// Gives the name of what was revoked.
+fn remove(tokens: &AccessTokens, name: &str) -> Result<String, Failure> {
+    if name == Caller::local().name && tokens.local().remove().map_err(failure)? {
+        println!("revoked {name}");
+        hint(
+            "the next `gristmill serve --http` makes a new one; run `gristmill connect` for its clients again",
+        );
+        return Ok(name.to_owned());
+    }
+    let revoked = tokens.revoke(name).map_err(failure)?;
+    println!("revoked {}", revoked.name);
+    Ok(revoked.name)
 }
 
 fn failure(error: TokenError) -> Failure {
@@ -128,7 +154,8 @@ fn failure(error: TokenError) -> Failure {
         | TokenError::Past
         | TokenError::TooMany
         | TokenError::Missing { .. }
-        | TokenError::File { .. } => Failure::Usage(anyhow!(error)),
+        | TokenError::File { .. }
+        | TokenError::LocalFile(_) => Failure::Usage(anyhow!(error)),
     }
 }
 

@@ -211,6 +211,11 @@ impl Client {
         self.inbox.wait(what, |heard| wanted(&heard.notifications))
     }
 
+    /// What the gateway has said beside its protocol so far.
+    pub fn said(&self) -> String {
+        self.inbox.heard().stderr.clone()
+    }
+
     /// Waits until the gateway has said something beside its protocol.
     pub fn until_said(&self, what: &str) -> String {
         self.inbox.wait(what, |heard| {

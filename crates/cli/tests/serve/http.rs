@@ -1,6 +1,5 @@
 //! The same over HTTP, with plain sockets: one gateway, many callers, both eras at one address.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::client::{Client, LEGACY, MODERN, Manners, legacy, modern, text_of};
 use crate::gateways::{Place, none_left, shared};
+use crate::http_exchange::{self, Response};
 
 cases![
     both_eras_are_served_at_one_address,
@@ -28,6 +28,8 @@ cases![
 struct Listening {
     process: Client,
     address: String,
+    /// The local owner's, if tokens are required.
+    authorization: String,
     home: Home,
 }
 
@@ -56,13 +58,6 @@ impl Holder<'_> {
     }
 }
 
-/// What came back.
-struct Response {
-    status: u16,
-    session: Option<String>,
-    messages: Vec<Value>,
-}
-
 impl Listening {
     fn start(name: &str, arguments: &[&str]) -> Self {
         Self::begin(Place::new(name).example("calculator"), arguments)
@@ -74,7 +69,10 @@ impl Listening {
         let process = Client::mute(place.command(&words), legacy());
         let said = process.until_said("http://");
         let address = said.trim_start_matches("http://").split('/').next().expect("an address").to_owned();
-        Self { process, address, home: place.into_home() }
+        let home = place.into_home();
+        let token = std::fs::read_to_string(home.path().join("data/local-token"));
+        let authorization = token.map(|token| format!("Bearer {}", token.trim())).unwrap_or_default();
+        Self { process, address, authorization, home }
     }
 
     /// A gateway that wants tokens, with one for each name and its scopes.
@@ -86,23 +84,16 @@ impl Listening {
             let token = said.split_whitespace().find(|word| word.starts_with("gmt_"));
             format!("Bearer {}", token.unwrap_or_else(|| panic!("no token in {said}")))
         });
-        (Self::begin(place, &["--require-token"]), secrets)
+        (Self::begin(place, &[]), secrets)
     }
 
     fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        let stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
-        let body = body.to_string();
-        let mut head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n",
-            self.address,
-            body.len()
-        );
-        for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        write!(stream, "{head}\r\n{body}").expect("it reads");
-        read_response(BufReader::new(stream))
+        let local = ("Authorization", self.authorization.as_str());
+        let is_sent = headers.iter().any(|(name, _)| *name == "Authorization") || local.1.is_empty();
+        let local: &[(&str, &str)] = if is_sent { &[] } else { &[local] };
+        http_exchange::post(stream, &self.address, &[local, headers].concat(), body)
     }
 
     /// A request of the modern era, which stands for itself.
@@ -123,44 +114,6 @@ impl Listening {
         let params = json!({"name": tool, "arguments": arguments});
         self.request(&modern(), 7, "tools/call", params)["result"]["structuredContent"].take()
     }
-}
-
-fn read_response(mut stream: BufReader<TcpStream>) -> Response {
-    let mut line = String::new();
-    stream.read_line(&mut line).expect("a status line");
-    let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status");
-    let (mut session, mut is_chunked) = (None, false);
-    loop {
-        line.clear();
-        stream.read_line(&mut line).expect("a header");
-        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-        match name.to_lowercase().as_str() {
-            "mcp-session-id" => session = Some(value.to_owned()),
-            "transfer-encoding" => is_chunked = value == "chunked",
-            _ => {}
-        }
-    }
-    let mut body = Vec::new();
-    stream.read_to_end(&mut body).expect("a body that ends");
-    let body = if is_chunked { unchunked(&body) } else { body };
-    let text = String::from_utf8(body).expect("UTF-8");
-    // Events of a stream, or one message alone.
-    let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
-    let messages =
-        lines.filter_map(|line| serde_json::from_str(line).ok()).filter(Value::is_object).collect();
-    Response { status, session, messages }
-}
-
-fn unchunked(mut body: &[u8]) -> Vec<u8> {
-    let mut whole = Vec::new();
-    while let Some(end) = body.windows(2).position(|pair| pair == b"\r\n") {
-        let size =
-            std::str::from_utf8(&body[..end]).ok().and_then(|text| usize::from_str_radix(text, 16).ok());
-        let size = size.expect("a chunk's size");
-        whole.extend_from_slice(&body[end + 2..end + 2 + size]);
-        body = &body[end + 2 + size + 2..];
-    }
-    whole
 }
 
 fn both_eras_are_served_at_one_address() {
@@ -200,7 +153,7 @@ fn callers_share_sessions_only_under_one_name() {
 }
 
 fn executions_of_callers_without_a_name_are_not_listed() {
-    let listening = Listening::start("http-unnamed", &[]);
+    let listening = Listening::start("http-unnamed", &["--insecure-no-token"]);
     let started = listening.call("execute_code", json!({"code": "1 + 1", "background": true}));
     let refused = listening.call("get_execution", json!({}));
     assert_eq!(refused["error"]["message"], "`id` is missing", "{refused}");

@@ -7,10 +7,12 @@
 mod analysis;
 mod client;
 mod ending;
+mod entering;
 mod finding;
 mod following;
 mod gateways;
 mod http;
+mod http_exchange;
 mod listing;
 mod programs;
 mod questions;
@@ -59,6 +61,7 @@ fn main() {
         ending::cases(),
         recording::cases(),
         http::cases(),
+        entering::cases(),
         workspace::cases(),
         results::cases(),
         analysis::cases(),

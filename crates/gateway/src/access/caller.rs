@@ -56,8 +56,11 @@ impl FromStr for Scope {
     }
 }
 
-/// Everyone who has no token.
+/// The owner of this gateway, and everyone who is taken for them.
 const LOCAL: &str = "local";
+
+/// Of whom nothing is known but that they reach us.
+const ANYONE: &str = "anyone";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
@@ -71,12 +74,24 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Whoever started us, or reaches us on this machine where no token is required.
+    /// Whoever started us, or has shown to be the same user: by the local owner's token, or at a socket
+    /// that lets nobody else in.
     pub fn local() -> Self {
         Self { name: LOCAL.to_owned(), identity: LOCAL.to_owned(), scopes: BTreeSet::from(Scope::ALL) }
     }
 
-    /// Whether they have a token.
+    /// Whoever reaches us where no token is required: they have the local owner's rights, and may be
+    /// anyone on this machine.
+    pub fn anyone() -> Self {
+        Self { identity: ANYONE.to_owned(), ..Self::local() }
+    }
+
+    /// Whether it is one person or program who calls, and not whoever comes by.
+    pub fn is_someone(&self) -> bool {
+        self.identity != ANYONE
+    }
+
+    /// Whether they have a token of their own.
     pub fn has_token(&self) -> bool {
         self.name != LOCAL
     }
@@ -108,6 +123,13 @@ mod tests {
         check(&[Scope::Execute], (true, true));
         assert!(!caller(&Scope::USUAL).may(Scope::Admin) && caller(&[Scope::Admin]).may(Scope::Admin));
         assert!(Caller::local().may(Scope::Execute));
+    }
+
+    #[test]
+    fn the_owner_is_someone_and_whoever_comes_by_is_not() {
+        let known = |caller: Caller| (caller.is_someone(), caller.has_token(), caller.may(Scope::Admin));
+        assert_eq!(known(Caller::local()), (true, false, true));
+        assert_eq!(known(Caller::anyone()), (false, false, true));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Why a token could not be issued, listed or revoked, and how one may be called.
 
+use gristmill_files::PrivateFileError;
+
 use super::caller::Caller;
 
 /// Nobody has so many clients; what is issued in a loop by mistake ends here.
@@ -41,6 +43,9 @@ pub enum TokenError {
         /// What is wrong, and what to do.
         why: String,
     },
+    /// The local owner's file. Nobody is the local owner until it can be used.
+    #[error("can't use the local owner's token: {0}")]
+    LocalFile(PrivateFileError),
     /// The system has no randomness.
     #[error("can't create a token: {why}")]
     Randomness {
@@ -59,6 +64,6 @@ fn known_names(known: &[String]) -> String {
 /// Whether a token may be called so.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    // `local` is everyone on this machine who has no token.
+    // `local` is the owner of this gateway.
     !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) && name != Caller::local().name
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::caller::{Caller, Scope};
+use super::local_token::LocalToken;
 use super::token_error::{NAME_MAX, TOKENS_MAX, TokenError, is_name};
 use super::token_file::{TokenFile, TokenRecord, whole_seconds};
 use super::token_text::TokenText;
@@ -35,12 +36,19 @@ pub struct IssuedToken {
 /// revokes is refused by all from the next check on.
 pub struct AccessTokens {
     file: TokenFile,
+    local: LocalToken,
 }
 
 impl AccessTokens {
     /// Those in this folder; there need not be any.
     pub fn open(data_folder: &Path) -> Self {
-        Self { file: TokenFile::new(data_folder.join("access-tokens.json")) }
+        let file = TokenFile::new(data_folder.join("access-tokens.json"));
+        Self { file, local: LocalToken::open(data_folder) }
+    }
+
+    /// The token that makes its holder the local owner.
+    pub fn local(&self) -> &LocalToken {
+        &self.local
     }
 
     /// A new token. Without an expiry it is good until it is revoked.
@@ -77,7 +85,7 @@ impl AccessTokens {
         Ok(IssuedToken { text, record })
     }
 
-    /// All of them, by name, the expired ones too.
+    /// All named ones, by name, the expired ones too.
     pub fn list(&self) -> Result<Vec<TokenRecord>, TokenError> {
         let mut records: Vec<TokenRecord> = self.file.current()?.values().cloned().collect();
         records.sort_by(|one, other| one.name.cmp(&other.name));
@@ -102,7 +110,9 @@ impl AccessTokens {
         let records = self.file.current()?;
         let token = TokenText::read(presented).ok_or(TokenRefused::Unknown)?;
         let hash = token.hash();
-        let record = records.get(&hash).ok_or(TokenRefused::Unknown)?;
+        let Some(record) = records.get(&hash) else {
+            return if self.local.is(&hash)? { Ok(Caller::local()) } else { Err(TokenRefused::Unknown) };
+        };
         if record.expires.is_some_and(|at| at <= now) {
             return Err(TokenRefused::Expired { name: record.name.clone() });
         }

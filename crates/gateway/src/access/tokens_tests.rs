@@ -162,3 +162,28 @@ fn a_token_made_again_under_an_old_name_is_somebody_else() {
     tokens.revoke("laptop").expect("revoked");
     assert_ne!(identity(), first);
 }
+
+#[test]
+fn the_local_owners_token_opens_as_the_owner_until_it_is_removed() {
+    let folder = TestFolder::new("tokens-local");
+    let tokens = AccessTokens::open(folder.path());
+    tokens.local().ensure().expect("made");
+    let text = tokens.local().read().expect("readable").expect("made");
+    assert_eq!(tokens.check(text.reveal(), at(1)), Ok(Caller::local()));
+    assert_eq!(tokens.list(), Ok(Vec::new()), "it has a file of its own");
+    tokens.local().remove().expect("removed");
+    assert_eq!(tokens.check(text.reveal(), at(1)), Err(TokenRefused::Unknown));
+}
+
+#[test]
+fn a_local_token_that_others_can_read_leaves_the_named_ones_as_they_are() {
+    let folder = TestFolder::new("tokens-local-open");
+    let tokens = AccessTokens::open(folder.path());
+    tokens.local().ensure().expect("made");
+    let text = tokens.local().read().expect("readable").expect("made");
+    let named = tokens.issue("a", Scope::ALL, None, at(1)).expect("issued");
+    let shared = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(tokens.local().path(), shared).expect("ours");
+    assert!(matches!(tokens.check(text.reveal(), at(1)), Err(TokenRefused::Unreadable(_))));
+    assert!(tokens.check(named.text.reveal(), at(1)).is_ok());
+}

@@ -1,6 +1,7 @@
 //! One connection, from its first byte to its last.
 
 mod answer_body;
+mod client_stream;
 pub(crate) mod request_body;
 mod watch;
 mod watched_stream;
@@ -19,17 +20,17 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
 use crate::limits::HttpLimits;
 use answer_body::AnswerBody;
+pub(crate) use client_stream::ClientStream;
 use request_body::RequestBody;
 use watch::Watch;
 use watched_stream::{WatchedStream, bare_answer};
 
-/// What is done for a connection that there is no room for.
+/// What is done for a connection that is not served.
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
 /// What connections are served with. Cheap to clone.
@@ -55,9 +56,8 @@ impl Service {
 
 /// Serves until either side has enough. When we are asked to end, the request under way is the
 /// last.
-pub(crate) async fn serve(stream: TcpStream, service: Service) {
-    // Answers are written whole: waiting for more would only make them late.
-    let _ = stream.set_nodelay(true);
+pub(crate) async fn serve(stream: ClientStream, service: Service) {
+    stream.send_at_once();
     let watch = Arc::new(Watch::default());
     let (limits, shutdown) = (service.limits, service.shutdown.clone());
     let io = TokioIo::new(WatchedStream::new(stream, Arc::clone(&watch), limits));
@@ -77,10 +77,34 @@ pub(crate) async fn serve(stream: TcpStream, service: Service) {
     let _ = connection.await;
 }
 
-/// Says that there is no room.
-pub(crate) async fn refuse(mut stream: TcpStream, connections: usize) {
-    let why = format!("too many connections (limit {connections}); try again later");
-    let answer = bare_answer("503 Service Unavailable", &why);
+/// Why a connection is not served at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unserved {
+    /// There is no room.
+    TooMany { connections_max: usize },
+    /// The socket is another user's.
+    Stranger,
+}
+
+impl Unserved {
+    fn answer(self) -> Vec<u8> {
+        match self {
+            Self::TooMany { connections_max } => {
+                let why = format!("too many connections (limit {connections_max}); try again later");
+                bare_answer("503 Service Unavailable", &why)
+            }
+            Self::Stranger => {
+                let why = "this socket is for the user who runs gristmill only; ask them to serve with \
+                           `--http` and for a token (gristmill token new NAME)";
+                bare_answer("403 Forbidden", why)
+            }
+        }
+    }
+}
+
+/// Says why, reads past what was sent, and closes.
+pub(crate) async fn refuse(mut stream: ClientStream, why: Unserved) {
+    let answer = why.answer();
     let refusing = async {
         if stream.write_all(&answer).await.is_err() || stream.shutdown().await.is_err() {
             return;

@@ -1,4 +1,4 @@
-//! A client's TCP stream with time limits of ours, beneath HTTP.
+//! A client's stream with time limits of ours, beneath HTTP.
 //!
 //! It ends a connection that is idle, that sends its headers too slowly, or that does not read. It
 //! tells a client that has only closed its own side, and still gets its answer, from one that is
@@ -12,9 +12,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
+use super::client_stream::ClientStream;
 use super::watch::Watch;
 use crate::limits::HttpLimits;
 use gristmill_mcp::{Fault, Refusal};
@@ -40,7 +40,7 @@ enum Waiting {
 }
 
 pub(super) struct WatchedStream {
-    inner: TcpStream,
+    inner: ClientStream,
     watch: Arc<Watch>,
     limits: HttpLimits,
     /// Which wait, after how many requests, and until when.
@@ -58,7 +58,7 @@ pub(super) struct WatchedStream {
 }
 
 impl WatchedStream {
-    pub(super) fn new(inner: TcpStream, watch: Arc<Watch>, limits: HttpLimits) -> Self {
+    pub(super) fn new(inner: ClientStream, watch: Arc<Watch>, limits: HttpLimits) -> Self {
         Self {
             inner,
             watch,

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::ports::{AuditEvent, AuditLog};
-use gristmill_http::{HttpError, HttpSettings, serve};
+use gristmill_http::{HttpError, HttpSettings, WithoutToken, serve};
 use gristmill_mcp::McpEndpoint;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -118,7 +118,7 @@ async fn other_addresses_and_methods_are_named() {
 
 #[tokio::test]
 async fn where_a_token_is_required_only_a_good_one_opens() {
-    let server = Server::with(|settings| settings.token_required = true).await;
+    let server = Server::with(|settings| settings.without_token = WithoutToken::Refused).await;
     let now = SystemTime::now();
     let good = server.tokens.issue("laptop", [Scope::Search], None, now).expect("issued");
     let bearer = |token: &str| format!("Bearer {token}");
@@ -181,7 +181,7 @@ async fn refused_tokens_are_told_to_the_audit_without_the_tokens() {
     let heard = Arc::new(Heard::default());
     let audit = Arc::clone(&heard) as Arc<dyn AuditLog>;
     let server = Server::with(|settings| {
-        settings.token_required = true;
+        settings.without_token = WithoutToken::Refused;
         settings.audit = Some(audit);
     })
     .await;
@@ -201,7 +201,7 @@ async fn refused_tokens_are_told_to_the_audit_without_the_tokens() {
 
 #[tokio::test]
 async fn who_is_refused_with_a_large_body_gets_to_read_why() {
-    let server = Server::with(|settings| settings.token_required = true).await;
+    let server = Server::with(|settings| settings.without_token = WithoutToken::Refused).await;
     let mut client = server.connect().await;
     let answer = client.post(&[], &" ".repeat(3 << 20)).await;
     assert_eq!(answer.error().0, 401);
@@ -210,7 +210,7 @@ async fn who_is_refused_with_a_large_body_gets_to_read_why() {
 
 #[tokio::test]
 async fn an_expired_token_is_named() {
-    let server = Server::with(|settings| settings.token_required = true).await;
+    let server = Server::with(|settings| settings.without_token = WithoutToken::Refused).await;
     let long_ago = SystemTime::now() - Duration::from_secs(1000);
     let until = long_ago + Duration::from_secs(10);
     let expired = server.tokens.issue("old", Scope::ALL, Some(until), long_ago).expect("issued");
@@ -236,10 +236,44 @@ async fn where_none_is_required_one_that_is_sent_must_be_good() {
 }
 
 #[tokio::test]
+async fn what_came_through_a_proxy_needs_a_token_where_nobody_else_does() {
+    let server = Server::start().await;
+    let good = server.tokens.issue("a", Scope::ALL, None, SystemTime::now()).expect("issued");
+    let bearer = format!("Bearer {}", good.text.reveal());
+    for header in
+        ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "x-forwarded-anything", "X-Real-IP", "Via"]
+    {
+        let forwarded = (header, "203.0.113.7");
+        let (status, code, words) = whoami(&server, &[forwarded]).await.error();
+        assert_eq!((status, code), (403, -32000), "{header}");
+        assert!(words.contains(&header.to_lowercase()) && words.contains("send a token"), "{words}");
+        assert_eq!(name(&whoami(&server, &[forwarded, ("Authorization", &bearer)]).await), "a", "{header}");
+    }
+    assert_eq!(name(&whoami(&server, &[]).await), "local");
+}
+
+#[tokio::test]
+async fn the_local_owners_token_opens_as_the_owner_and_a_wrong_one_does_not() {
+    let server = Server::with(|settings| settings.without_token = WithoutToken::Refused).await;
+    server.tokens.local().ensure().expect("made");
+    let token = server.tokens.local().read().expect("readable").expect("made");
+    let bearer = format!("Bearer {}", token.reveal());
+    assert_eq!(name(&whoami(&server, &[("Authorization", &bearer)]).await), "local");
+    let forwarded = ("Forwarded", "for=203.0.113.7");
+    assert_eq!(name(&whoami(&server, &[("Authorization", &bearer), forwarded]).await), "local");
+    server.tokens.local().remove().expect("removed");
+    let answer = whoami(&server, &[("Authorization", &bearer)]).await;
+    assert_eq!(answer.status, 401);
+    let challenge = "Bearer realm=\"gristmill\", error=\"invalid_token\"";
+    assert_eq!(answer.header("www-authenticate"), Some(challenge));
+}
+
+#[tokio::test]
 async fn settings_that_cannot_work_are_refused_at_the_start() {
     let check = async |change: fn(&mut HttpSettings), says: &str| {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let mut settings = HttpSettings::for_address(listener.local_addr().expect("a port"));
+        settings.without_token = WithoutToken::Anyone;
         change(&mut settings);
         let shutdown = CancellationToken::new();
         let endpoint = McpEndpoint::new(TestHandler::new, settings.endpoint(), shutdown.clone());
@@ -247,7 +281,7 @@ async fn settings_that_cannot_work_are_refused_at_the_start() {
         assert_eq!(served.map_err(|error| error.to_string()), Err(says.to_owned()));
     };
     check(
-        |settings| settings.token_required = true,
+        |settings| settings.without_token = WithoutToken::Refused,
         "tokens are required, but there's no place to store them",
     )
     .await;

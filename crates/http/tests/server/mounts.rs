@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::Extension;
 use axum::routing::get;
 use gristmill_gateway::access::{Caller, Scope};
-use gristmill_http::{Access, Mount};
+use gristmill_http::{Access, Mount, WithoutToken};
 
 use crate::server::Server;
 
@@ -29,7 +29,8 @@ fn mounts() -> Vec<Mount> {
 
 #[tokio::test]
 async fn each_router_asks_for_what_it_was_mounted_with() {
-    let server = Server::with_mounts(|settings| settings.token_required = true, mounts()).await;
+    let server =
+        Server::with_mounts(|settings| settings.without_token = WithoutToken::Refused, mounts()).await;
     let bearer = |name: &str, scope: Scope| {
         let issued = server.tokens.issue(name, [scope], None, SystemTime::now()).expect("issued");
         format!("Bearer {}", issued.text.reveal())

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use gristmill_gateway::access::AccessTokens;
-use gristmill_http::{HttpError, HttpSettings, Mount, serve};
+use gristmill_http::{HttpError, HttpSettings, Mount, WithoutToken, serve};
 use gristmill_mcp::McpEndpoint;
 use gristmill_testkit::TestFolder;
 use tokio::net::TcpListener;
@@ -41,6 +41,8 @@ impl Server {
         let tokens = Arc::new(AccessTokens::open(folder.path()));
         let mut settings = HttpSettings::for_address(address);
         settings.tokens = Some(Arc::clone(&tokens));
+        // Most tests are about something else than tokens.
+        settings.without_token = WithoutToken::Anyone;
         change(&mut settings);
         let handler = TestHandler::new();
         let shutdown = CancellationToken::new();

@@ -88,7 +88,7 @@ impl Identity {
             },
             (Connection::Http, Some(caller)) => Self {
                 owner: Owner::local(),
-                is_alone: false,
+                is_alone: caller.is_someone(),
                 may_execute: caller.may(Scope::Execute),
                 is_admin: true,
             },

@@ -1,0 +1,167 @@
+//! Where `gristmill serve` listens other than on stdin, and who gets in there: at a port with a token, at
+//! a socket whoever is the same user.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use clap::Args;
+use gristmill_gateway::access::{AccessTokens, LocalTokenState};
+use gristmill_http::{HttpSettings, Listener, OwnerSocket, WithoutToken};
+use tokio::net::TcpListener;
+
+use super::Failure;
+use crate::terminal::eprint_lines;
+
+#[derive(Args)]
+pub struct ListenArguments {
+    /// Serve over HTTP at this address, such as 127.0.0.1:8770 [default: stdio]
+    #[arg(long, value_name = "ADDRESS", value_parser = http_address)]
+    pub http: Option<SocketAddr>,
+
+    /// Serve over HTTP at this Unix socket, for your own user only and without a token
+    #[arg(long, value_name = "PATH", conflicts_with = "http")]
+    pub unix: Option<PathBuf>,
+
+    /// Accept this host name over HTTP, such as example.com; repeatable
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub allow_host: Vec<String>,
+
+    /// Accept requests from this web origin, such as https://app.example.com; repeatable
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub allow_origin: Vec<String>,
+
+    /// Require a token over HTTP (the default)
+    #[arg(long, requires = "http", conflicts_with = "insecure_no_token")]
+    pub require_token: bool,
+
+    /// Let every user and program on this machine in without a token, with all of your rights
+    #[arg(long, requires = "http")]
+    pub insecure_no_token: bool,
+}
+
+/// An address as people write it: `127.0.0.1:8770`, `localhost:8770`, or a port of this machine.
+pub fn http_address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    if let Ok(port) = port.parse() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    text.parse().map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8770".to_owned())
+}
+
+/// Where to listen.
+pub enum Place<'a> {
+    Port(SocketAddr),
+    Socket(&'a Path),
+}
+
+impl ListenArguments {
+    /// `None` for stdin and stdout.
+    pub fn place(&self) -> Option<Place<'_>> {
+        let socket = self.unix.as_deref().map(Place::Socket);
+        self.http.map(Place::Port).or(socket)
+    }
+
+    /// Whether the flags fit together, before anything is started.
+    pub fn check(&self) -> Result<(), Failure> {
+        if !self.insecure_no_token {
+            return Ok(());
+        }
+        if let Some(address) = self.http.filter(|address| !address.ip().is_loopback()) {
+            return Err(Failure::Usage(anyhow!(
+                "`--insecure-no-token` would let anyone who reaches {address} run code as you\n\
+                 hint: leave it out and create tokens with `gristmill token new NAME`"
+            )));
+        }
+        if !self.allow_host.is_empty() {
+            return Err(Failure::Usage(anyhow!(
+                "`--allow-host` is for requests from elsewhere, and with `--insecure-no-token` they would \
+                 have all of your rights\n\
+                 hint: leave out `--insecure-no-token` and create tokens with `gristmill token new NAME`"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes the place, and says so.
+    pub async fn listen(
+        &self,
+        place: Place<'_>,
+        data: &Path,
+        grace: Duration,
+    ) -> Result<(Listener, HttpSettings), Failure> {
+        let tokens = AccessTokens::open(data);
+        let (listener, mut settings) = match place {
+            Place::Port(address) => self.listen_at_port(address, &tokens).await?,
+            Place::Socket(path) => listen_at_socket(path)?,
+        };
+        settings.tokens = Some(Arc::new(tokens));
+        settings.grace = grace;
+        settings.check().map_err(|error| Failure::Usage(error.into()))?;
+        Ok((listener, settings))
+    }
+
+    async fn listen_at_port(
+        &self,
+        address: SocketAddr,
+        tokens: &AccessTokens,
+    ) -> Result<(Listener, HttpSettings), Failure> {
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            Failure::Usage(anyhow!(
+                "can't listen on {address}: {error}\nhint: `gristmill doctor --http {address}` checks it"
+            ))
+        })?;
+        // The port may have been left to the system.
+        let address = listener.local_addr().map_err(|error| Failure::Internal(error.into()))?;
+        let mut settings = HttpSettings::for_address(address);
+        settings.hosts_allowed.extend(self.allow_host.iter().cloned());
+        settings.origins_allowed.extend(self.allow_origin.iter().cloned());
+        let told = match self.insecure_no_token {
+            true => {
+                settings.without_token = WithoutToken::Anyone;
+                "warning: --insecure-no-token: every user and every program on this machine can run code here \
+                 as you, with all connected servers, and so can everyone behind a proxy that hides itself\n\
+                 hint: without the flag clients need a token, and `--unix PATH` needs none"
+                    .to_owned()
+            }
+            false => words_about_token(tokens, address)?,
+        };
+        eprintln!("listening on http://{address}/mcp");
+        eprint_lines(&told);
+        Ok((listener.into(), settings))
+    }
+}
+
+/// Makes the local owner's token if there is none, and says where it is. The token itself is not said:
+/// what goes to stderr often goes to a log.
+fn words_about_token(tokens: &AccessTokens, address: SocketAddr) -> Result<String, Failure> {
+    let local = tokens.local();
+    let state = local.ensure().map_err(|error| Failure::Usage(error.into()))?;
+    let path = local.path().display();
+    let made = match state {
+        LocalTokenState::New => "your own was just created",
+        LocalTokenState::Known => "yours is",
+    };
+    let url = if address.ip().is_unspecified() {
+        format!("http://127.0.0.1:{}/mcp", address.port())
+    } else {
+        format!("http://{address}/mcp")
+    };
+    Ok(format!(
+        "clients need a token; {made} in {path}\n\
+         hint: `gristmill connect CLIENT --http {url}` adds it, `gristmill token new NAME` makes others\n\
+         hint: by hand: -H \"Authorization: Bearer $(cat '{path}')\""
+    ))
+}
+
+fn listen_at_socket(path: &Path) -> Result<(Listener, HttpSettings), Failure> {
+    let socket = OwnerSocket::bind(path).map_err(|error| Failure::Usage(error.into()))?;
+    let path = path.display();
+    eprint_lines(&format!(
+        "listening on {path}, for your own user only; no token needed\n\
+         hint: curl --unix-socket '{path}' http://localhost/healthz"
+    ));
+    Ok((socket.into(), HttpSettings::for_owner_socket()))
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Builds the release binary: build.sh TARGET_FOLDER
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export CARGO_TARGET_DIR="$1"
+cargo build --release --locked --package gristmill-cli
+"$CARGO_TARGET_DIR/release/gristmill" --version
