@@ -50,6 +50,7 @@ pub mod table_text;
 pub mod token;
 mod tool_answer;
 pub mod tools;
+mod tools_review;
 pub mod workspace;
 
 use gristmill_config::commands::{

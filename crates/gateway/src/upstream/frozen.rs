@@ -50,6 +50,12 @@ impl Tools for FrozenTools {
         for (server, failure) in self.registry.down() {
             text.push_str(&format!("\n{} is down: {failure}", server.name()));
         }
+        for (server, words) in self.registry.held_back() {
+            let command = format!("gristmill tools review {server}");
+            text.push_str(&format!(
+                "\n{server} holds back until the user approves with `{command}`: {words}"
+            ));
+        }
         // One file for all servers.
         if let Some(problem) = self.registry.servers().iter().find_map(|server| server.pins_problem()) {
             text.push_str(&format!("\n{problem}"));
