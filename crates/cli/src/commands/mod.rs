@@ -38,6 +38,7 @@ mod run_input;
 mod run_screen;
 mod run_watch;
 pub mod serve;
+mod server_trouble;
 pub mod servers;
 pub mod session_archive;
 pub mod sessions;

@@ -17,6 +17,7 @@ use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
+use super::server_trouble::{ask_all, print_trouble};
 use super::tools_review::{self, Approval};
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
@@ -73,12 +74,6 @@ pub async fn tools(arguments: Tools) -> Outcome {
     };
     upstreams.close().await;
     outcome
-}
-
-/// Asks every server what it offers now.
-pub(super) async fn ask_all(upstreams: &Upstreams) {
-    let _spinner = Spinner::start("asking the servers …");
-    upstreams.check().await;
 }
 
 async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome {
@@ -286,31 +281,6 @@ fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<Stri
                 Ok((name.to_owned(), value))
             });
             pairs.collect()
-        }
-    }
-}
-
-/// Names what is down: a server is never silently missing.
-pub(super) fn print_trouble(upstreams: &Upstreams) {
-    use gristmill_gateway::upstream::ServerState;
-    for status in upstreams.statuses() {
-        match &status.state {
-            ServerState::Down(why) | ServerState::LoginNeeded(why) => {
-                eprint_lines(&format!("note: {} is down: {}", status.name, one_line(why)));
-            }
-            ServerState::Starting => {
-                eprint_lines(&format!("note: {} is still starting; its tools aren't known yet", status.name));
-            }
-            ServerState::Up | ServerState::Idle => {}
-        }
-        for problem in &status.unreadable {
-            eprint_lines(&format!("note: {}: {}", status.name, one_line(problem)));
-        }
-        if status.waiting > 0 {
-            eprint_lines(&format!(
-                "note: {} holds back {} until you approve: gristmill tools review {}",
-                status.name, status.waiting_words, status.name
-            ));
         }
     }
 }

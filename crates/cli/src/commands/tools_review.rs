@@ -9,7 +9,7 @@ use gristmill_gateway::domain::counted;
 use gristmill_gateway::upstream::Upstreams;
 use serde_json::{Value, json};
 
-use super::tools::{ask_all, print_trouble};
+use super::server_trouble::{ask_all, print_trouble};
 use super::{Failure, Outcome};
 use crate::exit_codes;
 use crate::terminal::{Printable, confirmed, eprint_lines, one_line};

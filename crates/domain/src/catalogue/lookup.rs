@@ -18,6 +18,7 @@ pub struct Lookup {
     approved: NameIndex,
     /// Looked into only if no approved tool is meant.
     new: NameIndex,
+    has_servers_not_reached: bool,
 }
 
 /// The place of a server among all, and that of a name among its names.
@@ -151,7 +152,9 @@ impl Lookup {
             }))
         };
         let (approved, new) = (index(false), index(true));
-        Self { catalogue, approved, new }
+        let mut reserved = catalogue.all_servers().flat_map(|server| &server.reserved);
+        let has_servers_not_reached = reserved.any(|reserved| reserved.why == Reserved::NotReached);
+        Self { catalogue, approved, new, has_servers_not_reached }
     }
 
     /// The catalogue it looks into.
@@ -179,7 +182,7 @@ impl Lookup {
             Member::Tool(_) => false,
             Member::Reserved(reserved) => reserved.why == Reserved::NotReached,
         };
-        self.members(name).iter().any(|(_, member)| is_not_reached(member))
+        self.has_servers_not_reached && self.members(name).iter().any(|(_, member)| is_not_reached(member))
     }
 
     /// All that a name may mean.

@@ -72,9 +72,8 @@ impl Known {
         if self.usable.resources().iter().any(|resource| resource.uri == uri) {
             return None;
         }
-        let mut waiting = self.waiting.iter();
-        if waiting.any(|waiting| waiting.of == ItemKind::Resource && waiting.name == uri) {
-            return self.named(ItemKind::Resource, |name| name == uri);
+        if let Some(resource) = self.named(ItemKind::Resource, |name| name == uri) {
+            return Some(resource);
         }
         let templates = self.usable.resource_templates();
         if templates.iter().any(|template| may_fill_in(&template.uri_template, uri)) {

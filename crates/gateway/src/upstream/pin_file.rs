@@ -1,7 +1,7 @@
 //! The approvals, on disk. A file that cannot be read stops new approvals and changes, never hides
 //! that something changed: without it everything waits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_domain::Accept;
@@ -28,7 +28,7 @@ pub enum PinError {
     },
     /// One server. The others are unaffected.
     #[error(
-        "`{server}` has offered {bytes} bytes of different definitions over time, and only {SERVER_BYTES_MAX} are remembered; rename it to start over"
+        "`{server}` has offered {bytes} bytes of different definitions over time, and only {SERVER_BYTES_MAX} are remembered; remove it with `gristmill remove` and add it again to start over"
     )]
     TooMuch { server: String, bytes: usize },
 }
@@ -47,6 +47,20 @@ pub enum ApproveError {
     Pins(#[from] PinError),
 }
 
+/// Forgets what was approved of a server: it is a new one when it is seen again. `data` is where what must
+/// last is.
+pub fn forget_approvals(data: &Path, server: &str) -> Result<(), PinError> {
+    let file = PinFile::in_folder(data);
+    let mut last = file.last.lock();
+    if !file.read_if_new(&mut last)?.servers.contains_key(server) {
+        return Ok(());
+    }
+    file.change(|pins| {
+        pins.servers.remove(server);
+        Ok(())
+    })
+}
+
 pub(super) struct PinFile {
     path: PathBuf,
     /// One at a time in this process; the file's lock is for other processes. What was read last is
@@ -55,8 +69,8 @@ pub(super) struct PinFile {
 }
 
 impl PinFile {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, last: Mutex::default() }
+    pub(super) fn in_folder(data: &Path) -> Self {
+        Self { path: data.join("pins.json"), last: Mutex::default() }
     }
 
     /// Compares an offer with what was approved, and writes down what is approved by it.

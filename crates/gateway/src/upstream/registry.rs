@@ -60,7 +60,7 @@ impl Registry {
         folders: &UpstreamFolders,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
-        let pins = PinFile::new(folders.data.join("pins.json"));
+        let pins = PinFile::in_folder(&folders.data);
         let (enabled, disabled): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|settings| settings.enabled);
         let out_of_use = disabled.iter().map(|settings| names_of(settings, &offers, &pins)).collect();

@@ -83,12 +83,11 @@ pub(super) async fn resolve(
 
 async fn tool(registry: &Registry, seen: &Snapshot, call: ToolCall) -> Result<Resolved, ToolFailure> {
     let undiscovered = undiscovered(registry, &call.name);
+    let lookup = seen.lookup();
+    // A server that was not there when the caller looked may have it, and had it before any other.
+    let is_of_another = lookup.may_mean_one_not_reached(&call.name);
     // The ordinary case: every server has been heard of, or the name is that of a tool which is there.
-    let is_found = || {
-        let lookup = seen.lookup();
-        !matches!(lookup.resolve(&call.name), Found::None(_)) && !lookup.may_mean_one_not_reached(&call.name)
-    };
-    if undiscovered.is_empty() || is_found() {
+    if !is_of_another && (undiscovered.is_empty() || !matches!(lookup.resolve(&call.name), Found::None(_))) {
         return tool_in(registry, seen, call);
     }
     let starting: Vec<_> = undiscovered.iter().map(|server| call.watcher.starting(server.name())).collect();
