@@ -87,7 +87,11 @@ impl Configured {
         startup: impl Into<Startup>,
     ) -> Result<Upstreams, Failure> {
         let contexts = servers.iter().map(|server| (server.settings.name.clone(), secret_context(server)));
-        let settings = servers.iter().map(|server| server.settings.clone()).collect();
+        let is_used = |name: &str| servers.iter().any(|server| server.settings.name == name);
+        // The others are not connected, but no other server gets their names.
+        let others = self.config.servers.iter().filter(|server| !is_used(&server.settings.name));
+        let others = others.map(|server| ServerSettings { enabled: false, ..server.settings.clone() });
+        let settings = servers.iter().map(|server| server.settings.clone()).chain(others).collect();
         connect(settings, contexts.collect(), self.data_folder()?, startup)
     }
 }

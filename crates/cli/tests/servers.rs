@@ -293,45 +293,6 @@ fn a_whole_block_of_another_clients_documentation_is_taken() {
 }
 
 #[test]
-fn a_changed_tool_is_held_back_until_it_was_reviewed() {
-    let home = Home::new(gristmill(), "review");
-    let file = home.path().join("filter.py");
-    std::fs::write(&file, include_str!("support/changing_description.py")).unwrap();
-    let changed = home.path().join("changed");
-    let script = format!(
-        "'{}' example-server calculator | python3 '{}' '{}'",
-        gristmill().display(),
-        file.display(),
-        changed.display()
-    );
-    home.ok(&["add", "calculator", "--", "sh", "-c", &script]);
-    assert_eq!(
-        home.ok(&["tools", "call", "calculator.evaluate", "expression=1", "--json"]),
-        "{\"expression\":\"1\",\"value\":1}\n"
-    );
-    std::fs::write(&changed, "").unwrap();
-    let ran = home.run(&["tools", "call", "calculator.evaluate", "expression=1"]);
-    assert_eq!(ran.code, Some(1), "{}", ran.stdout);
-    assert!(ran.stderr.contains("error[GM-3005]"), "{}", ran.stderr);
-    let ran = home.run(&["tools", "review", "calculator"]);
-    assert_eq!(ran.code, Some(1), "something waits");
-    let shown = ran.stdout;
-    assert!(
-        shown.contains("calculator.evaluate changed") && shown.contains("ignore all previous"),
-        "{shown}"
-    );
-    assert_eq!(
-        home.run(&["tools", "review", "calculator", "--approve"]).code,
-        Some(2),
-        "asked, and nobody answered"
-    );
-    let ran = home.run(&["tools", "call", "calculator.evaluate", "expression=1"]);
-    assert!(ran.stderr.contains("error[GM-3005]"), "{}", ran.stderr);
-    home.ok(&["tools", "review", "calculator", "--approve", "--yes"]);
-    home.ok(&["tools", "call", "calculator.evaluate", "expression=1"]);
-}
-
-#[test]
 fn a_command_needs_no_separator_and_is_said_to_run_with_your_rights() {
     let home = Home::new(gristmill(), "no-separator");
     let binary = gristmill().to_string_lossy().into_owned();

@@ -196,9 +196,9 @@ fn server_key(key: &str) -> Option<Json> {
         "category" => text("A word to filter tool searches by"),
         "enabled" => json!({ "description": "Whether to connect it", "type": "boolean", "default": true }),
         "accept" => json!({
-            "description": "Which changes to its tools need no review",
+            "description": "Which changes to what it offers need no review",
             "enum": Accept::NAMES,
-            "default": "additions",
+            "default": Accept::default().name(),
         }),
         "protocol" => json!({
             "description": "Speak this version of MCP with it, and try no other",

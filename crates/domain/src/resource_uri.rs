@@ -65,6 +65,35 @@ pub fn template_to_ours(server: &str, template: &str) -> String {
     made
 }
 
+/// Whether a server's URI may be one that fills in this template of its: whatever stands for the
+/// expressions, its literal parts are there in their order.
+pub fn may_fill_in(template: &str, uri: &str) -> bool {
+    let mut literals: Vec<String> = vec![String::new()];
+    let mut rest = template;
+    while let Some(start) = rest.find('{') {
+        let Some(end) = rest[start..].find('}').map(|length| start + length) else { break };
+        let literal = if is_expression(&rest[start + 1..end]) { &rest[..start] } else { &rest[..=end] };
+        literals.last_mut().into_iter().for_each(|last| last.push_str(literal));
+        if literal.len() == start {
+            literals.push(String::new());
+        }
+        rest = &rest[end + 1..];
+    }
+    literals.last_mut().into_iter().for_each(|last| last.push_str(rest));
+    let [first, middle @ .., last] = literals.as_slice() else { return literals.concat() == uri };
+    let Some(mut left) = uri.strip_prefix(first.as_str()).and_then(|left| left.strip_suffix(last.as_str()))
+    else {
+        return false;
+    };
+    middle.iter().all(|literal| match left.split_once(literal.as_str()) {
+        Some((_, after)) => {
+            left = after;
+            true
+        }
+        None => false,
+    })
+}
+
 /// The server and its own URI. Reserved characters may stand as they are: what fills in a template
 /// may leave them so.
 pub fn from_ours(ours: &str) -> Result<ResourceUri, ResourceUriError> {
@@ -163,6 +192,24 @@ mod tests {
             ours.replace("{table}", "or%20ders").replace("{+path}", "a/b").replace("{?limit}", "?limit=3");
         let uri = "db://or ders/a/b?limit=3".to_owned();
         assert_eq!(from_ours(&filled), Ok(ResourceUri { server: "db".to_owned(), uri }));
+    }
+
+    #[test]
+    fn a_uri_fills_in_a_template_whose_literal_parts_it_has() {
+        let check = |template: &str, uri: &str, expected: bool| {
+            assert_eq!(may_fill_in(template, uri), expected, "{template} {uri}");
+        };
+        check("db://{table}/{+path}{?limit}", "db://orders/a/b?limit=3", true);
+        check("db://{table}/rows", "db://orders/rows", true);
+        check("db://{table}/rows", "db://orders/columns", false);
+        check("db://{table}/rows", "file:///rows", false);
+        check("{+anything}", "x:y", true);
+        check("plain:uri", "plain:uri", true);
+        check("plain:uri", "plain:uri2", false);
+        check("x{not an expression}y", "x{not an expression}y", true);
+        check("a{x}a", "a", false);
+        check("a{x}/{y}/b", "a1/2/b", true);
+        check("a{x}/{y}/b", "a1/b", false);
     }
 
     #[test]

@@ -113,13 +113,13 @@ impl Default for ServerLimits {
     }
 }
 
-/// Which changes of a known server's tools need no review.
+/// Which changes of what a known server offers need no review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accept {
     /// None: whatever is new or changed waits for `gristmill tools review`.
-    Nothing,
-    /// New tools are taken; changed ones wait.
     #[default]
+    Nothing,
+    /// What is new is taken; what changed waits.
     Additions,
     Everything,
 }

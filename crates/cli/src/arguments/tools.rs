@@ -75,16 +75,16 @@ pub enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show tools that changed since you approved them, and approve them
+    /// Show what is new or changed since you approved it, and approve it
     Review {
         /// Only this server
         server: Option<String>,
         /// Approve what's shown
         #[arg(long)]
         approve: bool,
-        /// Approve only this tool
-        #[arg(long, requires = "approve", requires = "server")]
-        tool: Vec<String>,
+        /// Approve only this: a tool or prompt by name, a resource by URI, or `instructions`; repeatable
+        #[arg(long, alias = "tool", value_name = "NAME", requires = "approve", requires = "server")]
+        only: Vec<String>,
         /// Don't ask
         #[arg(long)]
         yes: bool,

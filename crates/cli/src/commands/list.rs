@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use gristmill_config::written::transport;
 use gristmill_config::{Approval, ConfiguredServer, Flags};
-use gristmill_gateway::domain::{counted, format_ms, grouped, parse_ms};
+use gristmill_gateway::domain::{format_ms, grouped, parse_ms};
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus, Upstreams};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -249,8 +249,8 @@ impl Row<'_> {
         }
         if status.waiting > 0 {
             remarks.push(format!(
-                "{} held back, new or changed since you approved: gristmill tools review {name}",
-                counted(status.waiting, "tool")
+                "held back until you approve: {}: gristmill tools review {name}",
+                status.waiting_words
             ));
         }
         remarks.extend(status.unreadable.iter().map(|problem| one_line(problem)));
@@ -336,6 +336,7 @@ mod tests {
             facts: None,
             tools,
             waiting: 0,
+            waiting_words: String::new(),
             unreadable: Vec::new(),
             took: Some(Duration::from_millis(1234)),
             log: vec!["it wrote a line about a missing license key".to_owned()],

@@ -43,6 +43,7 @@ mod run_input;
 mod run_screen;
 mod run_watch;
 pub mod serve;
+mod server_trouble;
 pub mod servers;
 pub mod session_archive;
 pub mod sessions;
@@ -55,6 +56,7 @@ pub mod table_text;
 pub mod token;
 mod tool_answer;
 pub mod tools;
+mod tools_review;
 pub mod workspace;
 
 use gristmill_config::commands::{

@@ -249,8 +249,27 @@ pub fn remove(arguments: RemoveArguments) -> Outcome {
     let secrets = if arguments.purge { remove::Secrets::Purge } else { remove::Secrets::Keep };
     match remove::remove(&surroundings()?, &arguments.name, scope.as_ref(), secrets) {
         Err(RemoveError::Edit(EditError::ByHand(by_hand))) => left_to_owner(&by_hand),
-        removed => print_report(removed.map_err(|error| Failure::Usage(error.into()))?),
+        removed => {
+            let report = removed.map_err(|error| Failure::Usage(error.into()))?;
+            forget_approvals(&arguments.name)?;
+            print_report(report)
+        }
     }
+}
+
+/// A server that is added again after it was removed is a new one: its first use approves it.
+fn forget_approvals(name: &str) -> Result<(), Failure> {
+    let surroundings = surroundings()?;
+    let config = gristmill_config::load(&surroundings, &Flags::default()).config;
+    // Another file may still have it.
+    if config.server(name).is_some() {
+        return Ok(());
+    }
+    let data = upstreams::Configured { config, surroundings }.data_folder()?;
+    if let Err(error) = gristmill_gateway::upstream::forget_approvals(&data, name) {
+        eprint_lines(&format!("note: {}", visible(&error.to_string())));
+    }
+    Ok(())
 }
 
 fn print_report(report: Report) -> Outcome {

@@ -1,13 +1,13 @@
 //! `gristmill tools …`: what the connected servers offer, as a program sees it.
 
-use std::io::{IsTerminal, Read};
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use gristmill_config::Flags;
-use gristmill_gateway::audit::{Audit, AuditEvent};
-use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKind, diff};
+use gristmill_gateway::audit::Audit;
+use gristmill_gateway::domain::catalogue::{Reserved, ReservedName, Resolved, Server};
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
 use gristmill_gateway::ids::Caller;
@@ -18,6 +18,8 @@ use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Startup, Upstreams};
 use serde_json::{Map, Value, json};
 
+use super::server_trouble::{ask_all, print_trouble};
+use super::tools_review::{self, Approval};
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::audit_log;
@@ -25,7 +27,7 @@ use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, columns, confirmed, eprint_lines, one_line, print_json, wrapped};
+use crate::terminal::{Printable, columns, eprint_lines, one_line, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.
@@ -70,9 +72,10 @@ pub async fn tools(arguments: Tools) -> Outcome {
             let printed = Printed { output, json };
             call(&upstreams, name, arguments, printed).await
         }
-        ToolsCommand::Review { server, approve, tool, yes, json } => {
+        ToolsCommand::Review { server, approve, only, yes, json } => {
+            let approval = approve.then_some(Approval { only, yes });
             let note = |event| audit_log::note(&configured, event);
-            review(&upstreams, server.as_deref(), approve.then_some(tool), yes, json, &note).await
+            tools_review::review(&upstreams, server.as_deref(), approval, json, &note).await
         }
     };
     upstreams.close().await;
@@ -80,12 +83,6 @@ pub async fn tools(arguments: Tools) -> Outcome {
         audit_log::finish(&audit).await;
     }
     outcome
-}
-
-/// Asks every server what it offers now.
-async fn ask_all(upstreams: &Upstreams) {
-    let _spinner = Spinner::start("asking the servers …");
-    upstreams.check().await;
 }
 
 async fn list(upstreams: &Upstreams, only: Option<&str>, json: bool) -> Outcome {
@@ -176,6 +173,7 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
             let error = ToolFailure::Ambiguous { name: name.to_owned(), candidates: names };
             return Err(Failure::Usage(anyhow!("{error}")));
         }
+        Resolved::Reserved(server, tool) => return Err(Failure::Usage(not_shown(server, tool))),
         Resolved::None(nearest) => {
             let error = ToolFailure::Unknown { name: name.to_owned(), nearest };
             return Err(Failure::Usage(anyhow!("{error}")));
@@ -191,6 +189,18 @@ async fn show(upstreams: &Upstreams, name: &str, format: ToolsFormat) -> Outcome
     };
     print!("{}", Printable::all(&text));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why a tool has no stub now.
+fn not_shown(server: &Server, tool: &ReservedName) -> anyhow::Error {
+    let (name, tool_name) = (one_line(&server.offer.name), one_line(&tool.name));
+    match tool.why {
+        Reserved::HeldBack | Reserved::New => anyhow!(
+            "{name}.{tool_name} is held back until you approve it\nhint: gristmill tools review {name}"
+        ),
+        Reserved::NotReached => anyhow!("{name} is down\nhint: gristmill list shows why"),
+        Reserved::OutOfUse => anyhow!("{name} isn't in use\nhint: gristmill list shows why"),
+    }
 }
 
 /// What becomes of an answer.
@@ -209,7 +219,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
     let snapshot = upstreams.snapshot();
     let schema = match snapshot.lookup().resolve(&name) {
         Resolved::One(_, tool) => tool.definition.input_schema.clone(),
-        Resolved::Several(_) | Resolved::None(_) => Value::Null,
+        Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => Value::Null,
     };
     let arguments = arguments_from(arguments, &schema).map_err(Failure::Usage)?;
     let request = DoorRequest::CallTool(ToolCall {
@@ -280,134 +290,6 @@ fn arguments_from(words: Vec<String>, schema: &Value) -> anyhow::Result<Map<Stri
                 Ok((name.to_owned(), value))
             });
             pairs.collect()
-        }
-    }
-}
-
-async fn review(
-    upstreams: &Upstreams,
-    only: Option<&str>,
-    approve: Option<Vec<String>>,
-    yes: bool,
-    json: bool,
-    note: &(dyn Fn(AuditEvent) + Sync),
-) -> Outcome {
-    // What is on disk may be old: what the servers offer now is what is approved.
-    match only {
-        Some(name) if upstreams.check_one(name).await.is_none() => {
-            return Err(Failure::Usage(anyhow!(
-                "there's no server `{name}`\nhint: `gristmill list` shows the configured servers"
-            )));
-        }
-        Some(_) => {}
-        None => ask_all(upstreams).await,
-    }
-    let waiting: Vec<(String, Vec<Waiting>)> =
-        upstreams.waiting().into_iter().filter(|(name, _)| only.is_none_or(|only| only == name)).collect();
-    if json {
-        let all = waiting.iter().flat_map(|(name, tools)| tools.iter().map(|tool| waiting_json(name, tool)));
-        print_json(&Value::from(all.collect::<Vec<_>>()));
-    } else {
-        print_waiting(&waiting);
-        let is_in_order = upstreams.statuses().iter().all(|status| status.unreadable.is_empty());
-        if waiting.is_empty() && is_in_order {
-            println!("no changes: every tool is as you approved it");
-        }
-        if !waiting.is_empty() && approve.is_none() {
-            eprint_lines(
-                "hint: gristmill tools review SERVER --approve; add --tool NAME to approve just one",
-            );
-        }
-    }
-    print_trouble(upstreams);
-    let Some(tools) = approve else {
-        // Something waits: a script that asks must hear of it.
-        return Ok(ExitCode::from(u8::from(!waiting.is_empty())));
-    };
-    let mut refused = false;
-    for (server, waiting) in &waiting {
-        let names: Vec<String> = match tools.is_empty() {
-            true => waiting.iter().map(|tool| tool.offered.name.clone()).collect(),
-            false => tools.clone(),
-        };
-        if !yes && !approved(&format!("Approve {} of {server} as shown?", counted(names.len(), "tool"))) {
-            eprintln!("approved nothing for {server}");
-            refused = true;
-            continue;
-        }
-        let approved = upstreams.approve(server, Approve::Tools(&names));
-        let approved = approved.map_err(|error| Failure::Usage(error.into()))?;
-        note(AuditEvent::tools_approved(server, &approved));
-        eprintln!("approved: {}", approved.join(", "));
-    }
-    Ok(if refused { exit_codes::usage() } else { ExitCode::SUCCESS })
-}
-
-fn print_waiting(waiting: &[(String, Vec<Waiting>)]) {
-    if waiting.is_empty() {
-        return;
-    }
-    for (server, tools) in waiting {
-        for tool in tools {
-            let name = one_line(&tool.offered.name);
-            match &tool.kind {
-                WaitingKind::Added => {
-                    println!("{server}.{name} is new:\n+ {}\n", one_line(&tool.offered.raw))
-                }
-                WaitingKind::Changed { pinned_raw } => {
-                    println!("{server}.{name} changed:");
-                    for change in diff(pinned_raw, &tool.offered.raw) {
-                        println!("{}", Printable::all(&change.to_string()));
-                    }
-                    println!();
-                }
-            }
-        }
-    }
-}
-
-fn waiting_json(server: &str, waiting: &Waiting) -> Value {
-    let (kind, changes) = match &waiting.kind {
-        WaitingKind::Added => ("added", Vec::new()),
-        WaitingKind::Changed { pinned_raw } => {
-            let changes = diff(pinned_raw, &waiting.offered.raw);
-            ("changed", changes.into_iter().map(|change| change.to_string()).collect())
-        }
-    };
-    json!({ "server": server, "tool": waiting.offered.name, "kind": kind, "changes": changes })
-}
-
-fn approved(question: &str) -> bool {
-    if !std::io::stdin().is_terminal() {
-        eprint_lines(&format!("{question}\nhint: add --yes to approve without being asked"));
-        return false;
-    }
-    confirmed(question)
-}
-
-/// Names what is down: a server is never silently missing.
-fn print_trouble(upstreams: &Upstreams) {
-    use gristmill_gateway::upstream::ServerState;
-    for status in upstreams.statuses() {
-        match &status.state {
-            ServerState::Down(why) | ServerState::LoginNeeded(why) => {
-                eprint_lines(&format!("note: {} is down: {}", status.name, one_line(why)));
-            }
-            ServerState::Starting => {
-                eprint_lines(&format!("note: {} is still starting; its tools aren't known yet", status.name));
-            }
-            ServerState::Up | ServerState::Idle => {}
-        }
-        for problem in &status.unreadable {
-            eprint_lines(&format!("note: {}: {}", status.name, one_line(problem)));
-        }
-        if status.waiting > 0 {
-            eprint_lines(&format!(
-                "note: {} of {} held back until you review them: gristmill tools review {}",
-                counted(status.waiting, "tool"),
-                status.name,
-                status.name
-            ));
         }
     }
 }

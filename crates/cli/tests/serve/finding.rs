@@ -1,5 +1,6 @@
 //! `search_tools` and `get_tool_definition`: how a model finds what a program can call.
 
+use gristmill_testkit::eventually;
 use serde_json::{Value, json};
 
 use crate::cases;
@@ -18,6 +19,7 @@ cases![
     where_nothing_fits_the_answer_says_what_to_try,
     an_unknown_filter_is_refused_with_the_nearest,
     a_server_that_is_down_is_named,
+    the_agent_is_told_what_waits_for_its_user_and_why,
     without_servers_a_search_says_how_to_connect_some,
     without_servers_a_program_hears_that_there_are_none,
     a_definition_comes_in_each_language,
@@ -193,6 +195,24 @@ fn a_server_that_is_down_is_named() {
     let more = found["more"].as_str().unwrap_or_default();
     let is_told = more.contains("never is down: ") || more.contains("never has not answered yet");
     assert!(is_told, "{found:#}");
+}
+
+fn the_agent_is_told_what_waits_for_its_user_and_why() {
+    let served = Place::new("waiting").scripted("robot", &[]).serve(legacy(), &[]);
+    let change = "from servers.robot import set_tools\n\
+        await set_tools(tools=[{'name': 'brand_new', 'inputSchema': {'type': 'object'}}])";
+    served.structured("execute_code", json!({"code": change}));
+    let said =
+        "robot holds back brand_new (new); only the user can approve, with `gristmill tools review robot`.";
+    let found = eventually("it is told", || {
+        let answer = served.call("search_tools", json!({"query": "brand_new"}));
+        text_of(&answer).contains(said).then_some(answer)
+    });
+    assert!(found["structuredContent"]["more"].as_str().is_some_and(|more| more.contains(said)), "{found:#}");
+    let refused = served.call("get_tool_definition", json!({"name": "robot.brand_new"}));
+    assert!(text_of(&refused).contains("robot.brand_new is held back"), "{refused:#}");
+    let index = served.structured("execute_code", json!({"code": "open('/servers/index.md').read()"}));
+    assert!(index.to_string().contains("brand_new (new)"), "{index:#}");
 }
 
 fn without_servers_a_search_says_how_to_connect_some() {

@@ -3,25 +3,39 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Catalogue, Server, Tool, fold};
+use super::{Catalogue, Reserved, ReservedName, Server, Tool, fold};
 use crate::nearest::nearest;
+use crate::visible_text::one_line;
 
 /// Finds tools by every spelling of their names.
 ///
 /// What is written as `server.tool` belongs to that server, whatever others call their tools; an
-/// exact spelling comes before one that only folds alike.
+/// exact spelling comes before one that only folds alike. Tools that are only names count like the others:
+/// nothing else is reached by their names.
 #[derive(Debug, Default)]
 pub struct Lookup {
     catalogue: Arc<Catalogue>,
+    approved: NameIndex,
+    /// Looked into only if no approved tool is meant.
+    new: NameIndex,
+    has_servers_not_reached: bool,
+}
+
+/// The place of a server among all, and that of a name among its names.
+type Place = (usize, usize);
+
+/// Names of tools, each in three spellings, the original first.
+#[derive(Debug, Default)]
+struct NameIndex {
     servers: Names,
     /// By the server's place.
     tools: Vec<Names>,
+    /// Own names, by place.
+    own: Vec<Vec<String>>,
     /// Tools by their own names alone.
     anywhere: HashMap<String, Vec<Place>>,
     anywhere_folded: HashMap<String, Vec<Place>>,
 }
-
-type Place = (usize, usize);
 
 /// The names of the members of one folder.
 #[derive(Debug, Default)]
@@ -34,10 +48,18 @@ struct Names {
 #[derive(Debug)]
 pub enum Resolved<'a> {
     One(&'a Server, &'a Tool),
-    /// Several tools may be meant; here they are as `server.tool`.
+    /// A tool that nobody can call now.
+    Reserved(&'a Server, &'a ReservedName),
+    /// Several tools may be meant; here they are as `server.tool`, those that can be called first.
     Several(Vec<String>),
     /// None; the closest names there are, as `server.tool`.
     None(Vec<String>),
+}
+
+/// One member of a server, whether it can be called or not.
+enum Member<'a> {
+    Tool(&'a Tool),
+    Reserved(&'a ReservedName),
 }
 
 const NEAREST_MAX: usize = 5;
@@ -71,59 +93,27 @@ impl Names {
     }
 }
 
-impl Lookup {
-    /// Of all tools in the catalogue.
-    pub fn new(catalogue: Arc<Catalogue>) -> Self {
-        let server_names =
-            |server: &Server| [server.offer.name.clone(), server.folder.clone(), server.identifier.clone()];
-        let all: Vec<[String; 3]> = catalogue.servers.iter().map(server_names).collect();
-        let servers = Names::new(all.iter().map(|[a, b, c]| [a.as_str(), b, c]));
-        let mut tools = Vec::with_capacity(catalogue.servers.len());
-        let mut anywhere: HashMap<String, Vec<Place>> = HashMap::new();
-        let mut anywhere_folded: HashMap<String, Vec<Place>> = HashMap::new();
-        for (s, server) in catalogue.servers.iter().enumerate() {
-            let spellings = |tool| spellings_of(tool);
-            tools.push(Names::new(server.tools.iter().map(spellings)));
-            for (t, tool) in server.tools.iter().enumerate() {
-                for name in spellings_of(tool) {
-                    add(&mut anywhere, name.to_owned(), (s, t));
-                    add(&mut anywhere_folded, fold(name), (s, t));
+impl NameIndex {
+    fn new<'a>(servers: impl Iterator<Item = (&'a Server, Vec<[&'a str; 3]>)>) -> Self {
+        let mut made = Self::default();
+        let mut own_names: Vec<[&str; 3]> = Vec::new();
+        for (s, (server, members)) in servers.enumerate() {
+            own_names.push([&server.offer.name, &server.folder, &server.identifier]);
+            for (t, spellings) in members.iter().enumerate() {
+                for name in spellings {
+                    add(&mut made.anywhere, (*name).to_owned(), (s, t));
+                    add(&mut made.anywhere_folded, fold(name), (s, t));
                 }
             }
+            made.own.push(members.iter().map(|[own, ..]| (*own).to_owned()).collect());
+            made.tools.push(Names::new(members.into_iter()));
         }
-        Self { catalogue, servers, tools, anywhere, anywhere_folded }
-    }
-
-    /// The catalogue it looks into.
-    pub fn catalogue(&self) -> &Arc<Catalogue> {
-        &self.catalogue
-    }
-
-    /// `tool`, `server.tool`, `server/tool` or `mcp__server__tool`, in any spelling.
-    pub fn resolve(&self, name: &str) -> Resolved<'_> {
-        let name = name.trim();
-        let places = self.of_a_server(name).unwrap_or_else(|| self.anywhere(name));
-        match places.as_slice() {
-            [] => Resolved::None(self.nearest(name)),
-            [(s, t)] => {
-                let server = &self.catalogue.servers[*s];
-                Resolved::One(server, &server.tools[*t])
-            }
-            several => Resolved::Several(several.iter().map(|place| self.full_name(*place)).collect()),
-        }
+        made.servers = Names::new(own_names.into_iter());
+        made
     }
 
     /// The tools meant by a name that begins with a server's.
-    fn of_a_server(&self, name: &str) -> Option<Vec<Place>> {
-        let (rest, is_prefixed) = match name.strip_prefix("mcp__") {
-            Some(rest) => (rest, true),
-            None => (name, false),
-        };
-        let mut splits: Vec<(&str, &str)> = Vec::new();
-        for separator in if is_prefixed { [".", "/", "__"].as_slice() } else { [".", "/"].as_slice() } {
-            let at = rest.match_indices(separator).take(SPLITS_MAX);
-            splits.extend(at.map(|(at, separator)| (&rest[..at], &rest[at + separator.len()..])));
-        }
+    fn of_a_server(&self, splits: &[(&str, &str)]) -> Option<Vec<Place>> {
         let exact = |server: &str| self.servers.exact.get(server).copied();
         let folded = |server: &str| match self.servers.find(server) {
             [only] => Some(*only),
@@ -140,19 +130,91 @@ impl Lookup {
     /// The tools of that name, whatever their server. One whose own name it is comes first.
     fn anywhere(&self, name: &str) -> Vec<Place> {
         let exact = self.anywhere.get(name).map_or(&[][..], Vec::as_slice);
-        let tool = |(s, t): Place| &self.catalogue.servers[s].tools[t];
-        let own: Vec<Place> =
-            exact.iter().copied().filter(|place| tool(*place).definition.name == name).collect();
+        let own: Vec<Place> = exact.iter().copied().filter(|(s, t)| self.own[*s][*t] == name).collect();
         match (own.is_empty(), exact.is_empty()) {
             (false, _) => own,
             (true, false) => exact.to_vec(),
             (true, true) => self.anywhere_folded.get(&fold(name)).cloned().unwrap_or_default(),
         }
     }
+}
 
-    fn full_name(&self, (s, t): Place) -> String {
-        let server = &self.catalogue.servers[s];
-        format!("{}.{}", server.folder, server.tools[t].stem)
+impl Lookup {
+    /// Of all tools in the catalogue.
+    pub fn new(catalogue: Arc<Catalogue>) -> Self {
+        let index = |is_new: bool| {
+            NameIndex::new(catalogue.all_servers().map(|server| {
+                let tools = server.tools.iter().filter(|_| !is_new).map(spellings_of);
+                let reserved = reserved_of(server, is_new).map(|reserved| {
+                    [reserved.name.as_str(), reserved.stem.as_str(), reserved.identifier.as_str()]
+                });
+                (server, tools.chain(reserved).collect())
+            }))
+        };
+        let (approved, new) = (index(false), index(true));
+        let mut reserved = catalogue.all_servers().flat_map(|server| &server.reserved);
+        let has_servers_not_reached = reserved.any(|reserved| reserved.why == Reserved::NotReached);
+        Self { catalogue, approved, new, has_servers_not_reached }
+    }
+
+    /// The catalogue it looks into.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// `tool`, `server.tool`, `server/tool` or `mcp__server__tool`, in any spelling.
+    pub fn resolve(&self, name: &str) -> Resolved<'_> {
+        let mut members = self.members(name);
+        match members.as_slice() {
+            [] => Resolved::None(self.nearest(name.trim())),
+            [(server, Member::Tool(tool))] => Resolved::One(server, tool),
+            [(server, Member::Reserved(reserved))] => Resolved::Reserved(server, reserved),
+            [..] => {
+                members.sort_by_key(|(_, member)| matches!(member, Member::Reserved(_)));
+                Resolved::Several(members.into_iter().map(candidate).collect())
+            }
+        }
+    }
+
+    /// Whether a tool may be meant of a server that was not reached yet.
+    pub fn may_mean_one_not_reached(&self, name: &str) -> bool {
+        let is_not_reached = |member: &Member<'_>| match member {
+            Member::Tool(_) => false,
+            Member::Reserved(reserved) => reserved.why == Reserved::NotReached,
+        };
+        self.has_servers_not_reached && self.members(name).iter().any(|(_, member)| is_not_reached(member))
+    }
+
+    /// All that a name may mean.
+    fn members(&self, name: &str) -> Vec<(&Server, Member<'_>)> {
+        let name = name.trim();
+        let splits = splits_of(name);
+        let found = |index: &NameIndex, is_new: bool| {
+            let places = index.of_a_server(&splits)?;
+            Some(places.into_iter().filter_map(|place| self.member(place, is_new)).collect())
+        };
+        if let Some(members) = found(&self.approved, false).or_else(|| found(&self.new, true)) {
+            return members;
+        }
+        // With a server's name before it, it is of no other server.
+        if splits.iter().any(|(server, _)| !self.approved.servers.find(server).is_empty()) {
+            return Vec::new();
+        }
+        let anywhere = |index: &NameIndex, is_new: bool| -> Vec<_> {
+            index.anywhere(name).into_iter().filter_map(|place| self.member(place, is_new)).collect()
+        };
+        let members = anywhere(&self.approved, false);
+        if members.is_empty() { anywhere(&self.new, true) } else { members }
+    }
+
+    fn member(&self, (s, t): Place, is_new: bool) -> Option<(&Server, Member<'_>)> {
+        let server = self.catalogue.all_servers().nth(s)?;
+        let tools = if is_new { &[][..] } else { server.tools.as_slice() };
+        let member = match tools.get(t) {
+            Some(tool) => Member::Tool(tool),
+            None => Member::Reserved(reserved_of(server, is_new).nth(t - tools.len())?),
+        };
+        Some((server, member))
     }
 
     fn nearest(&self, name: &str) -> Vec<String> {
@@ -173,9 +235,43 @@ impl Lookup {
     }
 }
 
+/// Where a name may be split into a server's and a tool's.
+fn splits_of(name: &str) -> Vec<(&str, &str)> {
+    let (rest, is_prefixed) = match name.strip_prefix("mcp__") {
+        Some(rest) => (rest, true),
+        None => (name, false),
+    };
+    let mut splits: Vec<(&str, &str)> = Vec::new();
+    for separator in if is_prefixed { [".", "/", "__"].as_slice() } else { [".", "/"].as_slice() } {
+        let at = rest.match_indices(separator).take(SPLITS_MAX);
+        splits.extend(at.map(|(at, separator)| (&rest[..at], &rest[at + separator.len()..])));
+    }
+    splits
+}
+
+/// The names of a server that are only names: those that nobody approved, or the others.
+fn reserved_of(server: &Server, is_new: bool) -> impl Iterator<Item = &ReservedName> {
+    server.reserved.iter().filter(move |reserved| (reserved.why == Reserved::New) == is_new)
+}
+
 /// The original first.
 fn spellings_of(tool: &Tool) -> [&str; 3] {
     [tool.definition.name.as_str(), &tool.stem, &tool.identifier]
+}
+
+/// One of several that may be meant, as it is offered for a choice.
+fn candidate((server, member): (&Server, Member<'_>)) -> String {
+    match member {
+        Member::Tool(tool) => format!("{}.{}", server.folder, tool.stem),
+        Member::Reserved(reserved) => {
+            let why = match reserved.why {
+                Reserved::HeldBack | Reserved::New => "held back until the user approves it",
+                Reserved::NotReached => "its server is down",
+                Reserved::OutOfUse => "its server is not in use",
+            };
+            format!("{}.{} ({why})", server.folder, one_line(&reserved.stem, 100))
+        }
+    }
 }
 
 fn add(map: &mut HashMap<String, Vec<Place>>, key: String, place: Place) {
@@ -186,95 +282,4 @@ fn add(map: &mut HashMap<String, Vec<Place>>, key: String, place: Place) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{ServerOffer, ToolDefinition};
-    use super::*;
-
-    fn lookup(servers: &[(&str, &[&str])]) -> Lookup {
-        let offers = servers.iter().map(|(name, tools)| ServerOffer {
-            name: (*name).to_owned(),
-            tools: tools
-                .iter()
-                .map(|tool| {
-                    Arc::new(ToolDefinition::from_text(&format!(r#"{{"name":"{tool}"}}"#)).expect("a tool"))
-                })
-                .collect(),
-            ..ServerOffer::default()
-        });
-        Lookup::new(Arc::new(Catalogue::new(offers.collect())))
-    }
-
-    fn shown(lookup: &Lookup, name: &str) -> String {
-        match lookup.resolve(name) {
-            Resolved::One(server, tool) => format!("{}.{}", server.offer.name, tool.definition.name),
-            Resolved::Several(names) => format!("several: {}", names.join(", ")),
-            Resolved::None(names) => format!("none: {}", names.join(", ")),
-        }
-    }
-
-    #[test]
-    fn every_spelling_finds_its_tool() {
-        let lookup = lookup(&[
-            ("google-drive", &["getDocument", "search"]),
-            ("wiki", &["search", "get.page", "import"]),
-            ("a.b", &["c"]),
-        ]);
-        for (name, expected) in [
-            ("getDocument", "google-drive.getDocument"),
-            ("get_document", "google-drive.getDocument"),
-            ("google-drive.getDocument", "google-drive.getDocument"),
-            ("google_drive.get_document", "google-drive.getDocument"),
-            ("google-drive/getDocument", "google-drive.getDocument"),
-            ("mcp__google-drive__getDocument", "google-drive.getDocument"),
-            ("wiki.search", "wiki.search"),
-            ("wiki.get.page", "wiki.get.page"),
-            ("get.page", "wiki.get.page"),
-            ("wiki.get_page", "wiki.get.page"),
-            ("import_", "wiki.import"),
-            ("a.b.c", "a.b.c"),
-            ("a_b.c", "a.b.c"),
-            ("search", "several: google-drive.search, wiki.search"),
-            ("getDocumnet", "none: google-drive.getDocument"),
-            ("wiki.serch", "none: wiki.search"),
-        ] {
-            assert_eq!(shown(&lookup, name), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn no_server_can_take_a_name_that_begins_with_anothers() {
-        let lookup = lookup(&[
-            ("crm", &["Delete", "update_record"]),
-            ("zevil", &["crm.delete", "crm.update_record", "crm/update_record", "mcp__crm__update_record"]),
-        ]);
-        for (name, expected) in [
-            ("crm.update_record", "crm.update_record"),
-            ("crm/update_record", "crm.update_record"),
-            ("mcp__crm__update_record", "crm.update_record"),
-            ("CRM.updateRecord", "crm.update_record"),
-            ("crm.delete", "crm.Delete"),
-            ("zevil.crm.delete", "zevil.crm.delete"),
-            ("zevil.crm_delete", "zevil.crm.delete"),
-        ] {
-            assert_eq!(shown(&lookup, name), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn of_names_that_fold_alike_the_exact_one_is_meant() {
-        let names = ["A_B", "a-b", "a_b", "get-env", "getEnv", "get_env", "index", "index_"];
-        let lookup = lookup(&[("s", &names)]);
-        for name in names {
-            assert_eq!(shown(&lookup, name), format!("s.{name}"));
-            assert_eq!(shown(&lookup, &format!("s.{name}")), format!("s.{name}"));
-            assert_eq!(shown(&lookup, &format!("mcp__s__{name}")), format!("s.{name}"));
-        }
-        // What a program's import sends: the folder and the file.
-        for tool in &lookup.catalogue().servers[0].tools {
-            let expected = format!("s.{}", tool.definition.name);
-            assert_eq!(shown(&lookup, &format!("s.{}", tool.stem)), expected);
-            assert_eq!(shown(&lookup, &format!("s.{}", tool.identifier)), expected);
-        }
-        assert_eq!(shown(&lookup, "s.GETENV"), "several: s.get_env_3, s.getEnv, s.get_env_2");
-    }
-}
+mod tests;

@@ -3,23 +3,26 @@
 //! A server's own words are data from outside: definitions are parsed once, here, and kept beside
 //! their raw text, which is what is hashed, pinned and compared.
 
+mod approve;
 mod definition;
 mod definition_diff;
 mod lookup;
 mod names;
+mod offer;
+mod pins;
 mod resources;
 mod review;
 
+pub use approve::{Approve, ChooseError, approve, chosen};
 pub(crate) use definition::first_sentence;
 pub use definition::{DefinitionError, ToolDefinition, ToolHash, canonical_json};
 pub use definition_diff::{Change, diff};
 pub use lookup::{Lookup, Resolved};
 pub use names::{fold, identifier, import_name, parameter_identifier};
+pub use offer::{ItemKind, Offer, SelfDescription, plain_version};
+pub use pins::{Approval, PINS_FORMAT, Pin, Pins, PinsTextError, ServerPins};
 pub use resources::{About, Prompt, PromptArgument, Resource, ResourceTemplate};
-pub use review::{
-    Approval, Approve, NotOffered, PINS_FORMAT, Pin, Pins, Review, ServerPins, Waiting, WaitingKind, approve,
-    review,
-};
+pub use review::{Review, Waiting, WaitingKind, review, waiting_words};
 
 use std::sync::Arc;
 
@@ -44,6 +47,33 @@ pub struct ServerOffer {
     pub resource_templates: Arc<[ResourceTemplate]>,
     /// Its prompts, in its own order.
     pub prompts: Arc<[Prompt]>,
+    /// Tools that nobody can call now, and that keep their names all the same.
+    pub reserved: Vec<ReservedTool>,
+    /// Whether it is configured and connected. If not, it is there for its names alone: no other server
+    /// gets them.
+    pub is_out_of_use: bool,
+}
+
+/// A tool that is only a name: a program that writes this name means no other tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReservedTool {
+    /// Its own name.
+    pub name: String,
+    pub why: Reserved,
+}
+
+/// Why a tool is only a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reserved {
+    /// It was approved, and waits for a person since it changed.
+    HeldBack,
+    /// It was never approved. Nobody approved its name either: it is said of it that it waits, but it
+    /// takes no name from a tool that somebody approved.
+    New,
+    /// Its server was not reached yet.
+    NotReached,
+    /// Its server is not connected, because it is disabled or its file is not approved.
+    OutOfUse,
 }
 
 /// All servers with their tools, under names that programs can write. Never changes: a new offer
@@ -51,6 +81,8 @@ pub struct ServerOffer {
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     pub servers: Vec<Server>,
+    /// Servers that are not connected. They have names, and nothing that could be called.
+    pub out_of_use: Vec<Server>,
 }
 
 /// One server in a catalogue.
@@ -64,6 +96,20 @@ pub struct Server {
     pub identifier: String,
     /// Its tools, by name.
     pub tools: Vec<Tool>,
+    /// Its tools that are only names.
+    pub reserved: Vec<ReservedName>,
+}
+
+/// A tool that is only a name, with every spelling of it.
+#[derive(Clone, Debug)]
+pub struct ReservedName {
+    /// Its own name.
+    pub name: String,
+    /// What its files would be called.
+    pub stem: String,
+    /// Its name in programs of either language.
+    pub identifier: String,
+    pub why: Reserved,
 }
 
 /// One tool in a catalogue.
@@ -79,28 +125,61 @@ pub struct Tool {
 
 impl Catalogue {
     /// Gives every server and every tool its names. The same offers always get the same names, in
-    /// whatever order they come.
+    /// whatever order they come; what is reserved counts as if it were there, so that no name passes to
+    /// something else when a tool is held back or a server is disabled.
     pub fn new(mut offers: Vec<ServerOffer>) -> Self {
-        offers.sort_by(|a, b| a.name.cmp(&b.name));
+        // One that is connected comes before another of the same name that is not.
+        offers.sort_by(|a, b| (&a.name, a.is_out_of_use).cmp(&(&b.name, b.is_out_of_use)));
         offers.dedup_by(|a, b| a.name == b.name);
         let assigned = names::assign(offers.iter().map(|offer| offer.name.as_str()));
-        let servers = offers.into_iter().zip(assigned).map(|(mut offer, names)| {
-            offer.tools.sort_by(|a, b| a.name.cmp(&b.name));
-            offer.tools.dedup_by(|a, b| a.name == b.name);
-            let assigned = names::assign(offer.tools.iter().map(|tool| tool.name.as_str()));
-            let tools = offer.tools.iter().zip(assigned).map(|(definition, names)| Tool {
-                definition: Arc::clone(definition),
-                stem: names.stem,
-                identifier: names.identifier,
-            });
-            let tools = tools.collect();
-            Server { offer, folder: names.stem, identifier: names.identifier, tools }
-        });
-        Self { servers: servers.collect() }
+        let named = offers.into_iter().zip(assigned).map(|(offer, names)| Server::named(offer, names));
+        let (out_of_use, servers) = named.partition(|server| server.offer.is_out_of_use);
+        Self { servers, out_of_use }
+    }
+
+    /// Every server, those that are there for their names alone last.
+    pub fn all_servers(&self) -> impl Iterator<Item = &Server> {
+        self.servers.iter().chain(&self.out_of_use)
     }
 
     /// How many tools there are.
     pub fn tool_count(&self) -> usize {
         self.servers.iter().map(|server| server.tools.len()).sum()
+    }
+}
+
+impl Server {
+    fn named(mut offer: ServerOffer, own: names::Assigned) -> Self {
+        if offer.is_out_of_use {
+            offer.tools.clear();
+        }
+        offer.tools.sort_by(|a, b| a.name.cmp(&b.name));
+        offer.tools.dedup_by(|a, b| a.name == b.name);
+        let tools = &offer.tools;
+        let is_tool = |name: &str| tools.binary_search_by(|tool| tool.name.as_str().cmp(name)).is_ok();
+        offer.reserved.retain(|reserved| !is_tool(&reserved.name));
+        offer.reserved.sort_by(|a, b| a.name.cmp(&b.name));
+        offer.reserved.dedup_by(|a, b| a.name == b.name);
+        let firm = offer.reserved.iter().filter(|reserved| reserved.why != Reserved::New);
+        let mut all: Vec<&str> = firm.map(|reserved| reserved.name.as_str()).collect();
+        all.extend(offer.tools.iter().map(|tool| tool.name.as_str()));
+        all.sort_unstable();
+        let assigned = names::assign(all.iter().copied());
+        let names_of = |name: &str| match all.binary_search(&name) {
+            Ok(place) => assigned[place].clone(),
+            Err(_) => names::Assigned { stem: identifier(name), identifier: identifier(name) },
+        };
+        let tools = offer.tools.iter().map(|definition| {
+            let names = names_of(&definition.name);
+            let definition = Arc::clone(definition);
+            Tool { definition, stem: names.stem, identifier: names.identifier }
+        });
+        let reserved = offer.reserved.iter().map(|reserved| {
+            let names = names_of(&reserved.name);
+            let (name, why) = (reserved.name.clone(), reserved.why);
+            ReservedName { name, stem: names.stem, identifier: names.identifier, why }
+        });
+        let (tools, reserved) = (tools.collect(), reserved.collect());
+        Self { offer, folder: own.stem, identifier: own.identifier, tools, reserved }
     }
 }

@@ -141,6 +141,7 @@ fn is_reserved(word: &str) -> bool {
     RESERVED.binary_search(&word).is_ok() || RESERVED_TOO.contains(&word)
 }
 
+#[derive(Clone)]
 pub(super) struct Assigned {
     pub stem: String,
     pub identifier: String,

@@ -141,6 +141,11 @@ impl Resource {
         Some(Self { about: written.about(&uri), size: written.size.and_then(|size| size.as_u64()), uri })
     }
 
+    /// What of it is approved: its words, not its size or content, which are data.
+    pub(super) fn pinned_value(&self) -> Value {
+        Value::Object(self.about.members("uri", self.uri.clone()))
+    }
+
     /// Its definition with our URI.
     pub fn to_value(&self, server: &str) -> Value {
         let uri = resource_uri::to_ours(server, &self.uri);
@@ -158,6 +163,11 @@ impl ResourceTemplate {
         let written = RawItem::read(text)?;
         let uri_template = written.uri_template.clone().filter(|uri| is_usable(uri))?;
         Some(Self { about: written.about(&uri_template), uri_template })
+    }
+
+    /// What of it is approved.
+    pub(super) fn pinned_value(&self) -> Value {
+        Value::Object(self.about.members("uriTemplate", self.uri_template.clone()))
     }
 
     /// Its definition with our template.
@@ -201,10 +211,19 @@ impl Prompt {
         })
     }
 
+    /// What of it is approved.
+    pub(super) fn pinned_value(&self) -> Value {
+        self.value_named(self.name.clone())
+    }
+
     /// Its definition with our name.
     pub fn to_value(&self, server: &str) -> Value {
+        self.value_named(self.full_name(server))
+    }
+
+    fn value_named(&self, name: String) -> Value {
         let mut members = Map::new();
-        members.insert("name".to_owned(), self.full_name(server).into());
+        members.insert("name".to_owned(), name.into());
         add(&mut members, "title", &self.title);
         add(&mut members, "description", &self.description);
         if !self.arguments.is_empty() {

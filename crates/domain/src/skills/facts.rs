@@ -66,7 +66,7 @@ impl CodeFacts {
         for tool in &mut self.tools {
             tool.schema = match lookup.resolve(&tool.name) {
                 Resolved::One(_, known) => Some(schema_hash(&known.definition)),
-                Resolved::Several(_) | Resolved::None(_) => None,
+                Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
             };
         }
     }
@@ -76,7 +76,8 @@ impl CodeFacts {
 pub fn drift(facts: &CodeFacts, lookup: &Lookup) -> Vec<ToolDrift> {
     let drifted = facts.tools.iter().filter_map(|needed| match lookup.resolve(&needed.name) {
         Resolved::None(_) => Some(ToolDrift::Gone(needed.name.clone())),
-        Resolved::Several(_) => None,
+        // Whether it is as it was shows when it can be called again.
+        Resolved::Reserved(..) | Resolved::Several(_) => None,
         Resolved::One(_, tool) => {
             let was = needed.schema.as_ref()?;
             (*was != schema_hash(&tool.definition)).then(|| ToolDrift::Changed(needed.name.clone()))

@@ -40,7 +40,7 @@ impl SkillOffer {
     /// The catalogue with the skills in it. For searching only: nothing of them can be called.
     pub(crate) fn beside(&self, catalogue: &Catalogue) -> Catalogue {
         let mut offers: Vec<ServerOffer> =
-            catalogue.servers.iter().map(|server| server.offer.clone()).collect();
+            catalogue.all_servers().map(|server| server.offer.clone()).collect();
         offers.push(ServerOffer {
             name: self.name_beside(catalogue).to_owned(),
             description: Some("Saved code: import it in a program".to_owned()),

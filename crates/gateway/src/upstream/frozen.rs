@@ -17,6 +17,9 @@ use crate::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools,
 };
 
+/// Servers that hold something back are named, but not a whole page of them.
+const HELD_BACK_MAX: usize = 8;
+
 pub(super) struct FrozenTools {
     pub door: Door,
     pub registry: Arc<Registry>,
@@ -49,6 +52,12 @@ impl Tools for FrozenTools {
         let mut text = self.snapshot.rendered(&answer);
         for (server, failure) in self.registry.down() {
             text.push_str(&format!("\n{} is down: {failure}", server.name()));
+        }
+        for (server, words) in self.registry.held_back().take(HELD_BACK_MAX) {
+            let command = format!("gristmill tools review {server}");
+            text.push_str(&format!(
+                "\n{server} holds back until the user approves with `{command}`: {words}"
+            ));
         }
         // One file for all servers.
         if let Some(problem) = self.registry.servers().iter().find_map(|server| server.pins_problem()) {

@@ -1,4 +1,4 @@
-//! Resources and prompts of all servers under names of ours, from what is known of each. They are read
+//! Resources and prompts of all servers under names of ours, from what is approved of each. They are read
 //! through the door.
 
 use serde_json::Value;
@@ -12,7 +12,7 @@ impl Upstreams {
     pub async fn resources(&self) -> Vec<Value> {
         self.listed(|server, name| {
             let known = server.read();
-            known.resources.iter().map(|resource| resource.to_value(name)).collect()
+            known.usable.resources().iter().map(|resource| resource.to_value(name)).collect()
         })
         .await
     }
@@ -21,7 +21,7 @@ impl Upstreams {
     pub async fn resource_templates(&self) -> Vec<Value> {
         self.listed(|server, name| {
             let known = server.read();
-            known.resource_templates.iter().map(|template| template.to_value(name)).collect()
+            known.usable.resource_templates().iter().map(|template| template.to_value(name)).collect()
         })
         .await
     }
@@ -30,7 +30,7 @@ impl Upstreams {
     pub async fn prompts(&self) -> Vec<Value> {
         self.listed(|server, name| {
             let known = server.read();
-            known.prompts.iter().map(|prompt| prompt.to_value(name)).collect()
+            known.usable.prompts().iter().map(|prompt| prompt.to_value(name)).collect()
         })
         .await
     }

@@ -50,7 +50,7 @@ pub use connection::{
 };
 pub use door::DoorRequest;
 pub use no_tools::NoTools;
-pub use pin_file::{ApproveError, PinError};
+pub use pin_file::{ApproveError, PinError, forget_approvals};
 pub use registry::log_path;
 pub use server_log::ServerLog;
 pub use snapshot::{SearchFailure, Snapshot};

@@ -35,11 +35,11 @@ struct OfferFile {
     instructions: Option<String>,
     tools: Vec<String>,
     #[serde(default)]
-    resources: Vec<String>,
+    resources: Option<Vec<String>>,
     #[serde(default)]
-    resource_templates: Vec<String>,
+    resource_templates: Option<Vec<String>>,
     #[serde(default)]
-    prompts: Vec<String>,
+    prompts: Option<Vec<String>>,
 }
 
 pub(super) struct OfferCache {

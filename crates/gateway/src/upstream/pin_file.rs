@@ -1,13 +1,11 @@
 //! The approvals, on disk. A file that cannot be read stops new approvals and changes, never hides
-//! that something changed: without it every tool waits.
+//! that something changed: without it everything waits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_domain::Accept;
-use gristmill_domain::catalogue::{
-    Approve, NotOffered, PINS_FORMAT, Pins, Review, ServerPins, ToolDefinition, approve, review,
-};
+use gristmill_domain::catalogue::{Approve, ChooseError, ItemKind, Offer, Pins, Review, approve, review};
 use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 
@@ -30,7 +28,7 @@ pub enum PinError {
     },
     /// One server. The others are unaffected.
     #[error(
-        "`{server}` has offered {bytes} bytes of different definitions over time, and only {SERVER_BYTES_MAX} are remembered; rename it to start over"
+        "`{server}` has offered {bytes} bytes of different definitions over time, and only {SERVER_BYTES_MAX} are remembered; remove it with `gristmill remove` and add it again to start over"
     )]
     TooMuch { server: String, bytes: usize },
 }
@@ -41,12 +39,26 @@ pub enum ApproveError {
     /// Not configured, or not enabled.
     #[error("no server `{0}`")]
     NoServer(String),
-    /// Not a tool of it.
+    /// Not something of it.
     #[error(transparent)]
-    NotOffered(#[from] NotOffered),
+    Choose(#[from] ChooseError),
     /// The approvals cannot be written.
     #[error(transparent)]
     Pins(#[from] PinError),
+}
+
+/// Forgets what was approved of a server: it is a new one when it is seen again. `data` is where what must
+/// last is.
+pub fn forget_approvals(data: &Path, server: &str) -> Result<(), PinError> {
+    let file = PinFile::in_folder(data);
+    let mut last = file.last.lock();
+    if !file.read_if_new(&mut last)?.servers.contains_key(server) {
+        return Ok(());
+    }
+    file.change(|pins| {
+        pins.servers.remove(server);
+        Ok(())
+    })
 }
 
 pub(super) struct PinFile {
@@ -57,22 +69,17 @@ pub(super) struct PinFile {
 }
 
 impl PinFile {
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, last: Mutex::default() }
+    pub(super) fn in_folder(data: &Path) -> Self {
+        Self { path: data.join("pins.json"), last: Mutex::default() }
     }
 
     /// Compares an offer with what was approved, and writes down what is approved by it.
-    pub(super) fn review(
-        &self,
-        server: &str,
-        offered: &[Arc<ToolDefinition>],
-        accept: Accept,
-    ) -> Result<Review, PinError> {
+    pub(super) fn review(&self, server: &str, offered: &Offer, accept: Accept) -> Result<Review, PinError> {
         let mut last = self.last.lock();
         // Most offers are as they were: that needs no lock.
         let before = self.read_if_new(&mut last)?;
         let reviewed = review(before.servers.get(server), offered, accept);
-        let bytes: usize = reviewed.new_pins.tools.values().map(|pin| pin.raw.len()).sum();
+        let bytes = reviewed.new_pins.raw_bytes();
         if bytes > SERVER_BYTES_MAX {
             return Err(PinError::TooMuch { server: server.to_owned(), bytes });
         }
@@ -90,10 +97,18 @@ impl PinFile {
         &self,
         server: &str,
         what: Approve<'_>,
-        offered: &[Arc<ToolDefinition>],
+        offered: &Offer,
     ) -> Result<Vec<String>, ApproveError> {
         let _turn = self.last.lock();
-        self.change(|pins| approve(pins, server, what, offered).map_err(|error: NotOffered| error.into()))
+        self.change(|pins| Ok(approve(pins, server, what, offered)?))
+    }
+
+    /// Names of the tools of a server that were approved, whether it still offers them or not. `None` if
+    /// it was never seen, or the approvals cannot be read.
+    pub(super) fn tools_of(&self, server: &str) -> Option<Vec<String>> {
+        let pins = self.read_if_new(&mut self.last.lock()).ok()?;
+        let tools = pins.servers.get(server)?.of(ItemKind::Tool)?;
+        Some(tools.keys().cloned().collect())
     }
 
     fn change<T, E: From<PinError>>(&self, change: impl FnOnce(&mut Pins) -> Result<T, E>) -> Result<T, E> {
@@ -125,24 +140,10 @@ impl PinFile {
     fn read(&self) -> Result<Pins, PinError> {
         let text = read_bounded(&self.path, FILE_BYTES_MAX).map_err(|error| self.error(error.to_string()))?;
         let Some(text) = text else { return Ok(Pins::default()) };
-        let damaged = |error: serde_json::Error| {
-            self.error(format!("{error}; fix the file or move it away, then review the tools again"))
-        };
-        let pins: Pins = serde_json::from_str(&text).map_err(damaged)?;
-        if pins.format != PINS_FORMAT {
-            return Err(
-                self.error(format!("it has format {}, this version reads {PINS_FORMAT}", pins.format))
-            );
-        }
-        Ok(pins)
+        Pins::from_text(&text).map_err(|error| self.error(error.to_string()))
     }
 
     fn error(&self, why: String) -> PinError {
         PinError::File { path: self.path.display().to_string(), why }
     }
-}
-
-/// What is usable when the approvals cannot be read: nothing.
-pub(super) fn nothing_usable() -> Review {
-    Review { new_pins: ServerPins::default(), ..Review::default() }
 }

@@ -9,9 +9,10 @@ use crate::ports::BoxFuture;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RawOffer {
     pub tools: Vec<String>,
-    pub resources: Vec<String>,
-    pub resource_templates: Vec<String>,
-    pub prompts: Vec<String>,
+    /// `None` if the server was never asked for it.
+    pub resources: Option<Vec<String>>,
+    pub resource_templates: Option<Vec<String>>,
+    pub prompts: Option<Vec<String>>,
 }
 
 /// Programs that want tools do not wait longer for what few of them read.
@@ -41,14 +42,15 @@ pub(super) async fn list_offer(
 async fn or_as_before(
     things: &str,
     listing: BoxFuture<'_, Result<Vec<String>, UpstreamFailure>>,
-    before: Vec<String>,
+    before: Option<Vec<String>>,
     log: &ServerLog,
-) -> Vec<String> {
+) -> Option<Vec<String>> {
     let why = match tokio::time::timeout(BESIDE_TOOLS_WAIT, listing).await {
-        Ok(Ok(listed)) => return listed,
+        Ok(Ok(listed)) => return Some(listed),
         Ok(Err(failure)) => failure.to_string(),
         Err(_) => format!("not within {} s", BESIDE_TOOLS_WAIT.as_secs()),
     };
     log.line(&format!("[couldn't list its {things}: {why}]"));
-    before
+    // It was asked: what it lists later is new, not something that was seen for the first time.
+    Some(before.unwrap_or_default())
 }

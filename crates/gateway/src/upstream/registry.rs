@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use gristmill_domain::ServerSettings;
-use gristmill_domain::catalogue::{Approve, fold};
+use gristmill_domain::catalogue::{
+    Approve, Reserved, ReservedTool, ServerOffer, ToolDefinition, fold, waiting_words,
+};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 
@@ -39,6 +41,8 @@ pub(super) struct Registry {
     can_ask: bool,
     servers: Vec<Arc<Server>>,
     by_name: HashMap<String, Arc<Server>>,
+    /// Servers that are not connected: no other server gets their names.
+    out_of_use: Vec<ServerOffer>,
     offers: OfferCache,
     pins: PinFile,
     trees: Arc<TreeStore>,
@@ -48,7 +52,7 @@ pub(super) struct Registry {
 }
 
 impl Registry {
-    /// Reads what is known of each server that is enabled.
+    /// Reads what is known of each server that is enabled, and the names of the others.
     pub(super) fn open(
         settings: Vec<ServerSettings>,
         connector: Arc<dyn Connector>,
@@ -56,7 +60,10 @@ impl Registry {
         folders: &UpstreamFolders,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
-        let enabled = settings.into_iter().filter(|settings| settings.enabled).collect();
+        let pins = PinFile::in_folder(&folders.data);
+        let (enabled, disabled): (Vec<_>, Vec<_>) =
+            settings.into_iter().partition(|settings| settings.enabled);
+        let out_of_use = disabled.iter().map(|settings| names_of(settings, &offers, &pins)).collect();
         let servers = in_parallel(enabled, |settings: ServerSettings| {
             let log = ServerLog::in_file(log_path(&folders.cache, &settings.name));
             let kept = offers.read(&settings);
@@ -67,15 +74,19 @@ impl Registry {
             connector,
             can_ask,
             by_name,
+            out_of_use,
             offers,
-            pins: PinFile::new(folders.data.join("pins.json")),
+            pins,
             trees: Arc::new(TreeStore::new(folders.cache.join("trees"))),
             snapshot: RwLock::default(),
             changes: watch::Sender::new(0),
             servers,
         };
-        for server in registry.servers.iter().filter(|server| server.is_known()) {
-            registry.review(server);
+        for server in &registry.servers {
+            match server.is_known() {
+                true => registry.review(server),
+                false => server.keep_names(registry.pins.tools_of(server.name()).unwrap_or_default()),
+            }
         }
         registry.renew();
         registry
@@ -134,7 +145,7 @@ impl Registry {
     /// Makes what all servers offer into a new snapshot, if any of it changed.
     pub(super) fn renew(&self) {
         let mut current = self.snapshot.write();
-        let new = Snapshot::of(&self.servers, Arc::clone(&self.trees));
+        let new = Snapshot::of(&self.servers, &self.out_of_use, Arc::clone(&self.trees));
         if new.is_same_as(&current) {
             return;
         }
@@ -174,10 +185,41 @@ impl Registry {
         unknown.filter_map(|server| Some((server, server.last_failure()?)))
     }
 
+    /// What waits for its user, by server, in words that are fit for a model.
+    pub(super) fn held_back(&self) -> impl Iterator<Item = (&str, String)> {
+        let words = self.servers.iter().map(|server| (server.name(), waiting_words(&server.waiting())));
+        words.filter(|(_, words)| !words.is_empty())
+    }
+
     /// Servers that are not there now, as far as is known, whatever was known of them before.
     pub(super) fn down(&self) -> impl Iterator<Item = (&Arc<Server>, UpstreamFailure)> {
         let gone = self.servers.iter().filter(|server| server.is_disconnected());
         gone.filter_map(|server| Some((server, server.last_failure()?)))
+    }
+}
+
+/// The names of a server that is not connected: of the tools that were approved, as far as it still
+/// offered them when it was heard last.
+fn names_of(settings: &ServerSettings, offers: &OfferCache, pins: &PinFile) -> ServerOffer {
+    let kept = offers.read(settings).map(|kept| kept.offer.tools);
+    let offered = kept.map(|texts| -> HashSet<String> {
+        texts.iter().filter_map(|text| Some(ToolDefinition::from_text(text).ok()?.name)).collect()
+    });
+    let mut names = match (pins.tools_of(&settings.name), offered) {
+        (Some(mut pinned), Some(offered)) => {
+            pinned.retain(|name| offered.contains(name));
+            pinned
+        }
+        (Some(pinned), None) => pinned,
+        (None, offered) => offered.into_iter().flatten().collect(),
+    };
+    names.sort_unstable();
+    let reserved = names.into_iter().map(|name| ReservedTool { name, why: Reserved::OutOfUse });
+    ServerOffer {
+        name: settings.name.clone(),
+        reserved: reserved.collect(),
+        is_out_of_use: true,
+        ..ServerOffer::default()
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gristmill_domain::ServerSettings;
-use gristmill_domain::catalogue::{Review, ServerOffer, ToolDefinition, Waiting, WaitingKind};
+use gristmill_domain::catalogue::{
+    ItemKind, Offer, Review, ServerOffer, ToolDefinition, Waiting, WaitingKind, plain_version, waiting_words,
+};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
@@ -14,7 +16,7 @@ use super::attempts::Attempts;
 use super::connection::{Connection, UpstreamFailure};
 use super::known::Known;
 use super::offer_cache::CachedOffer;
-use super::pin_file::{PinError, nothing_usable};
+use super::pin_file::PinError;
 use super::rate::Rate;
 use super::raw_offer::RawOffer;
 use super::server_log::ServerLog;
@@ -124,8 +126,13 @@ impl Server {
         self.read().failure.clone()
     }
 
-    pub(super) fn offered(&self) -> Vec<Arc<ToolDefinition>> {
+    pub(super) fn offered(&self) -> Offer {
         self.read().offered.clone()
+    }
+
+    /// Names that are kept for its tools until it was reached.
+    pub(super) fn keep_names(&self, tools: Vec<String>) {
+        self.write().pinned_tools = tools;
     }
 
     pub(super) fn waiting(&self) -> Vec<Waiting> {
@@ -134,21 +141,22 @@ impl Server {
 
     /// The tool as it may be called now, if it may.
     pub(super) fn usable(&self, name: &str) -> Option<Arc<ToolDefinition>> {
-        self.read().usable.iter().find(|tool| tool.name == name).cloned()
+        self.read().usable.tools().iter().find(|tool| tool.name == name).cloned()
     }
 
-    /// Whether and why a tool waits for its user.
-    pub(super) fn waits(&self, name: &str) -> Option<WaitingKind> {
-        let known = self.read();
-        let waiting = known.waiting.iter().find(|waiting| waiting.offered.name == name);
-        waiting.map(|waiting| waiting.kind.clone())
+    /// Whether and why an item waits for its user.
+    pub(super) fn waits(&self, of: ItemKind, name: &str) -> Option<WaitingKind> {
+        self.read().waits(of, name)
     }
 
-    /// Names of the tools that it offers and that cannot be called.
-    pub(super) fn held_back(&self) -> Vec<String> {
+    /// The resource or template that waits for its user, if a URI is of one.
+    pub(super) fn held_back_of(&self, uri: &str) -> Option<(ItemKind, String)> {
         let known = self.read();
-        let offered = known.offered.iter().filter(|_| known.pins.is_some()).map(|tool| tool.name.clone());
-        offered.chain(known.waiting.iter().map(|waiting| waiting.offered.name.clone())).collect()
+        // Without approvals there is none that could be read.
+        if known.pins.is_some() {
+            return Some((ItemKind::Resource, uri.to_owned()));
+        }
+        known.held_back_of(uri).map(|(of, name)| (of, name.to_owned()))
     }
 
     /// Why nothing of this server can be approved, if that is so.
@@ -160,7 +168,8 @@ impl Server {
         let mut known = self.write();
         let (review, pins) = match outcome {
             Ok(review) => (review, None),
-            Err(error) => (nothing_usable(), Some(error)),
+            // Nothing is usable while the approvals cannot be read.
+            Err(error) => (Review::default(), Some(error)),
         };
         (known.usable, known.waiting, known.pins) = (review.usable, review.waiting, pins);
     }
@@ -168,17 +177,20 @@ impl Server {
     /// What it offers to the catalogue.
     pub(super) fn offer(&self) -> ServerOffer {
         let known = self.read();
-        let facts = known.facts.clone().unwrap_or_default();
+        let version = known.facts.as_ref().and_then(|facts| facts.version.as_deref());
+        let about = known.usable.about.clone().unwrap_or_default();
         ServerOffer {
             name: self.settings.name.clone(),
-            title: facts.title,
-            version: facts.version,
-            description: self.settings.description.clone().or(facts.instructions),
+            title: about.title,
+            version: version.and_then(plain_version),
+            description: self.settings.description.clone().or(about.instructions),
             category: self.settings.category.clone(),
-            tools: known.usable.clone(),
-            resources: Arc::clone(&known.resources),
-            resource_templates: Arc::clone(&known.resource_templates),
-            prompts: Arc::clone(&known.prompts),
+            tools: known.usable.tools().to_vec(),
+            resources: known.usable.resources().into(),
+            resource_templates: known.usable.resource_templates().into(),
+            prompts: known.usable.prompts().into(),
+            reserved: known.reserved(),
+            is_out_of_use: false,
         }
     }
 
@@ -203,8 +215,9 @@ impl Server {
             name: self.settings.name.clone(),
             state,
             facts: known.facts.clone(),
-            tools: known.usable.len(),
+            tools: known.usable.tools().len(),
             waiting: known.waiting.len(),
+            waiting_words: waiting_words(&known.waiting),
             unreadable,
             took: None,
             log: self.log.last(LOG_LINES),
@@ -275,11 +288,18 @@ impl Server {
 
     /// The names under which its prompts are offered.
     pub(super) fn prompt_names(&self) -> Vec<String> {
-        self.read().prompts.iter().map(|prompt| prompt.full_name(&self.settings.name)).collect()
+        let known = self.read();
+        known.usable.prompts().iter().map(|prompt| prompt.full_name(&self.settings.name)).collect()
     }
 
+    /// Whether it offers a prompt, be it approved or not.
     pub(super) fn has_prompt(&self, own_name: &str) -> bool {
-        self.read().prompts.iter().any(|prompt| prompt.name == own_name)
+        self.read().offered.prompts().iter().any(|prompt| prompt.name == own_name)
+    }
+
+    /// Whether a prompt can be asked for now.
+    pub(super) fn is_usable_prompt(&self, own_name: &str) -> bool {
+        self.read().usable.prompts().iter().any(|prompt| prompt.name == own_name)
     }
 
     pub(super) fn read(&self) -> parking_lot::RwLockReadGuard<'_, Known> {

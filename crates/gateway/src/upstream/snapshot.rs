@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use gristmill_domain::catalogue::{
-    Catalogue, Lookup, Resolved, Server as CatalogueServer, Tool, ToolDefinition, ToolHash,
+    Catalogue, Lookup, Reserved, Resolved, Server as CatalogueServer, ServerOffer, Tool, ToolDefinition,
+    ToolHash, waiting_words,
 };
 use gristmill_domain::search::{Answer, Detail, Index, Query, SearchError, render};
 use gristmill_domain::stubs::{self, Language};
@@ -29,6 +30,8 @@ pub struct Snapshot {
     version: String,
     /// Of what is offered, whatever the states of the servers.
     offers: String,
+    /// Names that no other tool gets, with their servers.
+    reserved: Vec<(String, String, Reserved)>,
     index: OnceLock<Index>,
     /// The same with skills in it, for their latest version.
     with_skills: Mutex<Option<(String, Arc<Index>)>>,
@@ -52,8 +55,9 @@ pub enum SearchFailure {
 }
 
 impl Snapshot {
-    pub(super) fn of(servers: &[Arc<Server>], trees: Arc<TreeStore>) -> Self {
-        let offers = servers.iter().map(|server| server.offer()).collect();
+    /// Of these servers, beside others that are there for their names alone.
+    pub(super) fn of(servers: &[Arc<Server>], out_of_use: &[ServerOffer], trees: Arc<TreeStore>) -> Self {
+        let offers = servers.iter().map(|server| server.offer()).chain(out_of_use.iter().cloned()).collect();
         let states = servers.iter().filter_map(|server| Some((server.name().to_owned(), state_of(server)?)));
         Self::new(Catalogue::new(offers), states.collect(), Some(trees))
     }
@@ -63,6 +67,7 @@ impl Snapshot {
         Self {
             version: tree::version_with(&offers, &states),
             offers,
+            reserved: reserved_in(&catalogue),
             lookup: Lookup::new(Arc::new(catalogue)),
             states,
             index: OnceLock::new(),
@@ -76,7 +81,7 @@ impl Snapshot {
     }
 
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
-        self.version == other.version && other.trees.is_some()
+        self.version == other.version && self.reserved == other.reserved && other.trees.is_some()
     }
 
     /// Whether both have the same tools, resources and prompts.
@@ -198,10 +203,19 @@ fn state_of(server: &Server) -> Option<String> {
     if let Some(problem) = server.pins_problem() {
         return Some(format!("held back: {problem}"));
     }
-    let waiting = server.waiting();
-    let names: Vec<&str> = waiting.iter().map(|waiting| waiting.offered.name.as_str()).collect();
-    (!names.is_empty())
-        .then(|| format!("held back until reviewed with `gristmill tools review`: {}", names.join(", ")))
+    let words = waiting_words(&server.waiting());
+    let command = format!("gristmill tools review {}", server.name());
+    (!words.is_empty()).then(|| format!("held back until the user approves with `{command}`: {words}"))
+}
+
+fn reserved_in(catalogue: &Catalogue) -> Vec<(String, String, Reserved)> {
+    let of_server = |server: &CatalogueServer| {
+        let names = server.reserved.iter();
+        names
+            .map(|reserved| (server.offer.name.clone(), reserved.name.clone(), reserved.why))
+            .collect::<Vec<_>>()
+    };
+    catalogue.all_servers().flat_map(of_server).collect()
 }
 
 impl Default for Snapshot {

@@ -15,8 +15,10 @@ pub struct ServerStatus {
     pub facts: Option<ServerFacts>,
     /// Tools that can be called.
     pub tools: usize,
-    /// Tools that wait for a review.
+    /// Tools, prompts, resources and instructions that wait for a review.
     pub waiting: usize,
+    /// Which they are, in words that are fit for a model; empty if there are none.
+    pub waiting_words: String,
     /// Definitions that could not be read, with the reason.
     pub unreadable: Vec<String>,
     /// How long it took to reach it, if that was asked for.

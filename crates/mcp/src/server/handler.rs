@@ -210,7 +210,7 @@ impl GatewayServer {
         let upstreams = self.parts.upstreams.as_ref();
         let behind = upstreams.and_then(|upstreams| match upstreams.snapshot().lookup().resolve(name) {
             Resolved::One(server, tool) => Some((server.identifier.clone(), tool.identifier.clone())),
-            Resolved::Several(_) | Resolved::None(_) => None,
+            Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
         });
         let hint = match behind {
             Some((server, tool)) => format!(

@@ -1,4 +1,5 @@
-//! Servers that are down, or not ready yet, in words for a model that misses their tools.
+//! Servers that are down, not ready yet, or hold something back, in words for a model that misses their
+//! tools.
 
 use gristmill_gateway::domain::catalogue::fold;
 use gristmill_gateway::domain::one_line;
@@ -6,6 +7,25 @@ use gristmill_gateway::upstream::{ServerState, Upstreams};
 
 /// Servers that are down are named, but not a whole page of them.
 const TROUBLES_MAX: usize = 8;
+
+/// What may be missing, one line for servers that are not there and one for each that holds something back.
+pub(super) fn missing(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {
+    let lines: Vec<String> =
+        trouble(upstreams, asked).into_iter().chain(held_back(upstreams, asked)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What waits for the user: that of the server that was asked for, or of all.
+fn held_back(upstreams: &Upstreams, asked: Option<&str>) -> Vec<String> {
+    let waiting = upstreams.statuses().into_iter().filter(|status| {
+        !status.waiting_words.is_empty() && asked.is_none_or(|asked| is_named(asked, &status.name))
+    });
+    let lines = waiting.map(|status| {
+        let (name, words) = (&status.name, &status.waiting_words);
+        format!("{name} holds back {words}; only the user can approve, with `gristmill tools review {name}`.")
+    });
+    lines.take(TROUBLES_MAX).collect()
+}
 
 /// Servers whose tools may be missing, in one line; why, if one of them was asked for.
 pub(super) fn trouble(upstreams: &Upstreams, asked: Option<&str>) -> Option<String> {

@@ -9,26 +9,38 @@ use crate::scripted_server::{refuse, reply};
 pub struct Readables {
     /// Instead of its own.
     pub resources: Option<Vec<Value>>,
+    /// What it says about one thing of each kind.
+    pub words: Option<String>,
 }
 
 impl Readables {
+    /// With its words, if there are any.
+    fn described(&self, mut thing: Value) -> Value {
+        if let Some(words) = &self.words {
+            thing["description"] = words.as_str().into();
+        }
+        thing
+    }
+
     pub fn answer(&self, id: &Value, method: &str, params: &Map<String, Value>) {
         match method {
             "resources/list" => {
                 let own = vec![
-                    json!({ "uri": "file:///notes.txt", "name": "notes", "mimeType": "text/plain", "size": 5 }),
+                    self.described(
+                        json!({ "uri": "file:///notes.txt", "name": "notes", "mimeType": "text/plain", "size": 5 }),
+                    ),
                     json!({ "uri": "file:///a b.png", "name": "picture", "description": "Of\na\u{202e} cat" }),
                 ];
                 page(id, params, "resources", self.resources.clone().unwrap_or(own));
             }
             "resources/templates/list" => {
                 let template = json!({ "uriTemplate": "db://{table}{?limit}", "name": "rows" });
-                page(id, params, "resourceTemplates", vec![template]);
+                page(id, params, "resourceTemplates", vec![self.described(template)]);
             }
             "prompts/list" => {
                 let arguments = json!([{ "name": "code", "required": true }]);
                 let review = json!({ "name": "review", "title": "Review", "arguments": arguments });
-                page(id, params, "prompts", vec![review, json!({ "name": "greet.me" })]);
+                page(id, params, "prompts", vec![self.described(review), json!({ "name": "greet.me" })]);
             }
             "resources/read" => read(id, params["uri"].as_str().unwrap_or_default()),
             "prompts/get" if asks_first(id, params) => {}

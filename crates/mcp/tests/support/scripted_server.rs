@@ -19,7 +19,8 @@ pub fn run(behaviors: &[String]) -> ! {
     let script = behaviors.iter().map(|text| text.split_once('=').unwrap_or((text, "")));
     let script: HashMap<String, String> =
         script.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    let mut server = Server { script, ..Server::default() };
+    let readables = Readables { words: script.get("words").cloned(), ..Readables::default() };
+    let mut server = Server { script, readables, ..Server::default() };
     server.begin();
     let mut input = std::io::stdin().lock();
     let mut line = String::new();
@@ -206,7 +207,7 @@ impl Server {
     }
 
     fn list(&self, id: &Value, params: &Map<String, Value>) {
-        let mut tools: Vec<Value> = own_tools();
+        let mut tools: Vec<Value> = if self.is("no-own-tools") { Vec::new() } else { own_tools() };
         let file = self.script.get("tools").map(|path| {
             let mut text = String::new();
             File::open(path).and_then(|mut file| file.read_to_string(&mut text)).expect("tools");

@@ -9,7 +9,9 @@ mod person;
 mod presence;
 mod questions;
 mod readables;
+mod reserved_names;
 mod reviews;
+mod reviews_of_words;
 mod stdio;
 mod world;
 
@@ -36,6 +38,8 @@ fn main() {
         calls::cases(),
         presence::cases(),
         reviews::cases(),
+        reviews_of_words::cases(),
+        reserved_names::cases(),
         questions::cases(),
         readables::cases(),
     ]

@@ -1,7 +1,7 @@
 //! Resources and prompts: listed under names of ours, kept, read and filled in.
 
-use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::resource_uri::{ResourceUriError, to_ours};
+use gristmill_gateway::domain::{Accept, Code, ServerSettings};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{CallWatcher, Needed, ToolFailure, ToolSource};
 use gristmill_gateway::upstream::Refresh;
@@ -207,7 +207,8 @@ async fn changes_are_told_and_counted() {
     for (behaviors, changed) in
         [(&["readables"][..], "resources"), (&["readables"], "prompts"), (&["readables", "modern"], "tools")]
     {
-        let world = World::start(vec![scripted("a", behaviors)]);
+        let settings = ServerSettings { accept: Accept::Additions, ..scripted("a", behaviors) };
+        let world = World::start(vec![settings]);
         world.upstreams.known().await;
         let mut changes = world.upstreams.offers_changed();
         let before = *changes.borrow_and_update();

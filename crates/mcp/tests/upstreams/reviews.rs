@@ -42,7 +42,7 @@ const ERAS: [(&str, &str); 2] =
     [("version=2025-06-18", "notifications/initialized"), ("modern", "subscriptions/listen")];
 
 fn held_back() -> (Code, String, bool) {
-    let message = "a.x has changed since it was approved and is held back; the user can review it with `gristmill tools review`";
+    let message = "a.x has changed since it was approved and is held back; only the user can approve it, with `gristmill tools review a`";
     (Code::ToolHeldBack, message.to_owned(), true)
 }
 
@@ -57,13 +57,13 @@ async fn a_changed_tool_is_held_back_until_it_is_approved() {
         until("it waits", || !world.upstreams.waiting().is_empty()).await;
         let (server, waiting) = world.upstreams.waiting().remove(0);
         let kind = WaitingKind::Changed { pinned_raw: x("one").to_string() };
-        let found: Vec<_> = waiting.iter().map(|tool| (tool.offered.name.as_str(), &tool.kind)).collect();
+        let found: Vec<_> = waiting.iter().map(|tool| (tool.name.as_str(), &tool.kind)).collect();
         assert_eq!((server.as_str(), found), ("a", vec![("x", &kind)]));
         let outcome = world.call("a.x", json!({})).await.expect_err("held back");
         assert_eq!(parts(outcome), held_back());
         let outcome = world.call("x", json!({})).await.expect_err("held back");
         assert_eq!(parts(outcome), held_back());
-        let approved = world.upstreams.approve("a", Approve::Tools(&["x".to_owned()]));
+        let approved = world.upstreams.approve("a", Approve::Named(&["x".to_owned()]));
         assert_eq!(approved.expect("approved"), ["x"]);
         assert_eq!(world.json("a.x", json!({ "n": 2 })).await, r#"{"n":2}"#);
         assert!(world.upstreams.waiting().is_empty());

@@ -81,7 +81,7 @@ pub fn connector() -> McpConnector {
         ("GM_SCRIPTED_PIN_TOKEN".to_owned(), "987654321".to_owned()),
     ]);
     let context = SecretContext { variables, folder: PathBuf::from("/"), ..SecretContext::default() };
-    let secrets = ["a", "b", "c"].map(|name| (name.to_owned(), context.clone()));
+    let secrets = ["a", "A", "b", "c"].map(|name| (name.to_owned(), context.clone()));
     let supervisor = SupervisorCommand { program, argument: "supervisor".into() };
     McpConnector::new(supervisor, HashMap::from(secrets), PathBuf::from("/nowhere/tokens.json"))
         .expect("a connector")

@@ -1,11 +1,14 @@
 //! What a caller is told when something went wrong between us and a server.
 
-use gristmill_domain::catalogue::{ToolDefinition, WaitingKind};
-use gristmill_domain::{Code, format_ms};
+use gristmill_domain::catalogue::{ItemKind, ToolDefinition, WaitingKind};
+use gristmill_domain::{Code, format_ms, one_line};
 
 use crate::ports::ToolFailure;
 use crate::upstream::connection::UpstreamFailure;
 use crate::upstream::server::Server;
+
+/// What is repeated of a server's own names.
+const ITEM_CHARS_MAX: usize = 200;
 
 /// Whether doing it twice does no more than doing it once, as far as its server says.
 pub(super) fn is_repeatable(definition: &ToolDefinition) -> bool {
@@ -91,22 +94,38 @@ pub(super) fn down(server: &Server, why: &str) -> ToolFailure {
     upstream(Code::ServerDown, format!("the server `{}` is down: {why}", server.name()), true)
 }
 
-/// A tool that is not called until its user has looked at it, or that is gone.
-pub(super) fn held_back(server: &Server, tool: &str) -> ToolFailure {
-    let name = server.name();
-    let message = match (server.pins_problem(), server.waits(tool)) {
-        (Some(problem), _) => format!("{name}.{tool} is held back: {problem}"),
-        (None, Some(WaitingKind::Changed { .. })) => format!(
-            "{name}.{tool} has changed since it was approved and is held back; the user can review it with `gristmill tools review`"
-        ),
-        (None, Some(WaitingKind::Added)) => format!(
-            "{name}.{tool} is new and held back until it's approved; the user can review it with `gristmill tools review`"
-        ),
+/// Something that is neither called nor read until its user has looked at it, or that is gone.
+pub(super) fn held_back(server: &Server, of: ItemKind, own_name: &str) -> ToolFailure {
+    let (name, item) = (server.name(), one_line(own_name, ITEM_CHARS_MAX));
+    let what = match of {
+        ItemKind::Tool => format!("{name}.{item}"),
+        ItemKind::Prompt => format!("the prompt {name}.{item}"),
+        ItemKind::Instructions => format!("what `{name}` says about itself"),
+        ItemKind::Resource | ItemKind::ResourceTemplate => {
+            format!("the {} {item} of `{name}`", of.name())
+        }
+    };
+    let command = format!("only the user can approve it, with `gristmill tools review {name}`");
+    let message = match (server.pins_problem(), server.waits(of, own_name)) {
+        (Some(problem), _) => format!("{what} is held back: {problem}"),
+        (None, Some(WaitingKind::Changed { .. })) => {
+            format!("{what} has changed since it was approved and is held back; {command}")
+        }
+        (None, Some(WaitingKind::Added)) => format!("{what} is new and held back; {command}"),
         (None, None) => {
-            format!("`{name}` no longer offers {tool}; search_tools(\"...\") finds tools")
+            format!("`{name}` no longer offers {item}; search_tools(\"...\") finds tools")
         }
     };
     upstream(Code::ToolHeldBack, message, true)
+}
+
+/// A tool whose name is kept for a server that is not connected.
+pub(super) fn out_of_use(server: &str, tool: &str) -> ToolFailure {
+    let tool = one_line(tool, ITEM_CHARS_MAX);
+    let message = format!(
+        "{server}.{tool} can't be called: the server `{server}` is disabled or not approved; the user can check with `gristmill list`"
+    );
+    upstream(Code::ServerDown, message, true)
 }
 
 pub(super) fn upstream(code: Code, message: String, retry_safe: bool) -> ToolFailure {

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use gristmill_domain::catalogue::{Resolved as Found, ToolDefinition, fold};
+use gristmill_domain::catalogue::{
+    ItemKind, Reserved, ReservedName, Resolved as Found, Server as CatalogueServer, ToolDefinition, fold,
+};
 use gristmill_domain::validate::ArgumentCheck;
 use gristmill_domain::{nearest, one_line, resource_uri};
 use serde_json::{Map, Value};
 
-use super::failure::{held_back, unreached};
+use super::failure::{down, held_back, out_of_use, unreached};
 use super::request::DoorRequest;
 use crate::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure};
 use crate::upstream::registry::Registry;
@@ -81,8 +83,11 @@ pub(super) async fn resolve(
 
 async fn tool(registry: &Registry, seen: &Snapshot, call: ToolCall) -> Result<Resolved, ToolFailure> {
     let undiscovered = undiscovered(registry, &call.name);
-    // The ordinary case: every server has been heard of.
-    if undiscovered.is_empty() || !matches!(seen.lookup().resolve(&call.name), Found::None(_)) {
+    let lookup = seen.lookup();
+    // A server that was not there when the caller looked may have it, and had it before any other.
+    let is_of_another = lookup.may_mean_one_not_reached(&call.name);
+    // The ordinary case: every server has been heard of, or the name is that of a tool which is there.
+    if !is_of_another && (undiscovered.is_empty() || !matches!(lookup.resolve(&call.name), Found::None(_))) {
         return tool_in(registry, seen, call);
     }
     let starting: Vec<_> = undiscovered.iter().map(|server| call.watcher.starting(server.name())).collect();
@@ -95,6 +100,7 @@ fn tool_in(registry: &Registry, snapshot: &Snapshot, call: ToolCall) -> Result<R
     let ToolCall { name, arguments, progress, asker, watcher } = call;
     let (offered_by, tool) = match snapshot.lookup().resolve(&name) {
         Found::One(server, tool) => (server, tool),
+        Found::Reserved(server, tool) => return Err(not_callable(registry, server, tool)),
         Found::Several(candidates) => return Err(ToolFailure::Ambiguous { name, candidates }),
         Found::None(nearest) => return Err(unknown_tool(registry, name, nearest)),
     };
@@ -123,26 +129,27 @@ fn undiscovered<'a>(registry: &'a Registry, name: &str) -> Vec<&'a Arc<Server>> 
     }
 }
 
-/// Why a tool that was asked for is not among those that can be called.
-fn unknown_tool(registry: &Registry, name: String, nearest: Vec<String>) -> ToolFailure {
-    for server in registry.servers() {
-        let waiting = server.held_back();
-        if let Some(tool) = waiting.iter().find(|tool| means(&name, server.name(), tool)) {
-            return held_back(server, tool);
-        }
+/// Why a tool cannot be called that is only a name.
+fn not_callable(registry: &Registry, owner: &CatalogueServer, tool: &ReservedName) -> ToolFailure {
+    let name = &owner.offer.name;
+    let Some(server) = registry.server(name) else { return out_of_use(name, &tool.name) };
+    match tool.why {
+        Reserved::HeldBack | Reserved::New => held_back(server, ItemKind::Tool, &tool.name),
+        Reserved::OutOfUse => out_of_use(name, &tool.name),
+        Reserved::NotReached => match server.last_failure() {
+            Some(failure) => unreached(server, &failure),
+            None => down(server, "it's still starting"),
+        },
     }
+}
+
+/// Why a tool that was asked for is not among those that are known.
+fn unknown_tool(registry: &Registry, name: String, nearest: Vec<String>) -> ToolFailure {
     let named = name.split_once(['.', '/']).map_or("", |(server, _)| server);
     match registry.unreached().find(|(server, _)| fold(server.name()) == fold(named)) {
         Some((server, failure)) => unreached(server, &failure),
         None => ToolFailure::Unknown { name, nearest },
     }
-}
-
-/// Whether a name as it was written is that of a tool, with its server or without.
-fn means(name: &str, server: &str, tool: &str) -> bool {
-    let mut splits = name.match_indices(['.', '/']);
-    fold(name) == fold(tool)
-        || splits.any(|(at, _)| fold(&name[..at]) == fold(server) && fold(&name[at + 1..]) == fold(tool))
 }
 
 fn resource(registry: &Registry, uri: &str, watcher: CallWatcher) -> Result<Resolved, ToolFailure> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_domain::catalogue::ToolDefinition;
+use gristmill_domain::catalogue::ItemKind;
 
 use super::check::{Checked, Outgoing};
 use super::failure::{down, held_back, of_read, of_tool, unreached};
@@ -66,10 +66,22 @@ async fn put(connection: &Connection, outgoing: &Outgoing) -> Result<String, Ups
 
 /// What the caller saw may be older than what the server offers now.
 fn still_approved(server: &Server, outgoing: &Outgoing) -> Result<(), ToolFailure> {
-    let is_same = |seen: &ToolDefinition| server.usable(&seen.name).is_some_and(|now| now.hash == seen.hash);
     match outgoing {
-        Outgoing::Tool { definition, .. } if !is_same(definition) => Err(held_back(server, &definition.name)),
-        Outgoing::Tool { .. } | Outgoing::Resource(_) | Outgoing::Prompt { .. } => Ok(()),
+        Outgoing::Tool { definition, .. } => {
+            let now = server.usable(&definition.name);
+            match now.is_some_and(|now| now.hash == definition.hash) {
+                true => Ok(()),
+                false => Err(held_back(server, ItemKind::Tool, &definition.name)),
+            }
+        }
+        Outgoing::Resource(uri) => match server.held_back_of(uri) {
+            Some((of, name)) => Err(held_back(server, of, &name)),
+            None => Ok(()),
+        },
+        Outgoing::Prompt { name, .. } => match server.is_usable_prompt(name) {
+            true => Ok(()),
+            false => Err(held_back(server, ItemKind::Prompt, name)),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gristmill_gateway::answer::fit;
-use gristmill_gateway::domain::catalogue::{Catalogue, Resolved, Server, Tool};
+use gristmill_gateway::domain::catalogue::{Catalogue, Reserved, ReservedName, Resolved, Server, Tool};
 use gristmill_gateway::domain::{Code, nearest, one_line, stubs};
 use gristmill_gateway::ports::ToolFailure;
 use gristmill_gateway::skills::{Skill, SkillOffer, SkillsView};
@@ -120,6 +120,7 @@ fn one_definition(
         Resolved::One(server, tool) => {
             return Ok(definitions([(server, tool)].into_iter(), arguments.format));
         }
+        Resolved::Reserved(server, tool) => return Err(not_shown(server, tool)),
         Resolved::Several(candidates) => ToolFailure::Ambiguous { name: full.clone(), candidates },
         Resolved::None(nearest) => {
             if let Some(answer) = skill_meant(view, Some(&full), None) {
@@ -139,6 +140,25 @@ fn one_definition(
         }
     };
     Err(Answer::refused(Code::UnknownTool, &failure.to_string(), hint.as_deref()))
+}
+
+/// A tool that is only a name: nothing is shown of what nobody approved.
+fn not_shown(server: &Server, tool: &ReservedName) -> Answer {
+    let server = &server.offer.name;
+    let name = one_line(&tool.name, 80);
+    let (code, message, hint) = match tool.why {
+        Reserved::HeldBack | Reserved::New => (
+            Code::ToolHeldBack,
+            format!("{server}.{name} is held back"),
+            format!("only the user can approve it, with `gristmill tools review {server}`"),
+        ),
+        Reserved::NotReached | Reserved::OutOfUse => (
+            Code::ServerDown,
+            format!("the server `{server}` isn't available"),
+            "the user can check with `gristmill list`".to_owned(),
+        ),
+    };
+    Answer::refused(code, &message, Some(&hint))
 }
 
 /// Of all tools of a server, or of the servers of a category.

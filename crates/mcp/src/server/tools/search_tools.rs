@@ -14,7 +14,7 @@ use crate::server::GatewayServer;
 use crate::server::answer::Answer;
 use crate::server::arguments::{read_arguments, whole_number};
 use crate::server::profile::Profile;
-use crate::server::trouble::trouble;
+use crate::server::trouble::missing;
 
 pub(super) static SEARCH_TOOLS: OwnTool = OwnTool {
     name: "search_tools",
@@ -87,12 +87,12 @@ async fn search_tools(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answ
     let found = snapshot
         .search(&search, &offer)
         .map_err(|error| Answer::refused(Code::BadRequest, &error.to_string(), None))?;
-    let trouble = upstreams.and_then(|upstreams| trouble(upstreams, search.server.as_deref()));
-    Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, trouble))
+    let missing = upstreams.and_then(|upstreams| missing(upstreams, search.server.as_deref()));
+    Ok(of_found(&snapshot.rendered(&found), found.shown, found.total, missing))
 }
 
 /// What was found, out of the text that a program would be shown.
-fn of_found(rendered: &str, found: usize, total: usize, trouble: Option<String>) -> Answer {
+fn of_found(rendered: &str, found: usize, total: usize, missing: Option<String>) -> Answer {
     let mut lines: Vec<String> = rendered.lines().map(str::to_owned).collect();
     // The first line says how many, the last how to see more; both are fields of their own.
     let headline = if lines.is_empty() { String::new() } else { lines.remove(0) };
@@ -108,9 +108,9 @@ fn of_found(rendered: &str, found: usize, total: usize, trouble: Option<String>)
         text.push('\n');
         text.push_str(line);
     }
-    if let Some(trouble) = trouble {
-        text.push_str(&format!("\n{trouble}"));
-        more.push(trouble);
+    if let Some(missing) = missing {
+        text.push_str(&format!("\n{missing}"));
+        more.push(missing);
     }
     let mut structured = json!({"shown": shown, "total": total, "found": entries(lines)});
     if !more.is_empty() {
