@@ -14,6 +14,7 @@ const ORDER: &[&str] = &[
     "time_limit",
     "tokens",
     "folder_size",
+    "context_text",
     // What comes from outside, and what goes back.
     "ports",
     "state_values",

@@ -89,7 +89,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         engine: admitted.engine,
         code: admitted.code,
         filename: admitted.filename,
-        context: admitted.context,
+        context: admitted.context.as_str().to_owned(),
         limits: worker_limits(
             &admitted.limits,
             used.bytes,

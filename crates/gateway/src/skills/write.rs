@@ -45,7 +45,7 @@ pub(super) fn remove(folder: &Path, name: &SkillName) -> io::Result<()> {
     let gone = leftover(folder);
     fs::rename(folder.join(name.as_str()), &gone)?;
     sync(folder);
-    let _ = remove_tree(gone);
+    let _ = remove_tree(&gone);
     Ok(())
 }
 
