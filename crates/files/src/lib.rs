@@ -8,6 +8,7 @@ mod bounded;
 mod folders;
 mod lock;
 mod private;
+mod remove_tree;
 mod stamp;
 mod surroundings;
 
@@ -18,5 +19,6 @@ pub use bounded::{ReadError, read_bounded};
 pub use folders::{FolderError, Folders};
 pub use lock::{FileLock, LockAttempt, LockAttempts, LockError};
 pub use private::{PrivateFile, PrivateFileError, ensure_private_folder};
+pub use remove_tree::remove_tree;
 pub use stamp::FileStamp;
 pub use surroundings::{Platform, Surroundings};

@@ -26,6 +26,7 @@
 // Ids, time, and values that know nothing else of the gateway.
 mod alive;
 mod clock;
+mod context_text;
 mod folder_size;
 pub mod ids;
 pub mod time_limit;
@@ -62,6 +63,7 @@ mod settings;
 
 pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
 pub use clock::Clock;
+pub use context_text::ContextText;
 pub use execute::{Event, Execution};
 pub use gateway::{BuildError, BuildProblem, Gateway, GatewayBuilder, NotReady};
 pub use gristmill_domain as domain;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use gristmill_domain::Limits;
 use gristmill_protocol::EngineId;
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
 
+use crate::context_text::ContextText;
 use crate::ids::{Caller, Owner};
 use crate::pool::Scratch;
 use crate::ports::{AnalysisInputs, Asker, ExecutionStats, LargeResults, StateValues};
@@ -21,7 +21,7 @@ pub struct ExecuteRequest {
     /// What tracebacks call it, such as `report.py`: of a path, its last part. `None` for `program.py`.
     pub filename: Option<String>,
     /// Variables that it finds defined.
-    pub context: Map<String, Value>,
+    pub context: ContextText,
     /// Its limits; `None` takes the gateway's.
     pub limits: Option<Limits>,
     pub workspace: WorkspaceChoice,
@@ -141,7 +141,7 @@ impl ExecuteRequest {
             engine: EngineId::Python,
             code: code.into(),
             filename: None,
-            context: Map::new(),
+            context: ContextText::default(),
             limits: None,
             workspace: WorkspaceChoice::ThrowAway,
             variables: Variables::Forget,

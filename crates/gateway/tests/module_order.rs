@@ -15,6 +15,7 @@ const ORDER: &[&str] = &[
     "tokens",
     "folder_size",
     "alive",
+    "context_text",
     // What comes from outside, and what goes back.
     "ports",
     "state_values",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Extension, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -36,11 +36,16 @@ async fn answer(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response {
-    let admitted = match endpoint.admit(request.headers(), caller) {
+    let mut admitted = match endpoint.admit(request.headers(), caller) {
         Ok(admitted) => admitted,
         Err(refused) => return (*refused).map(Body::new),
     };
     let (parts, body) = request.into_parts();
+    // Not read before there is room for it. One that does not say how long it is may be as long as any.
+    let announced = body.size_hint().exact().map_or(usize::MAX, |bytes| bytes as usize);
+    if let Err(refused) = endpoint.await_room(&mut admitted, announced).await {
+        return (*refused).map(Body::new);
+    }
     let message = match parts.method {
         Method::POST => request_body::read(body).await,
         _ => Ok(Bytes::new()),

@@ -19,7 +19,7 @@ mod tool_server;
 mod upstream;
 
 pub use endpoint::{Admitted, EndpointAnswer, EndpointBody, EndpointSettings, McpEndpoint};
-pub use message::{Fault, Refusal};
+pub use message::{Fault, PARSED_BYTES_MAX, Refusal};
 pub use secrets::{SecretContext, SecretError};
 pub use server::{
     Connection, GatewayServer, NewServerError, Profile, ServerLine, ServerParts, UnknownProfile,

@@ -42,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
     ("gristmill-dashboard", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-gateway", &["gristmill-domain", "gristmill-files", "gristmill-protocol", "gristmill-tokens"]),
-    ("gristmill-worker", &["gristmill-protocol", "gristmill-analysis"]),
+    ("gristmill-worker", &["gristmill-protocol", "gristmill-analysis", "gristmill-files"]),
     ("gristmill-testkit", &["gristmill-gateway", "gristmill-domain", "gristmill-protocol"]),
     ("gristmill-analysis", &[]),
     ("gristmill-domain", &["gristmill-json-text"]),

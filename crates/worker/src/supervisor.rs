@@ -47,7 +47,7 @@ fn supervise(zygote: Pid, scratch: &Path) -> ExitCode {
         }
     };
     if gateway_is_gone(control.as_fd()) {
-        let _ = std::fs::remove_dir_all(scratch);
+        let _ = gristmill_files::remove_tree(scratch);
     }
     end_the_rest();
     code

@@ -10,7 +10,7 @@ mod parquet;
 mod parquet_leaf;
 mod parquet_tree;
 
-use std::io::{Read, Seek};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 use crate::bounds::{COLUMNS_MAX, ROWS_MAX};
 use crate::input::{Format, Input, Source};
@@ -65,6 +65,11 @@ fn bytes_of(source: Source) -> std::io::Result<Vec<u8>> {
         Source::Bytes(bytes) => Ok(bytes),
         Source::File(mut file) => {
             let mut bytes = Vec::new();
+            // By its end: behind the walls there is no other way to ask for a size.
+            let size = file.seek(SeekFrom::End(0)).unwrap_or(0);
+            bytes
+                .try_reserve_exact(usize::try_from(size).unwrap_or(0))
+                .map_err(|_| ErrorKind::OutOfMemory)?;
             // What cannot seek, such as a pipe, is at its beginning already.
             let _ = file.rewind();
             file.read_to_end(&mut bytes)?;

@@ -46,7 +46,12 @@ type Archive = TarWriter<GzEncoder<BufWriter<File>>>;
 struct Packed {
     files: usize,
     bytes: u64,
+    /// Folders that are nested deeper than any program can make them.
+    too_deep: usize,
 }
+
+/// Folders inside each other, those of ours included. What lies deeper is left out.
+const DEPTH_MAX: usize = 128;
 
 pub async fn backup(arguments: Backup) -> Outcome {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
@@ -81,7 +86,7 @@ pub async fn backup(arguments: Backup) -> Outcome {
         // Half an archive is of no use, and stands in the way of the next attempt.
         let _ = fs::remove_file(&to);
     }
-    let Packed { files, bytes } = packed?;
+    let Packed { files, bytes, too_deep } = packed?;
     println!("{}", to.display());
     eprint_lines(&format!(
         "backed up {}, {}\nnote: it contains your logins and secrets; keep it private\nhint: gristmill restore {}",
@@ -89,6 +94,12 @@ pub async fn backup(arguments: Backup) -> Outcome {
         format_bytes(bytes),
         to.display()
     ));
+    if too_deep > 0 {
+        eprint_lines(&format!(
+            "note: left out {}, nested more than {DEPTH_MAX} levels deep",
+            counted_grouped(too_deep, "folder")
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -159,6 +170,10 @@ impl Packed {
         folder: &Path,
         own: Option<&Path>,
     ) -> io::Result<()> {
+        if name.split('/').count() > DEPTH_MAX {
+            self.too_deep += 1;
+            return Ok(());
+        }
         archive.folder(name)?;
         let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);

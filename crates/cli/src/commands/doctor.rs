@@ -69,6 +69,8 @@ struct Findings {
     engine_file: String,
     engine_file_good: bool,
     guest: &'static str,
+    /// What the requests of all callers may take in memory, once parsed.
+    request_bytes_max: usize,
     /// A program that was really run.
     trial_ms: Option<f64>,
     /// The servers behind the gateway; absent if they were not looked at.
@@ -152,6 +154,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file: engine.path().display().to_string(),
         engine_file_good: engine.is_good(),
         guest: engine.guest(),
+        request_bytes_max: gristmill_mcp::PARSED_BYTES_MAX,
         trial_ms,
         servers: match arguments.no_servers {
             true => None,
@@ -221,6 +224,8 @@ fn print(findings: &Findings) {
         if findings.engine_file_good { "ok" } else { "can't be saved; unpacked into memory at each start" };
     println!("  engine   {} ({state})", findings.engine_file);
     println!("  guest    {}", &findings.guest[..16]);
+    println!("\nmemory:");
+    println!("  requests {} MB for those of all callers together", findings.request_bytes_max >> 20);
     if let Some(servers) = &findings.servers {
         servers.print();
     }

@@ -72,7 +72,7 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         config: arguments.config,
         limits: arguments.limits,
     };
-    let request = ExecuteRequest { context, ..ExecuteRequest::python(code) };
+    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python(code) };
     run::run_request(again, request).await
 }
 

@@ -53,7 +53,7 @@ pub fn restore(arguments: &Restore) -> Outcome {
     let spinner = Spinner::start(format!("restoring {} …", arguments.file.display()));
     let restored = unpack(file, &targets.unpacked).and_then(|files| targets.put_in_place().map(|()| files));
     // What is left of it is of no use.
-    let _ = fs::remove_dir_all(&targets.unpacked);
+    let _ = gristmill_files::remove_tree(&targets.unpacked);
     drop(spinner);
     let files = restored
         .with_context(|| format!("can't restore {}", arguments.file.display()))

@@ -44,7 +44,7 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
     };
     let filename = arguments.script.as_ref().filter(|path| path.as_os_str() != "-");
     let filename = filename.map(|path| path.to_string_lossy().into_owned());
-    Ok(ExecuteRequest { filename, context: context_from(arguments)?, ..ExecuteRequest::python(code) })
+    Ok(ExecuteRequest { filename, context: context_from(arguments)?.into(), ..ExecuteRequest::python(code) })
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

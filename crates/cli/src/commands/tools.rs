@@ -27,7 +27,7 @@ use crate::exit_codes;
 use crate::given_json::given_json;
 use crate::skill_folders;
 use crate::spinner::Spinner;
-use crate::terminal::{Printable, columns, eprint_lines, one_line, wrapped};
+use crate::terminal::{Printable, columns, eprint_lines, one_line, print_json, wrapped};
 use crate::upstreams;
 
 /// No call has more arguments than this, as JSON.

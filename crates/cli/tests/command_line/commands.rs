@@ -51,6 +51,7 @@ fn doctor_tells_of_every_wall_and_runs_a_program() {
     assert_eq!(findings["ready"], json!(true));
     assert_eq!(findings["walls"].as_array().unwrap().len(), 10);
     assert_eq!(findings["engine_file_good"], json!(true));
+    assert_eq!(findings["request_bytes_max"], json!(256 << 20));
     let shown = text(&run(&["doctor"]).stdout);
     assert!(shown.contains("landlock") && shown.contains("ready: a program ran in"), "{shown}");
 }

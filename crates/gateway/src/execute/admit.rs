@@ -7,6 +7,7 @@ use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Core, Purpose};
+use crate::context_text::ContextText;
 use crate::ports::LargeResults;
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
@@ -20,8 +21,7 @@ pub(super) struct Admitted {
     pub code: String,
     /// What tracebacks call it; empty if nothing was said.
     pub filename: String,
-    /// The context, as JSON.
-    pub context: String,
+    pub context: ContextText,
     pub limits: Limits,
     pub workspace: WorkspaceChoice,
     pub variables: Variables,
@@ -50,12 +50,9 @@ pub(super) async fn admit(
             "pass data in the context or in a workspace file, not in the program's text",
         ));
     }
-    let context = serde_json::to_string(&request.context).map_err(|error| {
-        Refusal::new(Code::BadRequest, format!("the context isn't JSON: {error}"), "pass plain values")
-    })?;
     let caps =
         JsonCaps { bytes_max: CONTEXT_BYTES_MAX, depth_max: JSON_DEPTH_MAX, values_max: CONTEXT_BYTES_MAX };
-    caps.check(context.as_bytes()).map_err(|error| {
+    caps.check(request.context.as_str().as_bytes()).map_err(|error| {
         Refusal::new(
             Code::BadRequest,
             format!("the context: {error}"),
@@ -66,7 +63,7 @@ pub(super) async fn admit(
         Purpose::Asked(_) => core.take_place().await?,
         Purpose::Internal(_) => core.take_internal_place().await?,
     };
-    let ExecuteRequest { engine, code, filename, workspace, variables, capabilities, .. } = request;
+    let ExecuteRequest { engine, code, filename, context, workspace, variables, capabilities, .. } = request;
     let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
     Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
 }

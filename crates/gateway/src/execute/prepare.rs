@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
 use super::{Belongings, Core, Given, Lease, Purpose};
-use crate::folder_size::measure;
+use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
 use crate::pool::{Lost, Room, is_empty};
 use crate::ports::{Needed, Tools};
@@ -90,7 +90,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         engine: admitted.engine,
         code: admitted.code,
         filename: admitted.filename,
-        context: admitted.context,
+        context: admitted.context.as_str().to_owned(),
         limits: worker_limits(
             &admitted.limits,
             used.bytes,
@@ -157,11 +157,11 @@ async fn used_with(opened: Option<Opened>, belongings: &Belongings) -> Result<Us
         return Ok(before);
     }
     let measured = tokio::task::spawn_blocking(move || {
-        let mut found = (before.bytes, before.files);
+        let mut found = FolderSize { bytes: before.bytes, entries: before.files };
         for folder in folders {
-            measure(&folder?, 0, &mut found)?;
+            measure(&folder?, &mut found)?;
         }
-        Ok::<_, std::io::Error>(Used { bytes: found.0, files: found.1 })
+        Ok::<_, std::io::Error>(Used { bytes: found.bytes, files: found.entries })
     });
     let outcome = measured.await.map_err(|error| std::io::Error::other(error.to_string()));
     outcome.and_then(|inner| inner).map_err(|error| {
@@ -238,9 +238,9 @@ async fn open_kept(path: PathBuf) -> Result<Opened, Refusal> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || {
         let folder = crate::pool::open_folder(&path)?;
-        let mut found = (0, 0);
-        measure(&folder, 0, &mut found)?;
-        Ok::<_, std::io::Error>(Opened { folder, used: Used { bytes: found.0, files: found.1 } })
+        let mut found = FolderSize::default();
+        measure(&folder, &mut found)?;
+        Ok::<_, std::io::Error>(Opened { folder, used: Used { bytes: found.bytes, files: found.entries } })
     });
     let outcome =
         opened.await.map_err(|error| std::io::Error::other(error.to_string())).and_then(|inner| inner);

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::History;
 use super::kept_errors::KeptErrors;
 use crate::clock::unix_ms;
+use crate::context_text::ContextText;
 use crate::ids::{ExecutionId, Owner};
 use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled};
 use crate::request::ExecuteRequest;
@@ -39,7 +40,7 @@ pub struct Beginning {
     owner: Owner,
     level: Level,
     code: String,
-    context: String,
+    context: ContextText,
     at: SystemTime,
     session: String,
     own_definition_tokens: u64,
@@ -64,17 +65,13 @@ impl Beginning {
         level: Level,
     ) -> Self {
         request.capabilities.count_tokens = true;
-        let context = match request.context.is_empty() {
-            true => String::new(),
-            false => serde_json::to_string(&request.context).unwrap_or_default(),
-        };
         Self {
             history: history.clone(),
             id: id.clone(),
             owner: owner.clone(),
             level,
             code: request.code.clone(),
-            context,
+            context: request.context.clone(),
             at: history.inner.store.now(),
             session: String::new(),
             own_definition_tokens: request.own_definition_tokens,
@@ -98,6 +95,7 @@ impl Beginning {
         let keeps = history.settings().content;
         let program = blake3::hash(code.as_bytes()).to_hex().to_string();
         let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
+        let context = if context.is_empty() { String::new() } else { context.as_str().to_owned() };
         let context_bytes = context.len();
         let kept_context = (keeps && context_bytes <= CONTEXT_BYTES_MAX).then(|| context.clone());
         let weight = ROW_BYTES

@@ -62,7 +62,7 @@ async fn ids(history: &History, filter: &HistoryFilter) -> Vec<String> {
 async fn an_execution_is_found_with_all_that_is_known_of_it() {
     let history = in_memory(settings()).await;
     let mut request = ExecuteRequest::python("print('hi')\nsum(rows)");
-    request.context = json!({"rows": [1, 2]}).as_object().unwrap().clone();
+    request.context = json!({"rows": [1, 2]}).as_object().unwrap().clone().into();
     request.own_definition_tokens = 30;
     let (id, recording) = begin(&history, "a", &mut request);
     assert!(request.capabilities.count_tokens);
@@ -155,7 +155,7 @@ async fn without_contents_only_hashes_names_and_figures_are_kept() {
     let history = in_memory(HistorySettings { content: false, ..settings() }).await;
     let secret = "sesame";
     let mut request = ExecuteRequest::python(format!("'{secret}'"));
-    request.context = json!({"password": secret}).as_object().unwrap().clone();
+    request.context = json!({"password": secret}).as_object().unwrap().clone().into();
     let (id, recording) = begin(&history, "a", &mut request);
     let mut report = failed(Code::Exception);
     report.error.as_mut().unwrap().message = format!("no {secret}");

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use gristmill_files::remove_tree;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
@@ -115,7 +116,7 @@ impl ScratchFolders {
     pub fn remove(&self) {
         self.removed.store(true, Ordering::Relaxed);
         self.ready.lock().clear();
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = remove_tree(&self.folder);
     }
 }
 
@@ -141,7 +142,7 @@ impl Drop for Scratch {
         if quick.is_ok() {
             return;
         }
-        let _ = fs::remove_dir_all(path);
+        let _ = remove_tree(&path);
     }
 }
 
@@ -183,7 +184,7 @@ fn sweep(base: &Path) {
             Err(_) => true,
         };
         if abandoned {
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = remove_tree(&entry.path());
         }
     }
 }

@@ -212,7 +212,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// Removes what lies in an owner's folder, also what we did not make: nothing but files is ours.
 fn remove_any(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path)?.is_dir() {
-        true => fs::remove_dir_all(path),
+        true => gristmill_files::remove_tree(path),
         false => fs::remove_file(path),
     }
 }

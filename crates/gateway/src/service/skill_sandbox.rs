@@ -20,7 +20,7 @@ impl SkillSandbox for World {
     fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report> {
         let SandboxProgram { code, context, wall_ms_max, skills, recorded } = program;
         let limits = Some(limits_within(&self.core.limits, wall_ms_max));
-        let request = ExecuteRequest { context, limits, ..ExecuteRequest::python(code) };
+        let request = ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::python(code) };
         let (owner, note) = match recorded {
             Some((owner, note)) => (owner, Some(note)),
             None => (Owner::local(), None),

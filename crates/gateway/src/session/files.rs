@@ -20,6 +20,7 @@ use super::beneath;
 use super::file_error::{CHARS_SHOWN, FileError};
 use super::inside_path::InsidePath;
 use super::listing::{self, Listing};
+use crate::folder_size::{FolderSize, measure};
 use crate::ids::unguessable;
 
 /// The most that one read gives: all of it is held in memory.
@@ -306,10 +307,9 @@ impl WorkspaceFiles {
     }
 
     fn check_room(&self, path: &str, size: u64, old_size: u64, new_entries: u64) -> Result<(), FileError> {
-        let mut found = (0, 0);
-        crate::folder_size::measure(&self.root, 0, &mut found)
-            .map_err(|error| FileError::io(path, &error))?;
-        let (bytes, files) = found;
+        let mut found = FolderSize::default();
+        measure(&self.root, &mut found).map_err(|error| FileError::io(path, &error))?;
+        let FolderSize { bytes, entries: files } = found;
         let bytes = bytes.saturating_sub(old_size).saturating_add(size);
         if bytes > self.limits.get(LimitName::WorkspaceBytes) {
             return Err(FileError::Limit(self.limits.hit_message(LimitName::WorkspaceBytes)));

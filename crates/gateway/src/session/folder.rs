@@ -13,17 +13,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use gristmill_files::FileLock;
+use gristmill_files::{FileLock, remove_tree};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
+use crate::folder_size::DEPTH_MAX;
 use crate::ids::SessionId;
 use crate::ids::unguessable;
 
 /// How the folders of removed sessions begin.
 pub(super) const GONE: &str = ".gone-";
-
-/// Deeper than any program makes it.
-const DEPTH_MAX: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(super) struct SessionFolder {
@@ -139,7 +137,7 @@ pub(super) struct CopyBounds {
 
 /// Removes a folder with everything in it. Blocks on the disk.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
+    match remove_tree(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     }

@@ -31,6 +31,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::Limits;
 
+use crate::folder_size::{FolderSize, measure};
 use crate::ids::Owner;
 use crate::ids::unguessable;
 use crate::store::{Inserted, SessionRecord, Store};
@@ -269,14 +270,14 @@ impl Sessions {
         let keys = self.inner.store.session_keys(record.id.clone()).await?;
         let folder = SessionFolder::of(&self.inner.folder, &id);
         let looked = tokio::task::spawn_blocking(move || {
-            let mut found = (0, 0);
+            let mut found = FolderSize::default();
             // What cannot be measured counts as far as it was.
             if let Ok(workspace) = folder::open_folder(&folder.workspace()) {
-                let _ = crate::folder_size::measure(&workspace, 0, &mut found);
+                let _ = measure(&workspace, &mut found);
             }
             (found, folder.is_locked())
         });
-        let ((bytes, files), is_busy) = looked.await.unwrap_or_default();
+        let (FolderSize { bytes, entries: files }, is_busy) = looked.await.unwrap_or_default();
         let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
         Ok(Some(SessionInfo {
             id,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gristmill_domain::skills::{SkillFiles, SkillName};
+use gristmill_files::remove_tree;
 use rustix::fs::{AtFlags, CWD, RenameFlags, renameat, renameat_with, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -33,7 +34,7 @@ pub(super) fn replace(folder: &Path, name: &SkillName, files: &SkillFiles) -> io
     let new = leftover(folder);
     let outcome = write_new(&new, files).and_then(|()| swap(folder, name, &new));
     // By now it holds what was there before, or what could not be written.
-    let _ = fs::remove_dir_all(&new);
+    let _ = remove_tree(&new);
     outcome?;
     sync(folder);
     Ok(())
@@ -44,7 +45,7 @@ pub(super) fn remove(folder: &Path, name: &SkillName) -> io::Result<()> {
     let gone = leftover(folder);
     fs::rename(folder.join(name.as_str()), &gone)?;
     sync(folder);
-    let _ = fs::remove_dir_all(gone);
+    let _ = remove_tree(&gone);
     Ok(())
 }
 
@@ -113,11 +114,11 @@ fn swap(folder: &Path, name: &SkillName, new: &Path) -> io::Result<()> {
         // Not every file system can do it in one step.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             let aside = folder.join(format!("{ASIDE}{name}"));
-            let _ = fs::remove_dir_all(&aside);
+            let _ = remove_tree(&aside);
             fs::rename(&place, &aside)?;
             let moved = fs::rename(new, &place);
             match &moved {
-                Ok(()) => drop(fs::remove_dir_all(&aside)),
+                Ok(()) => drop(remove_tree(&aside)),
                 Err(_) => drop(fs::rename(&aside, &place)),
             }
             moved

@@ -159,14 +159,8 @@ pub fn remove_trees(folder: &Path) {
     remove(folder);
 }
 
-/// Folders are read-only, which also keeps them from being removed.
 fn remove(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let _ = fs::set_permissions(entry.path(), Permissions::from_mode(0o700));
-        }
-    }
-    let _ = fs::remove_dir_all(folder);
+    let _ = gristmill_files::remove_tree(folder);
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::convert::Infallible;
 
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use rmcp::model::RequestId;
 
-use crate::message::{Fault, Refusal};
+use crate::message::{Busy, Fault, Refusal};
 
 /// What `rmcp` answers with, and we too.
 pub(super) type PlainAnswer = Response<BoxBody<Bytes, Infallible>>;
@@ -22,6 +22,14 @@ pub(super) fn refused(status: StatusCode, refusal: &Refusal) -> PlainAnswer {
     let mut answer = Response::new(Full::new(Bytes::from(refusal.to_json())).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// There is no room for a message.
+pub(super) fn busy(full: Busy, id: Option<RequestId>) -> PlainAnswer {
+    let refusal = Refusal::new(Fault::Transport, full.to_string()).with_id(id);
+    let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, &refusal);
+    answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     answer
 }
 

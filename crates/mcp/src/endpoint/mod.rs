@@ -21,8 +21,8 @@ use rmcp::model::RequestId;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use crate::message::{self, Checked, Fault, Kind, Refusal, Refused};
-use answers::{PlainAnswer, failed, refused, wrap_plain_error};
+use crate::message::{self, BUDGET, Checked, Fault, Kind, ParsedShare, Refusal, Refused};
+use answers::{PlainAnswer, busy, failed, refused, wrap_plain_error};
 use resumable::ResumableSessions;
 use sessions::{Entered, Owner, Sessions};
 
@@ -56,12 +56,15 @@ pub struct McpEndpoint {
     shutdown: CancellationToken,
     /// All other streams end with this.
     streams_end: CancellationToken,
+    body_bytes_max: usize,
 }
 
 /// A request that may be answered, with its caller and the session that it is of.
 pub struct Admitted {
     caller: Caller,
     session: Option<Entered>,
+    /// For its body.
+    room: ParsedShare,
 }
 
 impl McpEndpoint {
@@ -73,6 +76,7 @@ impl McpEndpoint {
     {
         let sessions = Sessions::new(settings.sessions_max, settings.session_idle_time);
         let streams_end = CancellationToken::new();
+        let body_bytes_max = settings.body_bytes_max;
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(settings.hosts_allowed)
             .with_allowed_origins(settings.origins_allowed)
@@ -87,14 +91,16 @@ impl McpEndpoint {
             .with_cancellation_token(streams_end.clone());
         let service =
             StreamableHttpService::new(move || Ok(new_handler()), Arc::clone(&sessions.kept), config);
-        Self { responder: Arc::new(service), sessions, shutdown, streams_end }
+        Self { responder: Arc::new(service), sessions, shutdown, streams_end, body_bytes_max }
     }
 
     /// Everything that can be said without the body. Whatever era a request says it is of: the id of a
     /// session that is there must be one of this caller.
     pub fn admit(&self, headers: &HeaderMap, caller: Caller) -> Result<Admitted, Box<EndpointAnswer>> {
         let mut given = headers.get_all(SESSION).iter();
-        let Some(id) = given.next() else { return Ok(Admitted { caller, session: None }) };
+        let Some(id) = given.next() else {
+            return Ok(Admitted { caller, session: None, room: ParsedShare::default() });
+        };
         if given.next().is_some() {
             let why = "send only one `Mcp-Session-Id`";
             return Err(EndpointBody::plain(failed(StatusCode::BAD_REQUEST, why)).into());
@@ -105,12 +111,21 @@ impl McpEndpoint {
             let refusal = Refusal::new(Fault::Session, why);
             return Err(EndpointBody::plain(refused(StatusCode::NOT_FOUND, &refusal)).into());
         }
-        Ok(Admitted { caller, session })
+        Ok(Admitted { caller, session, room: ParsedShare::default() })
+    }
+
+    /// Waits for room for a body of so many bytes, before it is read; the error says that there is none.
+    pub async fn await_room(&self, admitted: &mut Admitted, bytes: usize) -> Result<(), Box<EndpointAnswer>> {
+        match BUDGET.take_bytes(bytes.min(self.body_bytes_max)).await {
+            Ok(room) => admitted.room = room,
+            Err(full) => return Err(EndpointBody::plain(busy(full, None)).into()),
+        }
+        Ok(())
     }
 
     /// Answers a request, whose body is the message that was posted, or nothing.
     pub async fn answer(&self, admitted: Admitted, request: Request<Bytes>) -> EndpointAnswer {
-        let Admitted { caller, session } = admitted;
+        let Admitted { caller, session, room } = admitted;
         let owner = owner_of(&caller);
         let (mut parts, bytes) = request.into_parts();
         parts.extensions.insert(caller);
@@ -124,10 +139,16 @@ impl McpEndpoint {
             }
             return self.body(answer, session, is_endless);
         }
+        let parsed = match BUDGET.take(&bytes).await {
+            Ok(parsed) => parsed,
+            Err(full) => return EndpointBody::plain(busy(full, message::request_id(&bytes))),
+        };
+        drop(room);
         let Checked { kind, text, .. } = match message::check(&bytes, says_modern(&parts.headers)) {
             Ok(checked) => checked,
             Err(refused) => return EndpointBody::plain(message_refused(&refused)),
         };
+        parts.extensions.insert(parsed);
         let request = Request::from_parts(parts, Full::new(Bytes::from(text)));
         match kind {
             Kind::Request { id, method, .. } if method == "initialize" && session.is_none() => {

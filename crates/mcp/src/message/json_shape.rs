@@ -3,6 +3,7 @@
 //! Of what is not parsed at all it finds the id that an answer goes to.
 
 use gristmill_json_text::{JsonCapError, JsonCaps, members};
+use rmcp::model::RequestId;
 use serde_json::Value;
 
 /// Arrays and objects inside each other. The parser itself stops at the next one.
@@ -55,6 +56,11 @@ pub(super) fn id_of_request(text: &[u8]) -> Option<Value> {
         }
     }
     id.filter(|_| has_method)
+}
+
+/// The same as `rmcp` has ids.
+pub(crate) fn request_id(text: &[u8]) -> Option<RequestId> {
+    id_of_request(text).and_then(|id| serde_json::from_value(id).ok())
 }
 
 /// A short string or number.

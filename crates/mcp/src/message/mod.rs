@@ -7,8 +7,12 @@
 mod check;
 pub(crate) mod json_shape;
 mod methods;
+mod parse_budget;
 mod refusal;
 
 pub(crate) use check::{Checked, Kind, MODERN, Refused, check};
+pub(crate) use json_shape::request_id;
 pub(crate) use methods::DISCOVER;
+pub use parse_budget::PARSED_BYTES_MAX;
+pub(crate) use parse_budget::{BUDGET, Busy, CallShare, ParsedShare};
 pub use refusal::{Fault, Refusal};

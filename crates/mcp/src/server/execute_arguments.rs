@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN};
 use gristmill_gateway::domain::shape::Strategy;
 use gristmill_gateway::domain::{Code, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
+use gristmill_gateway::{ContextText, ExecuteRequest};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -21,8 +21,9 @@ pub(super) struct ExecuteArguments {
     session: Option<String>,
     #[serde(default)]
     timeout_s: Option<f64>,
-    #[serde(default)]
-    context: Map<String, Value>,
+    /// Read apart from the others: it becomes text before anything waits.
+    #[serde(skip)]
+    context: ContextText,
     #[serde(default)]
     max_output_tokens: Option<serde_json::Number>,
     #[serde(default)]
@@ -58,8 +59,20 @@ pub(super) struct ProgramRequest {
 }
 
 impl ExecuteArguments {
-    pub fn read(arguments: Map<String, Value>) -> Result<Self, Answer> {
-        read_arguments(arguments)
+    pub fn read(mut arguments: Map<String, Value>) -> Result<Self, Answer> {
+        let context = match arguments.remove("context") {
+            None => ContextText::default(),
+            Some(Value::Object(variables)) => ContextText::from(variables),
+            Some(_) => {
+                return Err(Answer::refused(Code::BadRequest, "`context` must be an object", None));
+            }
+        };
+        Ok(Self { context, ..read_arguments(arguments)? })
+    }
+
+    /// Bytes of what is kept until the program has run.
+    pub fn text_bytes(&self) -> usize {
+        self.code.len() + self.context.as_str().len()
     }
 
     /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 use super::caller::Requester;
 use super::offers::{prompt_error, read_result};
-use super::request_state::Asked;
+use super::request_state::{Asked, digest_of};
 use super::{GatewayServer, questions};
 
 /// Prompts that wait for a user at the same time.
@@ -118,7 +118,7 @@ impl GatewayServer {
                 let round = pending.iter().map(|question| question.number).max().unwrap_or_default();
                 let id =
                     ExecutionId::new().map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-                let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments };
+                let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments: digest_of(arguments) };
                 let state = self.signer.sign(&id, &asked, round, SystemTime::now());
                 self.prompts_waiting.keep(&id, filling);
                 return Ok(InputRequiredResult::new(Some(requests), Some(state)).into());
@@ -144,7 +144,7 @@ impl GatewayServer {
         arguments: &Map<String, Value>,
     ) -> Result<Filling, ErrorData> {
         let wrong = |message: String| ErrorData::invalid_params(message, None);
-        let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments };
+        let asked = Asked { owner: &requester.owner, tool: PROMPT, arguments: digest_of(arguments) };
         let id =
             self.signer.read(state, &asked, SystemTime::now()).map_err(|error| wrong(error.to_string()))?;
         let filling = self.prompts_waiting.0.lock().remove(id.as_str());

@@ -66,10 +66,11 @@ impl StateSigner {
 
     fn mac(&self, body: &str, asked: &Asked<'_>) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        let arguments = Value::Object(asked.arguments.clone()).to_string();
-        for part in [body, &asked.owner.0, asked.tool, &arguments] {
+        for part in
+            [body.as_bytes(), asked.owner.0.as_bytes(), asked.tool.as_bytes(), asked.arguments.as_bytes()]
+        {
             hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
+            hasher.update(part);
         }
         hasher.finalize()
     }
@@ -79,7 +80,16 @@ impl StateSigner {
 pub(super) struct Asked<'a> {
     pub owner: &'a Owner,
     pub tool: &'a str,
-    pub arguments: &'a Map<String, Value>,
+    /// See [`digest_of`].
+    pub arguments: blake3::Hash,
+}
+
+/// Stands for arguments that are not kept.
+pub(super) fn digest_of(arguments: &Map<String, Value>) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    // A hasher takes whatever it is given, and values of JSON can always be written.
+    let _ = serde_json::to_writer(&mut hasher, arguments);
+    hasher.finalize()
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -104,7 +114,7 @@ mod tests {
         let (owner, other) = (Owner("a".to_owned()), Owner("b".to_owned()));
         let id = ExecutionId::read("abcdefghijkmnpqrstuv").unwrap();
         let arguments = object(json!({"code": "1"}));
-        let asked = Asked { owner: &owner, tool: "execute_code", arguments: &arguments };
+        let asked = Asked { owner: &owner, tool: "execute_code", arguments: digest_of(&arguments) };
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let state = signer.sign(&id, &asked, 1, now);
 
@@ -117,7 +127,7 @@ mod tests {
         assert_eq!(signer.read(&state, &Asked { owner: &other, ..asked }, now), foreign);
         assert_eq!(signer.read(&state, &Asked { tool: "get_execution", ..asked }, now), foreign);
         let changed = object(json!({"code": "2"}));
-        assert_eq!(signer.read(&state, &Asked { arguments: &changed, ..asked }, now), foreign);
+        assert_eq!(signer.read(&state, &Asked { arguments: digest_of(&changed), ..asked }, now), foreign);
         assert_eq!(StateSigner::new().unwrap().read(&state, &asked, now), foreign);
         for broken in ["", ".", "....", &state[1..], &state[..state.len() - 1], &state.replace(".1.", ".2.")]
         {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use rmcp::ServerHandler;
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetExtensions, RequestId, ServerJsonRpcMessage};
 use rmcp::service::{RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,7 +22,7 @@ use tokio::sync::{Mutex as AsyncMutex, Notify};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::message::{self, DISCOVER, Fault, Kind, Refusal};
+use crate::message::{self, BUDGET, Busy, DISCOVER, Fault, Kind, ParsedShare, Refusal};
 use lines::{Line, Lines};
 use writer::Writer;
 
@@ -197,15 +197,17 @@ struct StdioTransport {
     opening: Option<RequestId>,
     /// An answer of our own that waits for room. Receiving can be given up at any moment.
     refusal: Option<Refusal>,
+    /// A message that waits for room to be parsed in.
+    line: Option<Vec<u8>>,
 }
 
 impl StdioTransport {
     fn new(connection: Arc<Connection>) -> Self {
-        Self { connection, is_open: false, opening: None, refusal: None }
+        Self { connection, is_open: false, opening: None, refusal: None, line: None }
     }
 
     /// What a line comes to: a message for `rmcp`, or an answer of our own, or nothing.
-    fn take(&mut self, line: &[u8]) -> Option<ClientJsonRpcMessage> {
+    fn take(&mut self, line: &[u8], parsed: ParsedShare) -> Option<ClientJsonRpcMessage> {
         let checked = match message::check(line, false) {
             Ok(checked) => checked,
             Err(refused) => {
@@ -225,7 +227,17 @@ impl StdioTransport {
             Kind::Notification { cancels: Some(id), .. } => self.connection.end(&id),
             Kind::Notification { .. } | Kind::Response => {}
         }
-        Some(checked.message)
+        let mut message = checked.message;
+        if let ClientJsonRpcMessage::Request(request) = &mut message {
+            request.request.extensions_mut().insert(parsed);
+        }
+        Some(message)
+    }
+
+    /// Only a request is answered: nobody waits for a word about anything else.
+    fn refuse_full(&mut self, full: Busy, line: &[u8]) {
+        let id = message::request_id(line);
+        self.refusal = id.map(|id| Refusal::new(Fault::Transport, full.to_string()).with_id(Some(id)));
     }
 
     /// Why a request cannot begin now, unless it can.
@@ -291,12 +303,21 @@ impl Transport<RoleServer> for StdioTransport {
                 connection.settle(*ended_at).await;
                 return None;
             }
-            match connection.next_line().await {
-                Some(Line::Whole(line)) => {
-                    if let Some(message) = self.take(&line) {
-                        return Some(message);
+            if let Some(line) = &self.line {
+                let room = BUDGET.take(line).await;
+                let Some(line) = self.line.take() else { continue };
+                match room {
+                    Ok(parsed) => {
+                        if let Some(message) = self.take(&line, parsed) {
+                            return Some(message);
+                        }
                     }
+                    Err(full) => self.refuse_full(full, &line),
                 }
+                continue;
+            }
+            match connection.next_line().await {
+                Some(Line::Whole(line)) => self.line = Some(line),
                 Some(Line::TooLong) => {
                     let bytes = connection.settings.line_bytes_max;
                     let why = format!("skipped a line of more than {bytes} bytes");

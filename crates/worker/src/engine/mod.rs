@@ -14,7 +14,7 @@ use gristmill_protocol::{EngineId, Program, ProgramLimits, Trap, WallStatus, Wor
 use crate::channel::Channel;
 
 pub use engine_file::EngineFile;
-pub use wasm::MountedFolder;
+pub use wasm::{ALWAYS, MountedFolder, OPEN_FLAGS};
 
 /// What runs a language.
 pub trait Engine {

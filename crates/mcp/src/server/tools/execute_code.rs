@@ -77,11 +77,13 @@ pub(super) const PROGRAM_OUTPUT: Output = Output {
 
 pub(super) async fn execute(
     server: &GatewayServer,
-    call: ToolCall<'_>,
+    mut call: ToolCall<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
     let limits = server.parts.gateway.limits();
-    let program = ExecuteArguments::read(call.arguments.clone())
-        .and_then(|arguments| arguments.program(limits, server.parts.answer_tokens));
+    let program = ExecuteArguments::read(call.take_arguments()).and_then(|arguments| {
+        call.parsed.0.shrink_to(arguments.text_bytes());
+        arguments.program(limits, server.parts.answer_tokens)
+    });
     let program = match program {
         Ok(program) => program,
         Err(refused) => return Ok(refused.into_result().into()),

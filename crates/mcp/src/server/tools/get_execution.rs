@@ -62,8 +62,11 @@ pub(in crate::server) static GET_EXECUTION: OwnTool = OwnTool {
     run: Run::Response(|server, call| Box::pin(get_execution(server, call))),
 };
 
-async fn get_execution(server: &GatewayServer, call: ToolCall<'_>) -> Result<CallToolResponse, ErrorData> {
-    let arguments = match Arguments::read(call.arguments.clone(), server.parts.answer_tokens) {
+async fn get_execution(
+    server: &GatewayServer,
+    mut call: ToolCall<'_>,
+) -> Result<CallToolResponse, ErrorData> {
+    let arguments = match Arguments::read(call.take_arguments(), server.parts.answer_tokens) {
         Ok(arguments) => arguments,
         Err(refused) => return Ok(refused.into_result().into()),
     };

@@ -14,7 +14,7 @@ pub use compiled_code::CompiledCode;
 pub use cpu::check as check_cpu;
 pub use instance::Instance;
 pub use settings::{raise_stack_limit, runtime};
-pub use wasi::MountedFolder;
+pub use wasi::{ALWAYS, MountedFolder, OPEN_FLAGS};
 
 use crate::channel::Channel;
 use memory_cap::MemoryCap;

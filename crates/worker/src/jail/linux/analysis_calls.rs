@@ -4,11 +4,14 @@
 //! Here no WebAssembly stands before the list: the engine is native code that reads hostile data. So
 //! nothing on it opens a file, a socket or a process; what is read and written came as descriptors.
 
-use seccompiler::SeccompAction;
-
-use super::system_calls::When::{Always, Exactly, Is, Without};
-use super::system_calls::{Filter, Listed};
+use super::call_filter::When::{Always, Is, Without};
+use super::call_filter::{Filter, Listed, OWN_MEMORY};
 use crate::jail::JailError;
+
+/// Compiles the list.
+pub fn filter() -> Result<Filter, JailError> {
+    Filter::compile(&[ALLOWED, ALLOWED_HERE], &[REFUSED, REFUSED_HERE])
+}
 
 #[rustfmt::skip]
 const ALLOWED: &[Listed] = &[
@@ -23,8 +26,6 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_pread64, Always, "an input, anywhere in it"),
     (libc::SYS_lseek, Always, "Parquet begins at the end"),
     (libc::SYS_fstat, Always, "how large an input is"),
-    (libc::SYS_newfstatat, Exactly(3, AT_EMPTY_PATH, AT_EMPTY_PATH), "the same, as glibc asks"),
-    (libc::SYS_statx, Exactly(2, AT_EMPTY_PATH, AT_EMPTY_PATH), "the same, as std asks"),
     (libc::SYS_write, Always, "the output, up to the kernel's limit on it"),
     (libc::SYS_writev, Always, "the same, from several buffers"),
     (libc::SYS_pwrite64, Always, "the same, anywhere in it"),
@@ -33,7 +34,7 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_fcntl, Is(1, libc::F_GETFL as u64), "whether a file can be read"),
     (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
     // Memory: never executable.
-    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),
+    (libc::SYS_mmap, OWN_MEMORY, "the allocator"),
     (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the allocator"),
     (libc::SYS_munmap, Always, "the allocator"),
     (libc::SYS_mremap, Always, "the allocator"),
@@ -59,14 +60,13 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_exit, Always, "the end"),
 ];
 
-/// Of an open descriptor, not of a name.
-const AT_EMPTY_PATH: u64 = libc::AT_EMPTY_PATH as u64;
-
 /// Calls that libraries try and can do without: they are told that the kernel has no such call.
 #[rustfmt::skip]
 const REFUSED: &[Listed] = &[
     (libc::SYS_tgkill, Always, "abort; without it the process dies of the instruction that comes next"),
     (libc::SYS_openat, Always, "what a library looks up in a file, it does without"),
+    (libc::SYS_newfstatat, Always, "std asks how large a file is and reads on without; a name can come with any flag"),
+    (libc::SYS_statx, Always, "the same"),
     (libc::SYS_sched_getaffinity, Always, "patterns size a pool by the number of cores; without it, for one"),
     (libc::SYS_faccessat, Always, "the same"),
     (libc::SYS_faccessat2, Always, "the same"),
@@ -97,32 +97,6 @@ const ALLOWED_HERE: &[Listed] = &[];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[Listed] = &[];
 
-pub struct AnalysisFilter {
-    refused: Filter,
-    allowed: Filter,
-}
-
-impl AnalysisFilter {
-    /// Compiles them, once, in the zygote.
-    pub fn compile() -> Result<Self, JailError> {
-        let refused = REFUSED.iter().chain(REFUSED_HERE);
-        let no_such_call = SeccompAction::Errno(libc::ENOSYS as u32);
-        // Of two filters the stricter answer counts: what one refuses, the other must let pass.
-        let allowed = ALLOWED.iter().chain(ALLOWED_HERE).chain(refused.clone());
-        Ok(Self {
-            refused: Filter::of(refused, SeccompAction::Allow, no_such_call)?,
-            allowed: Filter::of(allowed, SeccompAction::KillProcess, SeccompAction::Allow)?,
-        })
-    }
-
-    /// Binds this process: this thread is all of it.
-    pub fn apply(&self) -> Result<(), JailError> {
-        // The list goes last: it has no room for another filter.
-        self.refused.apply()?;
-        self.allowed.apply()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
@@ -130,7 +104,6 @@ mod tests {
     use gristmill_protocol::ChildKind;
     use rustix::process::{WaitOptions, WaitStatus};
 
-    use super::*;
     use crate::fork::{Forked, exit_now, fork};
     use crate::jail::linux::detach_child;
 
@@ -140,7 +113,7 @@ mod tests {
 
     /// How a child ends that tries this behind the filter.
     fn behind_the_filter(attempt: impl FnOnce() -> i32) -> WaitStatus {
-        let filter = AnalysisFilter::compile().unwrap();
+        let filter = super::filter().unwrap();
         let (_ours, theirs) = UnixStream::pair().unwrap();
         match fork().unwrap() {
             Forked::Child => exit_now(match detach_child(theirs.into(), ChildKind::Analysis) {

@@ -1,6 +1,7 @@
 //! The jail on Linux. Order matters and is spelled out in [`prepare_zygote`] and [`detach_child`].
 
 mod analysis_calls;
+mod call_filter;
 mod cpu_limit;
 mod landlock_rules;
 mod memory_use;
@@ -8,6 +9,9 @@ mod namespaces;
 mod probe;
 mod rlimits;
 mod system_calls;
+
+#[cfg(test)]
+mod escape_tests;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -18,6 +22,8 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::{JailError, descriptors};
 use crate::engine::MountedFolder;
 
+use call_filter::Filter;
+
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
 pub use namespaces::{NamespacesEntered, fork_into_namespaces};
@@ -25,8 +31,8 @@ pub use namespaces::{NamespacesEntered, fork_into_namespaces};
 /// What the zygote worked out once, for all its children.
 pub struct Prepared {
     /// `None` where the kernel has none; whether that is acceptable is the level's to say.
-    system_calls: Option<system_calls::Filter>,
-    analysis_calls: Option<analysis_calls::AnalysisFilter>,
+    system_calls: Option<Filter>,
+    analysis_calls: Option<Filter>,
     landlock_abi: i32,
     /// What each child begins with.
     data_bytes: u64,
@@ -47,8 +53,8 @@ pub fn prepare_zygote(namespaces: NamespacesEntered) -> Result<Prepared, JailErr
         .map_err(|error| JailError::new("dumpable", error))?;
     die_with_parent()?;
     let mut prepared = Prepared {
-        system_calls: Some(system_calls::Filter::compile()?),
-        analysis_calls: Some(analysis_calls::AnalysisFilter::compile()?),
+        system_calls: Some(system_calls::filter()?),
+        analysis_calls: Some(analysis_calls::filter()?),
         landlock_abi: landlock_rules::abi(),
         data_bytes,
         walls,
@@ -74,12 +80,12 @@ impl Prepared {
 
     /// From here on, only the system calls on the list. Cannot be undone.
     pub fn filter_system_calls(&self) -> Result<(), JailError> {
-        self.system_calls.as_ref().map_or(Ok(()), system_calls::Filter::apply)
+        self.system_calls.as_ref().map_or(Ok(()), Filter::apply)
     }
 
     /// The same for a child that analyzes, which has a shorter list.
     pub fn filter_analysis_calls(&self) -> Result<(), JailError> {
-        self.analysis_calls.as_ref().map_or(Ok(()), analysis_calls::AnalysisFilter::apply)
+        self.analysis_calls.as_ref().map_or(Ok(()), Filter::apply)
     }
 
     /// From here on, no file by its name, no larger output and no more memory. Cannot be undone.

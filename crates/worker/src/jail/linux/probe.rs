@@ -1,5 +1,6 @@
 //! Tries the walls that only children have, in a child: a wall is said to stand because something
-//! ran into it, not because a version number promises it.
+//! ran into it, not because a version number promises it. What is tried is what someone would try who has
+//! broken out of the engine; `escape_tests.rs` tries more of it.
 
 use std::os::unix::net::UnixStream;
 
@@ -25,24 +26,30 @@ pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
             Err(_) | Ok(_) => BROKEN,
         }
     });
-    let seccomp = in_a_child(ChildKind::Programs, || {
-        if prepared.filter_system_calls().is_err() {
-            return BROKEN;
-        }
-        let _ = std::net::UdpSocket::bind("127.0.0.1:0");
-        BROKEN
-    });
-    let seccomp_of_analysis = in_a_child(ChildKind::Analysis, || {
-        // A file is refused with an error, which is the other way to hold.
-        if prepared.filter_analysis_calls().is_err() || std::fs::read_dir("/").is_ok() {
-            return BROKEN;
-        }
-        let _ = std::net::UdpSocket::bind("127.0.0.1:0");
-        BROKEN
-    });
     let killed = |status: Option<WaitStatus>| {
         status.and_then(|status| status.terminating_signal()) == Some(libc::SIGSYS)
     };
+    let forbidden: [fn(); 2] = [bind_a_socket, share_memory];
+    let seccomp = forbidden.into_iter().all(|forbidden| {
+        killed(in_a_child(ChildKind::Programs, || {
+            // Looking at a name is refused with an error, which is the other way to hold.
+            if prepared.filter_system_calls().is_err() || std::fs::symlink_metadata("/").is_ok() {
+                return BROKEN;
+            }
+            forbidden();
+            BROKEN
+        }))
+    });
+    let seccomp_of_analysis = forbidden.into_iter().all(|forbidden| {
+        killed(in_a_child(ChildKind::Analysis, || {
+            let is_filtered = prepared.filter_analysis_calls().is_ok();
+            if !is_filtered || std::fs::read_dir("/").is_ok() || std::fs::symlink_metadata("/").is_ok() {
+                return BROKEN;
+            }
+            forbidden();
+            BROKEN
+        }))
+    });
     let rlimits = in_a_child(ChildKind::Programs, || {
         let mut held = Vec::new();
         // More descriptors than the limit permits; it has to stop us before the count does.
@@ -60,7 +67,7 @@ pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
             true => stands(Wall::Landlock, &format!("ABI {abi}")),
             false => unavailable(Wall::Landlock, format!("ABI {abi}, and a forbidden folder could be read")),
         },
-        match killed(seccomp) && killed(seccomp_of_analysis) {
+        match seccomp && seccomp_of_analysis {
             true => stands(Wall::Seccomp, "allow-list; any other call ends the process"),
             false => unavailable(Wall::Seccomp, "a forbidden call did not end the process".to_owned()),
         },
@@ -69,6 +76,17 @@ pub fn probe_walls(prepared: &Prepared) -> Vec<WallStatus> {
             false => unavailable(Wall::Rlimits, "more descriptors could be opened than permitted".to_owned()),
         },
     ]
+}
+
+fn bind_a_socket() {
+    let _ = std::net::UdpSocket::bind("127.0.0.1:0");
+}
+
+/// Memory that no limit would count.
+fn share_memory() {
+    let (nowhere, flags) = (std::ptr::null_mut(), libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping at a place that the kernel chooses, which nobody uses.
+    unsafe { libc::mmap(nowhere, 4096, libc::PROT_READ, flags, -1, 0) };
 }
 
 fn in_a_child(kind: ChildKind, attempt: impl FnOnce() -> i32) -> Option<WaitStatus> {

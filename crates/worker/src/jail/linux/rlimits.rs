@@ -9,13 +9,15 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 pub const OPEN_FILES_MAX: u64 = 1024;
 
 /// What every child gets. Where the machine's own hard limit is lower, that one stays.
-const LIMITS: [(Resource, u64); 5] = [
+const LIMITS: [(Resource, u64); 6] = [
     (Resource::Nofile, OPEN_FILES_MAX),
     // The largest file any setting can permit.
     (Resource::Fsize, 4 << 30),
     // A crash leaves nothing on the disk.
     (Resource::Core, 0),
     (Resource::Memlock, 0),
+    // More than any engine asks for. Without one, what the stack takes would count for nothing.
+    (Resource::Stack, 64 << 20),
     // Private writable memory: WebAssembly cannot address more than 4 GiB; the rest is ours.
     (Resource::Data, 5 << 30),
 ];

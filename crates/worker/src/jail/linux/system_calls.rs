@@ -1,32 +1,25 @@
-//! Seccomp: the system calls that a child may make, as data. Any other ends it at once.
+//! Seccomp for a child that runs programs: the system calls that it may make. Any other ends it at once.
 //!
 //! A program cannot make a system call at all: WebAssembly has no such instruction. This list is
 //! what is left to someone who has broken out of the engine. A child that analyzes has a list of its
 //! own, in [`super::analysis_calls`].
 
-use std::collections::BTreeMap;
-
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
-};
-
+use super::call_filter::When::{self, Always, Both, Exactly, Is, Without};
+use super::call_filter::{Filter, Listed, OWN_MEMORY};
+use crate::engine::{ALWAYS, OPEN_FLAGS};
 use crate::jail::JailError;
 
-/// Under which condition a call is on the list.
-pub(super) enum When {
-    Always,
-    /// One argument must have this value.
-    Is(u8, u64),
-    /// One argument must have none of these bits.
-    Without(u8, u64),
-    /// Of these bits (the second number), one argument must have exactly those (the third).
-    Exactly(u8, u64, u64),
+/// Compiles the list.
+pub fn filter() -> Result<Filter, JailError> {
+    Filter::compile(&[ALLOWED, ALLOWED_HERE], &[REFUSED])
 }
 
-use When::{Always, Exactly, Is, Without};
-
-pub(super) type Listed = (i64, When, &'static str);
+/// What may be opened, as the walk of names does it. `O_LARGEFILE` means nothing on 64 bits; some libraries
+/// set it.
+const OPENED: When = Both(
+    &Without(2, !(OPEN_FLAGS.bits() | libc::O_LARGEFILE as u32) as u64),
+    &Exactly(2, ALWAYS.bits() as u64, ALWAYS.bits() as u64),
+);
 
 #[rustfmt::skip]
 const ALLOWED: &[Listed] = &[
@@ -35,28 +28,26 @@ const ALLOWED: &[Listed] = &[
     (libc::SYS_sendmsg, Always, "output, calls, the outcome; the socket has no other end than the gateway"),
     (libc::SYS_sendto, Is(4, 0), "the same; never to an address"),
     (libc::SYS_ppoll, Always, "wait for an answer or a moment"),
-    // Files: only beneath the folders that came as descriptors; landlock holds even if this code errs.
-    (libc::SYS_openat2, Always, "open beneath a folder, links and .. refused by the kernel"),
+    // Files: only beneath the folders that came as descriptors; landlock holds even if this code errs. No call
+    // here looks at a name without opening it, since landlock does not cover looking.
+    (libc::SYS_openat, OPENED, "open one name in a folder, never a link, never with O_PATH"),
     (libc::SYS_close, Always, "let go of a file"),
     (libc::SYS_read, Always, "std reads with it where it could use pread"),
     (libc::SYS_pread64, Always, "read a file"),
     (libc::SYS_pwrite64, Always, "write a file"),
     (libc::SYS_fstat, Always, "size and kind of an open file"),
-    (libc::SYS_newfstatat, Always, "size and kind of an entry"),
-    (libc::SYS_statx, Always, "the same, as newer libraries ask"),
     (libc::SYS_getdents64, Always, "list a folder"),
     (libc::SYS_lseek, Always, "rewind a folder's list"),
     (libc::SYS_ftruncate, Always, "shorten or lengthen an open file"),
     (libc::SYS_mkdirat, Always, "make a folder"),
     (libc::SYS_unlinkat, Always, "remove a file or folder"),
     (libc::SYS_renameat, Always, "rename within a folder"),
-    (libc::SYS_renameat2, Always, "the same, where renameat is gone"),
-    (libc::SYS_readlinkat, Always, "look at a link that was there before"),
+    (libc::SYS_renameat2, Is(4, 0), "the same, where renameat is gone"),
     (libc::SYS_utimensat, Is(1, 0), "set the times of an open file; never by name, which landlock does not cover"),
     (libc::SYS_fcntl, Is(1, libc::F_GETFD as u64), "builds with debug assertions look whether a descriptor is open before closing it"),
     (libc::SYS_fcntl, Is(1, libc::F_DUPFD_CLOEXEC as u64), "duplicate a descriptor"),
     // Memory: never executable.
-    (libc::SYS_mmap, Without(2, libc::PROT_EXEC as u64), "the allocator"),
+    (libc::SYS_mmap, OWN_MEMORY, "the allocator"),
     (libc::SYS_mprotect, Without(2, libc::PROT_EXEC as u64), "the engine's memory grows by this"),
     (libc::SYS_munmap, Always, "the allocator"),
     (libc::SYS_mremap, Always, "the allocator"),
@@ -91,48 +82,9 @@ const ALLOWED_HERE: &[Listed] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[Listed] = &[];
 
-pub struct Filter(BpfProgram);
-
-impl Filter {
-    /// Compiles the list of children that run programs, once, in the zygote.
-    pub fn compile() -> Result<Self, JailError> {
-        Self::of(ALLOWED.iter().chain(ALLOWED_HERE), SeccompAction::KillProcess, SeccompAction::Allow)
-    }
-
-    /// What is listed meets with `listed`, any other call with `others`.
-    pub(super) fn of<'a>(
-        calls: impl Iterator<Item = &'a Listed>,
-        others: SeccompAction,
-        listed: SeccompAction,
-    ) -> Result<Self, JailError> {
-        let failed = |error: seccompiler::BackendError| JailError::new("seccomp", error);
-        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-        for (call, when, _reason) in calls {
-            let rules = rules.entry(*call).or_default();
-            if let Some(condition) = condition(when).map_err(failed)? {
-                rules.push(SeccompRule::new(vec![condition]).map_err(failed)?);
-            }
-        }
-        let filter = SeccompFilter::new(rules, others, listed, architecture()?).map_err(failed)?;
-        Ok(Self(filter.try_into().map_err(failed)?))
-    }
-
-    /// Binds this process: this thread is all of it, and threads made later inherit the filter.
-    pub fn apply(&self) -> Result<(), JailError> {
-        seccompiler::apply_filter(&self.0).map_err(|error| JailError::new("seccomp", error))
-    }
-}
-
-fn condition(when: &When) -> Result<Option<SeccompCondition>, seccompiler::BackendError> {
-    let (argument, operator, value) = match when {
-        Always => return Ok(None),
-        Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
-        Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),
-        Exactly(argument, bits, value) => (*argument, SeccompCmpOp::MaskedEq(*bits), *value),
-    };
-    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map(Some)
-}
-
-fn architecture() -> Result<TargetArch, JailError> {
-    std::env::consts::ARCH.try_into().map_err(|error| JailError::new("seccomp", format!("{error:?}")))
-}
+/// Calls that libraries try and can do without: they are told that the kernel has no such call.
+#[rustfmt::skip]
+const REFUSED: &[Listed] = &[
+    (libc::SYS_newfstatat, Always, "glibc's fstat, of which landlock's library can do without the answer; a name can come with any flag"),
+    (libc::SYS_statx, Always, "the same, as newer libraries ask"),
+];

@@ -87,7 +87,7 @@ pub enum ErrorCode {
 impl From<Errno> for ErrorCode {
     fn from(errno: Errno) -> Self {
         match errno {
-            // A name that leads out of its folder: `openat2` says EXDEV.
+            // A name that leads out of its folder is EXDEV.
             Errno::XDEV | Errno::PERM => ErrorCode::NotPermitted,
             Errno::ACCESS => ErrorCode::Access,
             Errno::NOENT => ErrorCode::NoEntry,

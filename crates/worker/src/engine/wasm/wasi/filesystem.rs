@@ -6,8 +6,8 @@ use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use wasmtime::component::{Linker, LinkerInstance, Resource, ResourceType};
 
 use super::error_code::ErrorCode;
-use super::folders::{Descriptor, OpenListing, root_stat};
-use super::open_file::{OpenFile, describe, inode_of, kind_of};
+use super::folders::{Descriptor, OpenListing};
+use super::open_file::{OpenFile, kind_of};
 use super::streams::{InputStream, OutputStream, StreamFailure};
 use super::types::{
     Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, MetadataHash, NewTimestamp,
@@ -127,12 +127,10 @@ fn add_file_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
 fn add_folder_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<()> {
     types.func_wrap(
         "[method]descriptor.open-at",
-        |mut store,
-         (at, follow, path, how, access): (Handle, PathFlags, String, OpenFlags, DescriptorFlags)| {
+        |mut store, (at, _, path, how, access): (Handle, PathFlags, String, OpenFlags, DescriptorFlags)| {
             let wasi = &mut store.data_mut().wasi;
             let at = wasi.table.get(&at)?;
-            let follow = follow.contains(PathFlags::SYMLINK_FOLLOW);
-            match wasi.folders.open(at, &path, follow, how, access) {
+            match wasi.folders.open(at, &path, how, access) {
                 Ok(descriptor) => Ok((Ok(wasi.table.push(descriptor)?),)),
                 Err(code) => Ok((Err(code),)),
             }
@@ -226,7 +224,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
     types.func_wrap("[method]descriptor.stat", |store, (fd,): (Handle,)| -> Answer<DescriptorStat> {
         let wasi = &store.data().wasi;
         let stat = wasi.folders.stat(wasi.table.get(&fd)?);
-        Ok((stat.map(|stat| stat.as_ref().map_or_else(root_stat, describe)),))
+        Ok((stat.map(|looked| looked.describe()),))
     })?;
     types.func_wrap(
         "[method]descriptor.stat-at",
@@ -234,7 +232,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
             let wasi = &store.data().wasi;
             let follow = follow.contains(PathFlags::SYMLINK_FOLLOW);
             let stat = wasi.folders.stat_at(wasi.table.get(&at)?, &path, follow);
-            Ok((stat.map(|stat| stat.as_ref().map_or_else(root_stat, describe)),))
+            Ok((stat.map(|looked| looked.describe()),))
         },
     )?;
     types.func_wrap(
@@ -242,7 +240,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
         |store, (fd,): (Handle,)| -> Answer<MetadataHash> {
             let wasi = &store.data().wasi;
             let stat = wasi.folders.stat(wasi.table.get(&fd)?);
-            Ok((stat.map(|stat| identity(stat.as_ref())),))
+            Ok((stat.map(|looked| looked.identity()),))
         },
     )?;
     types.func_wrap(
@@ -251,7 +249,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
             let wasi = &store.data().wasi;
             let follow = follow.contains(PathFlags::SYMLINK_FOLLOW);
             let stat = wasi.folders.stat_at(wasi.table.get(&at)?, &path, follow);
-            Ok((stat.map(|stat| identity(stat.as_ref())),))
+            Ok((stat.map(|looked| looked.identity()),))
         },
     )?;
     types.func_wrap("[method]descriptor.is-same-object", |store, (one, other): (Handle, Handle)| {
@@ -259,7 +257,7 @@ fn add_look_functions(types: &mut LinkerInstance<'_, Host>) -> wasmtime::Result<
         let one = wasi.folders.stat(wasi.table.get(&one)?);
         let other = wasi.folders.stat(wasi.table.get(&other)?);
         let same = match (one, other) {
-            (Ok(one), Ok(other)) => one.as_ref().map(inode_of) == other.as_ref().map(inode_of),
+            (Ok(one), Ok(other)) => one.is_same(&other),
             (Err(_), _) | (_, Err(_)) => false,
         };
         Ok((same,))
@@ -321,14 +319,6 @@ fn push_writer(wasi: &mut Wasi, fd: &Handle, position: Option<u64>) -> Answer<Re
         Ok(file) => Ok((Ok(wasi.table.push(OutputStream::File { file, position })?),)),
         Err(code) => Ok((Err(code),)),
     }
-}
-
-fn identity(stat: Option<&rustix::fs::Stat>) -> MetadataHash {
-    let (lower, upper) = stat.map_or((0, 0), |stat| {
-        let (device, inode) = inode_of(stat);
-        (inode, device)
-    });
-    MetadataHash { lower, upper }
 }
 
 fn timestamps(accessed: NewTimestamp, modified: NewTimestamp) -> Timestamps {

@@ -1,8 +1,8 @@
 //! The folders of one program, as one tree under `/`: what opening, making, renaming and
 //! removing mean in it.
 //!
-//! The root is ours and holds nothing but the mounts. Links are never made here; those that a
-//! folder already holds are followed only as long as they stay inside it.
+//! The root is ours and holds nothing but the mounts. Links are never made here, and those that a
+//! folder already holds are not followed.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,10 +13,11 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::error_code::ErrorCode;
+use super::looked::Looked;
 use super::open_file::{OpenFile, inode_of};
-use super::path_beneath;
+use super::path_beneath::{self, Seen};
 use super::quota::{Quota, QuotaLimits};
-use super::types::{DescriptorFlags, DescriptorStat, DescriptorType, OpenFlags};
+use super::types::{DescriptorFlags, OpenFlags};
 
 const HOME: &str = "workspace";
 
@@ -133,7 +134,6 @@ impl Folders {
         &mut self,
         at: &Descriptor,
         path: &str,
-        follow: bool,
         how: OpenFlags,
         access: DescriptorFlags,
     ) -> Outcome<Descriptor> {
@@ -162,10 +162,6 @@ impl Folders {
             };
         // NONBLOCK: a fifo that someone left in the folder must not hang us.
         flags |= OFlags::NOCTTY | OFlags::NONBLOCK;
-        // Nobody makes links where files are found by name; one that is there is not ours.
-        if !follow || by_name {
-            flags |= OFlags::NOFOLLOW;
-        }
         if how.contains(OpenFlags::DIRECTORY) {
             flags |= OFlags::DIRECTORY;
         }
@@ -226,22 +222,30 @@ impl Folders {
         }
     }
 
-    pub fn stat(&self, at: &Descriptor) -> Outcome<Option<Stat>> {
+    pub fn stat(&self, at: &Descriptor) -> Outcome<Looked> {
         Ok(match at {
-            Descriptor::Root => None,
-            Descriptor::Folder(folder) => Some(rustix::fs::fstat(&folder.fd)?),
-            Descriptor::File(file) => Some(rustix::fs::fstat(&file.fd)?),
+            Descriptor::Root => Looked::Root,
+            Descriptor::Folder(folder) => Looked::Thing(rustix::fs::fstat(&folder.fd)?),
+            Descriptor::File(file) => Looked::Thing(rustix::fs::fstat(&file.fd)?),
         })
     }
 
-    pub fn stat_at(&self, at: &Descriptor, path: &str, follow: bool) -> Outcome<Option<Stat>> {
-        let Some(place) = self.place(at, path)? else { return Ok(None) };
-        if follow || place.path == "." {
-            let fd = path_beneath::open(place.from, &place.path, look_only(), Mode::empty())?;
-            return Ok(Some(rustix::fs::fstat(&fd)?));
+    /// How what a path names looks. `follow`: a link is refused, where it would be told as one.
+    pub fn stat_at(&self, at: &Descriptor, path: &str, follow: bool) -> Outcome<Looked> {
+        let Some(place) = self.place(at, path)? else { return Ok(Looked::Root) };
+        if path_beneath::parts(&place.path) == 0 {
+            return Ok(Looked::Thing(rustix::fs::fstat(place.from)?));
+        }
+        if matches!(place.path.rsplit('/').next(), Some("" | "." | "..")) {
+            let folder = path_beneath::open(place.from, &place.path, OFlags::DIRECTORY, Mode::empty())?;
+            return Ok(Looked::Thing(rustix::fs::fstat(&folder)?));
         }
         let entry = path_beneath::entry(place.from, &place.path)?;
-        Ok(Some(rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW)?))
+        match path_beneath::look(entry.parent.as_fd(), entry.name)? {
+            Seen::Link if follow => Err(ErrorCode::Loop),
+            Seen::Link => Ok(Looked::Link),
+            Seen::Thing(stat) => Ok(Looked::Thing(stat)),
+        }
     }
 
     pub fn make_folder(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
@@ -251,7 +255,7 @@ impl Folders {
         }
         let entry = path_beneath::entry(place.from, &place.path)?;
         // EEXIST before "quota": `os.makedirs(exist_ok=True)` must work in a full workspace.
-        if rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        if path_beneath::look(entry.parent.as_fd(), entry.name).is_ok() {
             return Err(ErrorCode::Exist);
         }
         let (parent, name) = (entry.parent, entry.name.to_owned());
@@ -274,12 +278,12 @@ impl Folders {
     pub fn remove_file(&mut self, at: &Descriptor, path: &str) -> Outcome<()> {
         let place = self.writable_place(at, path)?;
         let entry = path_beneath::entry(place.from, &place.path)?;
-        let stat = rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        let seen = look_before_removal(&entry)?;
+        if seen.as_ref().is_some_and(is_folder) {
             return Err(ErrorCode::IsDirectory);
         }
         rustix::fs::unlinkat(&entry.parent, entry.name, AtFlags::empty())?;
-        self.quota_mut()?.removed(inode_of(&stat), stat.st_size as u64, stat.st_nlink <= 1);
+        removed(self.quota_mut()?, seen.as_ref());
         Ok(())
     }
 
@@ -291,40 +295,28 @@ impl Folders {
         }
         let source = path_beneath::entry(source.from, &source.path)?;
         let target_entry = path_beneath::entry(target.from, &target.path)?;
-        let moved = rustix::fs::statat(&source.parent, source.name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if FileType::from_raw_mode(moved.st_mode) == FileType::Directory {
+        let moved = look_before_removal(&source)?;
+        if moved.as_ref().is_some_and(is_folder) {
             let within = depth_below(&source.parent, source.name, DEPTH_MAX)?;
             if target.depth + within > DEPTH_MAX {
                 return Err(ErrorCode::NameTooLong);
             }
         }
-        let replaced =
-            rustix::fs::statat(&target_entry.parent, target_entry.name, AtFlags::SYMLINK_NOFOLLOW).ok();
+        let replaced = look_before_removal(&target_entry).ok();
         rustix::fs::renameat(&source.parent, source.name, &target_entry.parent, target_entry.name)?;
         if let Some(replaced) = replaced
-            && inode_of(&replaced) != inode_of(&moved)
+            && replaced.as_ref().map(inode_of) != moved.as_ref().map(inode_of)
         {
-            let is_folder = FileType::from_raw_mode(replaced.st_mode) == FileType::Directory;
-            let quota = self.quota_mut()?;
-            match is_folder {
-                true => quota.drop_entry(),
-                false => {
-                    quota.removed(inode_of(&replaced), replaced.st_size as u64, replaced.st_nlink <= 1);
-                }
-            }
+            removed(self.quota_mut()?, replaced.as_ref());
         }
         Ok(())
     }
 
+    /// Where a link leads is nothing that a program should learn.
     pub fn read_link(&self, at: &Descriptor, path: &str) -> Outcome<String> {
-        let place = self.place(at, path)?.ok_or(ErrorCode::Invalid)?;
-        let entry = path_beneath::entry(place.from, &place.path)?;
-        let target = rustix::fs::readlinkat(&entry.parent, entry.name, Vec::new())?;
-        let target = target.into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
-        // An absolute target is a path of the host: nothing that a program should learn.
-        match target.starts_with('/') {
-            true => Err(ErrorCode::NotPermitted),
-            false => Ok(target),
+        match self.stat_at(at, path, false)? {
+            Looked::Link => Err(ErrorCode::NotPermitted),
+            Looked::Root | Looked::Thing(_) => Err(ErrorCode::Invalid),
         }
     }
 
@@ -436,12 +428,34 @@ impl Folders {
     }
 }
 
+/// What is about to lose its name; `None` is a link.
+fn look_before_removal(entry: &path_beneath::Entry<'_>) -> Outcome<Option<Stat>> {
+    Ok(match path_beneath::look(entry.parent.as_fd(), entry.name)? {
+        Seen::Link => None,
+        Seen::Thing(stat) => Some(stat),
+    })
+}
+
+/// Counts what has lost its name.
+fn removed(quota: &mut Quota, gone: Option<&Stat>) {
+    match gone {
+        Some(stat) if !is_folder(stat) => {
+            quota.removed(inode_of(stat), stat.st_size as u64, stat.st_nlink <= 1);
+        }
+        Some(_) | None => quota.drop_entry(),
+    }
+}
+
+fn is_folder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+}
+
 /// How many levels of folders lie below one; stops counting at `most`.
 fn depth_below(parent: &OwnedFd, name: &str, most: usize) -> Outcome<usize> {
     if most == 0 {
         return Ok(0);
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let folder = path_beneath::open(parent.as_fd(), name, flags, Mode::empty())?;
     let listed = path_beneath::open(folder.as_fd(), ".", flags, Mode::empty())?;
     let mut deepest = 0;
@@ -454,26 +468,4 @@ fn depth_below(parent: &OwnedFd, name: &str, most: usize) -> Outcome<usize> {
         deepest = deepest.max(1 + depth_below(&folder, name, most - 1)?);
     }
     Ok(deepest)
-}
-
-/// How the root itself looks.
-pub fn root_stat() -> DescriptorStat {
-    DescriptorStat {
-        kind: DescriptorType::Directory,
-        link_count: 1,
-        size: 0,
-        accessed: None,
-        modified: None,
-        changed: None,
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn look_only() -> OFlags {
-    OFlags::PATH
-}
-
-#[cfg(not(target_os = "linux"))]
-fn look_only() -> OFlags {
-    OFlags::RDONLY | OFlags::NONBLOCK
 }

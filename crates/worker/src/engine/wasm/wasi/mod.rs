@@ -12,6 +12,7 @@ mod clocks;
 mod error_code;
 mod filesystem;
 mod folders;
+mod looked;
 mod open_file;
 mod path_beneath;
 mod quota;
@@ -25,6 +26,7 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, ResourceTable};
 
 pub use folders::{Folders, MountedFolder};
+pub use path_beneath::{ALWAYS, OPEN_FLAGS};
 pub use quota::{Quota, QuotaLimits};
 
 use crate::engine::wasm::Host;

@@ -1,12 +1,13 @@
 //! Names from a program, resolved beneath a folder's descriptor and nowhere else.
 //!
-//! On Linux the kernel does it in one step (`openat2` with `RESOLVE_BENEATH`), so no race can
-//! slip a link in between. Elsewhere the path is walked one part at a time without following
-//! any link.
+//! The path is walked one part at a time and no link is followed, so no race can slip one in. Not by
+//! `openat2`, which could do it in one step: it takes its flags from memory, where the list of system
+//! calls cannot see them. Someone who has broken out of the engine would open any name of the host with
+//! `O_PATH`, which landlock lets pass, and look at what is behind it.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
 /// The longest path that is looked at; PATH_MAX on Linux.
@@ -59,73 +60,91 @@ pub fn split_root(path: &str) -> Option<(&str, String)> {
     Some((first, rest))
 }
 
-/// Opens `path` beneath `folder`.
+/// Every flag with which a child opens something, besides how it reads and writes. The list of system
+/// calls has room for no other.
+pub const OPEN_FLAGS: OFlags = OFlags::RWMODE
+    .union(OFlags::CREATE)
+    .union(OFlags::EXCL)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC)
+    .union(ALWAYS);
+
+/// Those with which everything is opened.
+pub const ALWAYS: OFlags = OFlags::NOFOLLOW;
+
+/// How a folder on the way is opened.
+const STEP: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// Opens `path` beneath `folder`, one part at a time. `..` goes back to where the path came from, and
+/// never further.
 pub fn open(folder: BorrowedFd<'_>, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-    let path = if path.is_empty() { "." } else { path };
-    resolve(folder, path, flags | OFlags::CLOEXEC, mode)
+    let must_be_folder = path.ends_with('/');
+    let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").peekable();
+    // Those on the way, the deepest last.
+    let mut way: Vec<OwnedFd> = Vec::new();
+    while let Some(part) = parts.next() {
+        if part == ".." {
+            way.pop().ok_or(Errno::XDEV)?;
+            continue;
+        }
+        let at = way.last().map_or(folder, OwnedFd::as_fd);
+        match parts.peek() {
+            Some(_) => way.push(open_one(at, part, STEP, Mode::empty())?),
+            None if must_be_folder => return open_one(at, part, flags | OFlags::DIRECTORY, mode),
+            None => return open_one(at, part, flags, mode),
+        }
+    }
+    // The folder itself, or one that `..` came back to.
+    open_one(way.last().map_or(folder, OwnedFd::as_fd), ".", flags, mode)
+}
+
+fn open_one(at: BorrowedFd<'_>, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    loop {
+        match openat(at, name, flags | ALWAYS | OFlags::CLOEXEC, mode) {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Opens the parent of `path` beneath `folder`.
 pub fn entry<'a>(folder: BorrowedFd<'_>, path: &'a str) -> Result<Entry<'a>, Errno> {
     let trimmed = path.trim_end_matches('/');
-    let (parent, name) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
+    let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
     match name {
         "" | "." => return Err(Errno::INVAL),
         ".." => return Err(Errno::PERM),
         _ => {}
     }
-    let parent = if parent.is_empty() { "." } else { parent };
-    let parent = open(folder, parent, folder_only(), Mode::empty())?;
+    let parent = match parts(parent) {
+        // Not opened again: where files are found by name only, a folder cannot be.
+        0 => rustix::io::fcntl_dupfd_cloexec(folder, 0)?,
+        _ => open(folder, parent, STEP, Mode::empty())?,
+    };
     Ok(Entry { parent, name })
 }
 
-#[cfg(target_os = "linux")]
-fn folder_only() -> OFlags {
-    OFlags::PATH | OFlags::DIRECTORY
+/// What stands under a name.
+pub enum Seen {
+    /// A link. Where it leads is not looked at.
+    Link,
+    /// Anything else.
+    Thing(Stat),
 }
 
-#[cfg(not(target_os = "linux"))]
-fn folder_only() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY
-}
-
-#[cfg(target_os = "linux")]
-fn resolve(folder: BorrowedFd<'_>, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-    use rustix::fs::{ResolveFlags, openat2};
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    // EAGAIN: something was renamed meanwhile and the kernel could not be sure.
-    for _ in 0..16 {
-        match openat2(folder, path, flags, mode, how) {
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            outcome => return outcome,
-        }
+/// Looks at a plain name in a folder. By opening it: landlock guards opening and not looking, so the list
+/// of system calls has no call that looks by name.
+pub fn look(folder: BorrowedFd<'_>, name: &str) -> Result<Seen, Errno> {
+    // NONBLOCK: a fifo that someone left in the folder must not hang us.
+    match open_one(folder, name, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty()) {
+        Ok(fd) => Ok(Seen::Thing(fstat(&fd)?)),
+        Err(Errno::LOOP) => Ok(Seen::Link),
+        // A link where the system has another word for it.
+        Err(Errno::MLINK) => Ok(Seen::Link),
+        Err(error) => Err(error),
     }
-    Err(Errno::BUSY)
-}
-
-#[cfg(not(target_os = "linux"))]
-use walk as resolve;
-
-/// The same without the kernel's help: one part at a time, no link followed, no `..`.
-#[cfg(any(test, not(target_os = "linux")))]
-fn walk(folder: BorrowedFd<'_>, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-    use rustix::fs::openat;
-    let must_be_folder = path.ends_with('/');
-    let mut parts = path.split('/').filter(|part| !part.is_empty() && *part != ".").peekable();
-    let mut at = openat(folder, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    while let Some(part) = parts.next() {
-        if part == ".." {
-            return Err(Errno::XDEV);
-        }
-        let step = match parts.peek() {
-            Some(_) => OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            None if must_be_folder => flags | OFlags::DIRECTORY,
-            None => flags,
-        };
-        let last = parts.peek().is_none();
-        at = openat(&at, part, step | OFlags::NOFOLLOW, if last { mode } else { Mode::empty() })?;
-    }
-    Ok(at)
 }
 
 #[cfg(test)]
@@ -151,7 +170,6 @@ mod tests {
         }
     }
 
-    /// Both ways of resolving refuse the same escapes.
     #[test]
     fn a_name_that_leads_out_is_refused() {
         let folder = gristmill_testkit::TestFolder::new("beneath");
@@ -164,13 +182,27 @@ mod tests {
         std::os::unix::fs::symlink("../outside.txt", inside.join("relative")).unwrap();
         let root = std::fs::File::open(&inside).unwrap();
         let read = OFlags::RDONLY | OFlags::CLOEXEC;
-        for opener in [resolve, walk] {
-            assert!(opener(root.as_fd(), "deep/file.txt", read, Mode::empty()).is_ok());
-            for path in ["../outside.txt", "absolute", "relative", "deep/../../outside.txt", "/etc/passwd"] {
-                let opened = opener(root.as_fd(), path, read, Mode::empty());
-                assert!(opened.is_err(), "{path}");
-            }
+        let opened = |path: &str| open(root.as_fd(), path, read, Mode::empty());
+        for path in ["deep/file.txt", "deep/../deep/file.txt", "./deep//.././deep", "deep/..", ""] {
+            assert!(opened(path).is_ok(), "{path}");
         }
+        for path in ["../outside.txt", "absolute", "relative", "deep/../../outside.txt", "/etc/passwd"] {
+            assert!(opened(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_is_seen_as_one_and_nothing_is_told_of_where_it_leads() {
+        let folder = gristmill_testkit::TestFolder::new("beneath-look");
+        std::fs::write(folder.path().join("file"), "four").unwrap();
+        std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+        std::os::unix::fs::symlink("nothing", folder.path().join("dangling")).unwrap();
+        let root = std::fs::File::open(folder.path()).unwrap();
+        assert!(matches!(look(root.as_fd(), "file"), Ok(Seen::Thing(stat)) if stat.st_size == 4));
+        for link in ["link", "dangling"] {
+            assert!(matches!(look(root.as_fd(), link), Ok(Seen::Link)), "{link}");
+        }
+        assert!(matches!(look(root.as_fd(), "other"), Err(Errno::NOENT)));
     }
 
     #[test]

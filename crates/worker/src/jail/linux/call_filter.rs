@@ -1,0 +1,106 @@
+//! Seccomp: a list of system calls, as data, becomes a filter.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch,
+};
+
+use crate::jail::JailError;
+
+/// Under which condition a call is on the list.
+pub enum When {
+    Always,
+    /// One argument must have this value.
+    Is(u8, u64),
+    /// One argument must have none of these bits.
+    Without(u8, u64),
+    /// Of these bits (the second number), one argument must have exactly those (the third).
+    Exactly(u8, u64, u64),
+    /// Two of them at once.
+    Both(&'static When, &'static When),
+}
+
+use When::{Always, Both, Exactly, Is, Without};
+
+/// A call, when it is meant, and why it is on the list.
+pub type Listed = (i64, When, &'static str);
+
+/// Memory that RLIMIT_DATA counts and nothing executes: neither shared, which is counted for nobody, nor
+/// growing downwards, which counts as stack.
+pub(super) const OWN_MEMORY: When = Both(
+    &Without(2, libc::PROT_EXEC as u64),
+    &Exactly(3, (libc::MAP_TYPE | libc::MAP_GROWSDOWN) as u64, libc::MAP_PRIVATE as u64),
+);
+
+/// Two filters, of which the stricter answer counts.
+pub struct Filter {
+    refused: BpfProgram,
+    allowed: BpfProgram,
+}
+
+impl Filter {
+    /// Compiles them, once, in the zygote. What is `refused` is answered as if the kernel had no such call;
+    /// whatever is in neither list ends the process.
+    pub fn compile(allowed: &[&[Listed]], refused: &[&[Listed]]) -> Result<Self, JailError> {
+        let refused = || refused.iter().copied().flatten();
+        // What one refuses, the other must let pass.
+        let passed = allowed.iter().copied().flatten().chain(refused());
+        let no_such_call = SeccompAction::Errno(libc::ENOSYS as u32);
+        Ok(Self {
+            refused: program(refused(), SeccompAction::Allow, no_such_call)?,
+            allowed: program(passed, SeccompAction::KillProcess, SeccompAction::Allow)?,
+        })
+    }
+
+    /// Binds this process: this thread is all of it, and threads made later inherit the filter.
+    pub fn apply(&self) -> Result<(), JailError> {
+        // The list goes last: it has no room for another filter.
+        [&self.refused, &self.allowed].into_iter().try_for_each(|program| {
+            seccompiler::apply_filter(program).map_err(|error| JailError::new("seccomp", error))
+        })
+    }
+}
+
+/// What is listed meets with `listed`, any other call with `others`.
+fn program<'a>(
+    calls: impl Iterator<Item = &'a Listed>,
+    others: SeccompAction,
+    listed: SeccompAction,
+) -> Result<BpfProgram, JailError> {
+    let failed = |error: seccompiler::BackendError| JailError::new("seccomp", error);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for (call, when, _reason) in calls {
+        let rules = rules.entry(*call).or_default();
+        let mut conditions = Vec::new();
+        add_conditions(when, &mut conditions).map_err(failed)?;
+        if !conditions.is_empty() {
+            rules.push(SeccompRule::new(conditions).map_err(failed)?);
+        }
+    }
+    let filter = SeccompFilter::new(rules, others, listed, architecture()?).map_err(failed)?;
+    filter.try_into().map_err(failed)
+}
+
+fn add_conditions(
+    when: &When,
+    conditions: &mut Vec<SeccompCondition>,
+) -> Result<(), seccompiler::BackendError> {
+    let (argument, operator, value) = match when {
+        Always => return Ok(()),
+        Both(one, other) => {
+            add_conditions(one, conditions)?;
+            return add_conditions(other, conditions);
+        }
+        Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
+        Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),
+        Exactly(argument, bits, value) => (*argument, SeccompCmpOp::MaskedEq(*bits), *value),
+    };
+    conditions.push(SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value)?);
+    Ok(())
+}
+
+fn architecture() -> Result<TargetArch, JailError> {
+    std::env::consts::ARCH.try_into().map_err(|error| JailError::new("seccomp", format!("{error:?}")))
+}
