@@ -7,7 +7,9 @@ use gristmill_gateway::domain::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::{document, history_table, results_table, server_entry, server_limits, server_transport};
+use super::{
+    document, guardrails_table, history_table, results_table, server_entry, server_limits, server_transport,
+};
 use super::{sessions_table, strictness::Strictness};
 
 /// Keys that every file may have, but that mistakes are not corrected to.
@@ -91,6 +93,23 @@ fn top_level(key: &str) -> Option<Json> {
         results_table::TABLE => {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
+        guardrails_table::TABLE => {
+            table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
+        }
+        _ => return None,
+    })
+}
+
+fn guardrails(key: &str) -> Option<Json> {
+    let modules = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
+    Some(match key {
+        "strict_mode" => json!({
+            "description": "Whether programs with findings of severity high are refused at every level",
+            "type": "boolean",
+            "default": false,
+        }),
+        "allowed_modules" => modules("The only modules that programs may import [default: all]"),
+        "denied_modules" => modules("Modules that programs may not import"),
         _ => return None,
     })
 }
@@ -281,6 +300,7 @@ mod tests {
         check(&sessions_table::KEYS, "/properties/sessions/properties");
         check(&history_table::KEYS, "/properties/history/properties");
         check(&results_table::KEYS, "/properties/results/properties");
+        check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");

@@ -4,6 +4,7 @@ pub mod analyze;
 pub mod backup;
 pub mod bench;
 pub mod cache;
+pub mod check;
 pub mod client_arguments;
 pub mod completions;
 pub mod config;

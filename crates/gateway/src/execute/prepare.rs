@@ -22,6 +22,10 @@ use crate::skills::{FrozenSkills, MayChange, ProgramSkills};
 pub(super) struct Prepared {
     /// The message to the worker, as bytes.
     pub frame: Vec<u8>,
+    /// The program that is in it, and its name.
+    pub code: String,
+    pub filename: String,
+    pub checked_for: CheckedFor,
     pub limits: Limits,
     /// What was saved, as it is now.
     pub skills: Arc<ProgramSkills>,
@@ -34,12 +38,29 @@ pub(super) struct Prepared {
     pub place: OwnedSemaphorePermit,
 }
 
+/// Whose program it is, as far as checks go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckedFor {
+    Caller,
+    /// A program of ours is not checked.
+    Nobody,
+}
+
 /// Where it will run.
 pub(super) enum Home {
     /// In a new interpreter, with these.
     New(Belongings),
     /// In the one that its lease has.
     Kept,
+}
+
+impl Home {
+    pub fn belongings(&self) -> Option<&Belongings> {
+        match self {
+            Home::New(belongings) => Some(belongings),
+            Home::Kept => None,
+        }
+    }
 }
 
 /// A workspace that exists, and what it holds.
@@ -55,6 +76,10 @@ struct Used {
 }
 
 pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
+    let checked_for = match &purpose {
+        Purpose::Asked(_) => CheckedFor::Caller,
+        Purpose::Internal(_) => CheckedFor::Nobody,
+    };
     let skills = Arc::new(program_skills(core, &admitted.capabilities, purpose).await);
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
@@ -87,8 +112,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     let program = Program {
         version: PROTOCOL_VERSION,
         engine: admitted.engine,
-        code: admitted.code,
-        filename: admitted.filename,
+        code: admitted.code.clone(),
+        filename: admitted.filename.clone(),
         context: admitted.context,
         limits: worker_limits(
             &admitted.limits,
@@ -102,8 +127,20 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
     let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })?;
-    let Admitted { limits, capabilities, place, .. } = admitted;
-    Ok(Prepared { frame, limits, skills, capabilities, home, lease, leftovers, place })
+    let Admitted { code, filename, limits, capabilities, place, .. } = admitted;
+    Ok(Prepared {
+        frame,
+        code,
+        filename,
+        checked_for,
+        limits,
+        skills,
+        capabilities,
+        home,
+        lease,
+        leftovers,
+        place,
+    })
 }
 
 /// What was saved, as the program finds it, and whether it may change that.
