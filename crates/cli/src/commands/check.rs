@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 #[derive(Args)]
 pub struct Check {
-    /// The Python file; - for standard input
+    /// The program: a file, or `-` for standard input
     pub file: PathBuf,
 
     /// Isolation level whose rules apply [default: the configured one]

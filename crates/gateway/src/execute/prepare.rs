@@ -75,7 +75,11 @@ struct Used {
     files: u64,
 }
 
-pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
+pub(super) async fn prepare(
+    core: &Core,
+    mut admitted: Admitted,
+    purpose: Purpose,
+) -> Result<Prepared, Refusal> {
     let checked_for = match &purpose {
         Purpose::Asked(_) => CheckedFor::Caller,
         Purpose::Internal(_) => CheckedFor::Nobody,
@@ -89,7 +93,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
             Some(lease)
         }
     };
-    let (opened, leftovers) = match admitted.workspace {
+    let (opened, leftovers) = match std::mem::replace(&mut admitted.workspace, WorkspaceChoice::ThrowAway) {
         WorkspaceChoice::ThrowAway => (None, None),
         WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
         WorkspaceChoice::Kept(path) => (Some(open_kept(path).await?), None),
@@ -109,24 +113,8 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
             (Home::New(belongings), mounts, used)
         }
     };
-    let program = Program {
-        version: PROTOCOL_VERSION,
-        engine: admitted.engine,
-        code: admitted.code.clone(),
-        filename: admitted.filename.clone(),
-        context: admitted.context,
-        limits: worker_limits(
-            &admitted.limits,
-            used.bytes,
-            used.files,
-            admitted.capabilities.large_results.as_ref(),
-        ),
-        mounts,
-        stay: lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes),
-    };
-    let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
-        Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
-    })?;
+    let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
+    let frame = frame_of(&mut admitted, used, mounts, stay)?;
     let Admitted { code, filename, limits, capabilities, place, .. } = admitted;
     Ok(Prepared {
         frame,
@@ -140,6 +128,28 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
         lease,
         leftovers,
         place,
+    })
+}
+
+/// The message to the worker.
+fn frame_of(admitted: &mut Admitted, used: Used, mounts: Vec<Mount>, stay: bool) -> Result<Vec<u8>, Refusal> {
+    let program = Program {
+        version: PROTOCOL_VERSION,
+        engine: admitted.engine,
+        code: admitted.code.clone(),
+        filename: admitted.filename.clone(),
+        context: std::mem::take(&mut admitted.context),
+        limits: worker_limits(
+            &admitted.limits,
+            used.bytes,
+            used.files,
+            admitted.capabilities.large_results.as_ref(),
+        ),
+        mounts,
+        stay,
+    };
+    encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
+        Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
     })
 }
 
