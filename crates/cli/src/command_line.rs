@@ -84,6 +84,8 @@ pub enum Command {
     Serve(crate::commands::serve::Serve),
     /// Run a Python program in the sandbox
     Run(Run),
+    /// Check a Python program without running it
+    Check(crate::commands::check::Check),
     /// Filter, group, join and test a table (JSON, JSON Lines, CSV or Parquet)
     Analyze(crate::commands::analyze::AnalyzeArguments),
     /// List past executions, newest first

@@ -51,6 +51,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::UnknownTool
         | Code::BadCall
         | Code::Analysis
+        | Code::Guardrail
         | Code::ServerDown
         | Code::CallTimeout
         | Code::CallLost

@@ -68,6 +68,7 @@ pub fn main() -> ExitCode {
 async fn carry_out(command: Command) -> failure::Outcome {
     match command {
         Command::Run(run) => commands::run::run(run).await,
+        Command::Check(arguments) => commands::check::check(arguments).await,
         Command::Analyze(arguments) => commands::analyze::analyze(arguments).await,
         Command::History(arguments) => commands::history::history(arguments).await,
         Command::Show(arguments) => commands::show::show(arguments).await,

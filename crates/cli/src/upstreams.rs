@@ -12,6 +12,7 @@ use gristmill_config::{
 };
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::{Limits, ServerSettings};
+use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::UPSTREAM_SUPERVISOR_COMMAND;
@@ -94,6 +95,11 @@ impl Configured {
         let settings = servers.iter().map(|server| server.settings.clone()).chain(others).collect();
         connect(settings, contexts.collect(), self.data_folder()?, startup)
     }
+}
+
+/// What is done about what checks find in programs.
+pub fn guardrails(configured: Option<&Configured>) -> Guardrails {
+    configured.map(|configured| configured.config.guardrails.settings.clone()).unwrap_or_default()
 }
 
 /// Where what must last is, whether servers are configured or not.

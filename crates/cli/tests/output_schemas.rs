@@ -92,6 +92,16 @@ fn programs(outputs: &mut Outputs) {
         outputs.check("show", &[0], &["show", id, "--json"]);
     }
     outputs.check("stats", &[0], &["stats", "--json"]);
+    let file = outputs.home.work().join("suspicious.py");
+    std::fs::write(&file, "exec(x)\nawait callMCPTool('weather.currnt', {})\nx = (1 +\n").expect("a program");
+    outputs.check("check", &[1], &["check", "--json", "suspicious.py"]);
+    std::fs::write(&file, "exec(x)\nawait callMCPTool('weather.currnt', {})\n").expect("a program");
+    let checked = outputs.check("check", &[0], &["check", "--json", "suspicious.py"]);
+    assert_eq!(
+        (&checked["findings"][0]["rule"], &checked["refused"]),
+        (&json!("GC-104"), &json!(false)),
+        "{checked}"
+    );
 }
 
 fn servers_and_tools(outputs: &mut Outputs) {

@@ -8,6 +8,7 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 use super::audit_table::{self, AuditTable};
 use super::fields::Fields;
 use super::format::Format;
+use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
 use super::read_file::{FileText, ReadError};
@@ -20,7 +21,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 8] = [
+pub(super) const KEYS: [&str; 9] = [
     "servers",
     "mcpServers",
     "level",
@@ -29,6 +30,7 @@ pub(super) const KEYS: [&str; 8] = [
     history_table::TABLE,
     results_table::TABLE,
     audit_table::TABLE,
+    guardrails_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -50,8 +52,10 @@ pub struct Document {
     pub audit: AuditTable,
     /// What it says about results.
     pub results: ResultsTable,
+    /// What it says about checks of programs.
+    pub guardrails: GuardrailsTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
-    /// everything in the data folder is kept, whichever project it came from.
+    /// everything in the data folder is kept, whichever project it came from, and what programs may do.
     pub user_tables: Vec<(&'static str, usize)>,
     /// Everything that is to be said about it.
     pub problems: Vec<Problem>,
@@ -104,6 +108,10 @@ impl Document {
         if let Some(node) = fields.take(audit_table::TABLE) {
             document.audit = audit_table::read(node, problems);
             document.user_tables.push((audit_table::TABLE, fields.line(audit_table::TABLE)));
+        }
+        if let Some(node) = fields.take(guardrails_table::TABLE) {
+            document.guardrails = guardrails_table::read(node, problems);
+            document.user_tables.push((guardrails_table::TABLE, fields.line(guardrails_table::TABLE)));
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

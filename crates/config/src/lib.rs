@@ -8,6 +8,7 @@
 pub mod locations;
 
 pub mod format;
+pub mod guardrails_table;
 pub mod read_file;
 pub mod read_json;
 mod read_toml;

@@ -14,6 +14,7 @@ use super::document::Document;
 pub use super::env_file::env_path;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
+use super::guardrails_table::{GuardrailsConfig, GuardrailsTable};
 use super::history_table::{HistoryConfig, HistoryTable};
 use super::locations::{self, Location, Role};
 use super::needs;
@@ -58,11 +59,13 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
     let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
+    let mut guardrails = GuardrailsConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
         audit.lay_over(&source.document.audit, |line| source.origin(line));
         results.lay_over(&source.document.results, |line| source.origin(line));
+        guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
     }
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
@@ -76,6 +79,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         history,
         audit,
         results,
+        guardrails,
         data_folder,
         files,
         locations,
@@ -221,7 +225,7 @@ fn start_in(folder: Option<&Path>, document: &mut Document) {
 }
 
 /// How long sessions, the history, the audit and results are kept is the user's to say, even after an approval: the data
-/// folder holds those of all projects.
+/// folder holds those of all projects. So is what programs are refused for.
 fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Vec<Problem>) {
     for (table, line) in document.user_tables.drain(..) {
         let place = Place { file: Some(path.to_owned()), line: Some(line), key: Some(table.to_owned()) };
@@ -231,6 +235,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.history = HistoryTable::default();
     document.audit = AuditTable::default();
     document.results = ResultsTable::default();
+    document.guardrails = GuardrailsTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -9,6 +9,7 @@ use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 use super::approvals::Status;
 use super::audit_table::AuditConfig;
 use super::env_file::Variables;
+use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
@@ -36,6 +37,8 @@ pub struct Config {
     pub audit: AuditConfig,
     /// How much is kept of what answers left out.
     pub results: ResultsConfig,
+    /// What is done about what checks find in programs.
+    pub guardrails: GuardrailsConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

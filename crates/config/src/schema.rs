@@ -8,7 +8,7 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    audit_table, document, history_table, results_table, server_entry, server_limits, server_tools, server_transport,
+    audit_table, document, history_table, results_table, server_entry, server_limits, server_tools, server_transport, guardrails_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -94,6 +94,23 @@ fn top_level(key: &str) -> Option<Json> {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
         audit_table::TABLE => table(&audit_table::KEYS, audit, "The audit; in your own configuration only"),
+        guardrails_table::TABLE => {
+            table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
+        }
+        _ => return None,
+    })
+}
+
+fn guardrails(key: &str) -> Option<Json> {
+    let modules = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
+    Some(match key {
+        "strict_mode" => json!({
+            "description": "Whether programs with findings of severity high are refused at every level",
+            "type": "boolean",
+            "default": false,
+        }),
+        "allowed_modules" => modules("The only modules that programs may import [default: all]"),
+        "denied_modules" => modules("Modules that programs may not import"),
         _ => return None,
     })
 }
@@ -308,6 +325,7 @@ mod tests {
         check(&history_table::KEYS, "/properties/history/properties");
         check(&audit_table::KEYS, "/properties/audit/properties");
         check(&results_table::KEYS, "/properties/results/properties");
+        check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");

@@ -40,6 +40,8 @@ pub enum Code {
     BadCall,
     /// An analysis that cannot be done as it was asked: a step, a field or the data does not fit.
     Analysis,
+    /// A check before the run found something that the level or the configuration doesn't allow.
+    Guardrail,
     /// Too many executions wait already.
     Busy,
     /// What was asked for is not possible: a bad name, a limit out of range.
@@ -74,7 +76,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 34] = [
+    pub const ALL: [Code; 35] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -94,6 +96,7 @@ impl Code {
         Code::UnknownTool,
         Code::BadCall,
         Code::Analysis,
+        Code::Guardrail,
         Code::Busy,
         Code::BadRequest,
         Code::Cancelled,
@@ -133,6 +136,7 @@ impl Code {
             Code::UnknownTool => "GM-1401",
             Code::BadCall => "GM-1402",
             Code::Analysis => "GM-1601",
+            Code::Guardrail => "GM-1701",
             Code::Busy => "GM-2001",
             Code::BadRequest => "GM-2002",
             Code::Cancelled => "GM-2003",

@@ -2,11 +2,12 @@
 //! something real to call before any server is connected.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gristmill_domain::ToolAnswer;
-use gristmill_domain::catalogue::Lookup;
+use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::validate::ArgumentCheck;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools,
@@ -130,6 +131,14 @@ impl Tools for ExampleTools {
         let schema: Value = serde_json::from_str(schema).unwrap_or_default();
         let (tokens, estimated) = tokens::count_definition(tool, Some(description), &schema);
         Some(DefinitionTokens { tool: format!("{server}.{tool}"), tokens, estimated })
+    }
+
+    fn is_certainly_unknown(&self, server: Option<&str>, tool: Option<&str>) -> bool {
+        NoTools.is_certainly_unknown(server, tool)
+    }
+
+    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+        NoTools.argument_check(server, tool)
     }
 
     fn tree(&self) -> Option<&Path> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gristmill_checks::{CheckReport, Guardrails};
 use gristmill_domain::Limits;
 use gristmill_files::{FolderError, Folders};
 use gristmill_protocol::WallStatus;
@@ -14,7 +15,7 @@ use crate::history::History;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
 };
-use crate::ports::{FixedTools, ToolSource, Tools};
+use crate::ports::{FixedTools, Needed, ToolSource, Tools};
 use crate::request::ExecuteRequest;
 use crate::results::{Results, ResultsError};
 use crate::service::{Service, World};
@@ -88,7 +89,9 @@ impl Gateway {
     /// Starts the workers, opens what is kept while they come up, and returns; they may still be warming
     /// up. Needs a tokio runtime.
     pub async fn build(settings: Settings) -> Result<Self, BuildError> {
-        let Settings { worker, limits, tools, folders, pool, kept_interpreters: keep, data, .. } = settings;
+        let Settings {
+            worker, limits, guardrails, tools, folders, pool, kept_interpreters: keep, data, ..
+        } = settings;
         let data = data.map(with_audit);
         let folders = match folders {
             Some(folders) => folders,
@@ -100,7 +103,17 @@ impl Gateway {
             settings.queue_timeout,
         );
         let skills = data.as_ref().and_then(|data| skills_of(data, &folders));
-        let core = CoreSettings { worker, limits, folders, pool, keep, queue, tools, skills: skills.clone() };
+        let core = CoreSettings {
+            worker,
+            limits,
+            guardrails,
+            folders,
+            pool,
+            keep,
+            queue,
+            tools,
+            skills: skills.clone(),
+        };
         let core = Arc::new(Core::start(core)?);
         let kept = match data {
             Some(data) => OpenedData::open(data, &core).await?,
@@ -119,6 +132,18 @@ impl Gateway {
     pub fn execute(&self, request: ExecuteRequest) -> Execution {
         let sandbox = Arc::clone(&self.parts.world) as Arc<dyn SkillSandbox>;
         execute::start(Arc::clone(self.core()), request, Purpose::Asked(sandbox))
+    }
+
+    /// What can be said about a program without running it, with the tools there are now. Findings are told
+    /// whether or not this gateway would refuse them; [`Gateway::guardrails`] knows which it would.
+    pub async fn check(&self, code: &str) -> CheckReport {
+        let tools = self.core().tools.freeze(Needed::ByProgram(code)).await;
+        execute::check_only(self.core(), code.to_owned(), tools).await
+    }
+
+    /// What is done about findings.
+    pub fn guardrails(&self) -> &Guardrails {
+        &self.core().guardrails
     }
 
     /// Runs programs of callers, in sessions and in the history as far as there are any.
@@ -315,6 +340,12 @@ impl GatewayBuilder {
     /// See [`Settings::limits`].
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
+        self
+    }
+
+    /// See [`Settings::guardrails`].
+    pub fn guardrails(mut self, guardrails: Guardrails) -> Self {
+        self.settings.guardrails = guardrails;
         self
     }
 

@@ -64,8 +64,9 @@ mod settings;
 pub use analysis::{AnalysisData, AnalysisFailure, AnalysisInput, AnalysisOutcome, AnalysisRequest};
 pub use clock::Clock;
 pub use context_text::ContextText;
-pub use execute::{Event, Execution};
+pub use execute::{Event, Execution, check_program};
 pub use gateway::{BuildError, BuildProblem, Gateway, GatewayBuilder, NotReady};
+pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
 pub use gristmill_files::{FolderError, Folders};
 pub use gristmill_protocol::{

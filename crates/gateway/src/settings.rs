@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gristmill_checks::Guardrails;
 use gristmill_domain::{Level, Limits};
 use gristmill_files::Folders;
 
@@ -23,6 +24,8 @@ pub struct Settings {
     pub worker: WorkerCommand,
     /// The limits of programs that bring none, and with them the level. Default: production.
     pub limits: Limits,
+    /// What is done about what is found in programs before they run. Default: what the level does.
+    pub guardrails: Guardrails,
     /// Where each program gets its tools from, such as connected servers. Default: none.
     pub tools: Arc<dyn ToolSource>,
     /// Where caches and scratch space are. Default: the platform's convention.
@@ -50,6 +53,7 @@ impl Settings {
         Self {
             worker,
             limits: Limits::of(Level::default()),
+            guardrails: Guardrails::default(),
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
             folders: None,
             pool: PoolSettings::default(),

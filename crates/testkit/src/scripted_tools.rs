@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_gateway::domain::ToolAnswer;
-use gristmill_gateway::domain::catalogue::Lookup;
+use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool};
+use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
     BoxFuture, CallWatcher, DefinitionTokens, SkillOffer, ToolCall, ToolFailure, ToolSearch, Tools,
@@ -91,6 +92,15 @@ impl Tools for ScriptedTools {
 
     fn lookup(&self) -> Option<&Lookup> {
         self.lookup.as_deref()
+    }
+
+    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
+        self.lookup.is_some()
+    }
+
+    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+        let name = format!("{}.{}", server.folder, tool.stem);
+        Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
     }
 
     fn tree(&self) -> Option<&Path> {

@@ -41,7 +41,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
     ("gristmill-dashboard", &["gristmill-gateway", "gristmill-domain"]),
-    ("gristmill-gateway", &["gristmill-domain", "gristmill-files", "gristmill-protocol", "gristmill-tokens"]),
+    (
+        "gristmill-gateway",
+        &[
+            "gristmill-checks",
+            "gristmill-domain",
+            "gristmill-files",
+            "gristmill-protocol",
+            "gristmill-tokens",
+        ],
+    ),
+    ("gristmill-checks", &["gristmill-domain"]),
     ("gristmill-worker", &["gristmill-protocol", "gristmill-analysis", "gristmill-files"]),
     ("gristmill-testkit", &["gristmill-gateway", "gristmill-domain", "gristmill-protocol"]),
     ("gristmill-analysis", &[]),
@@ -56,8 +66,12 @@ const ARROWS: &[(&str, &[&str])] = &[
 const FOR_TESTS: &str = "gristmill-testkit";
 
 /// Families of foreign crates that one crate alone may name, in any kind of dependency.
-const KEPT_TO_ONE: &[(&str, &str)] =
-    &[("rmcp", "gristmill-mcp"), ("wasmtime", "gristmill-worker"), ("parquet", "gristmill-analysis")];
+const KEPT_TO_ONE: &[(&str, &str)] = &[
+    ("rmcp", "gristmill-mcp"),
+    ("wasmtime", "gristmill-worker"),
+    ("parquet", "gristmill-analysis"),
+    ("ruff", "gristmill-checks"),
+];
 
 /// Who may use such a family in tests all the same: the tests of the HTTP server script a handler.
 const TESTED_WITH: &[(&str, &str)] = &[("rmcp", "gristmill-http")];

@@ -7,7 +7,8 @@ use std::time::Instant;
 use anyhow::anyhow;
 use clap::Args;
 use gristmill_example_servers::DEMO_PROGRAM as PROGRAM;
-use gristmill_gateway::domain::catalogue::{Lookup, ToolDefinition};
+use gristmill_gateway::domain::catalogue::{Lookup, Server, Tool, ToolDefinition};
+use gristmill_gateway::domain::validate::ArgumentCheck;
 use gristmill_gateway::domain::{Accept, Level, Limits, ServerSettings, ToolAnswer, counted, grouped};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{
@@ -172,6 +173,14 @@ impl Tools for WatchedTools {
 
     fn lookup(&self) -> Option<&Lookup> {
         self.tools.lookup()
+    }
+
+    fn is_certainly_unknown(&self, server: Option<&str>, tool: Option<&str>) -> bool {
+        self.tools.is_certainly_unknown(server, tool)
+    }
+
+    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+        self.tools.argument_check(server, tool)
     }
 
     fn tree(&self) -> Option<&std::path::Path> {

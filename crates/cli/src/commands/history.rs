@@ -208,6 +208,7 @@ mod tests {
             outcome: RecordedOutcome::Ok,
             error_code: None,
             limits_hit: Vec::new(),
+            findings: Vec::new(),
             calls: 3,
             calls_failed: 0,
             tokens: TokenAccount {

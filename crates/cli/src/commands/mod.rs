@@ -5,6 +5,7 @@ pub mod audit;
 pub mod backup;
 pub mod bench;
 pub mod cache;
+pub mod check;
 pub mod client_arguments;
 pub mod completions;
 pub mod config;

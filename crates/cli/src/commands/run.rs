@@ -112,6 +112,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);
     settings.limits = limits;
+    settings.guardrails = upstreams::guardrails(configured.as_ref());
     // One program is all there will be: no others are kept waiting behind it.
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());

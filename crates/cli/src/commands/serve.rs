@@ -110,6 +110,7 @@ fn settings_for(
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let worker = WorkerCommand::this_executable().map_err(|error| Failure::Internal(error.into()))?;
     let mut settings = Settings::new(worker);
+    settings.guardrails = upstreams::guardrails(configured);
     settings.kept_interpreters = own_sessions::keep_settings(configured);
     settings.data = Some(DataSettings {
         history: Some(place.history),

@@ -127,6 +127,9 @@ fn as_text(
     if !summary.limits_hit.is_empty() {
         line("limits", summary.limits_hit.join(", "));
     }
+    if !summary.findings.is_empty() {
+        line("findings", summary.findings.join(", "));
+    }
     section(&mut text, "program", summary.code.as_deref().unwrap_or("(not recorded)"));
     match (context, record.context_bytes) {
         (_, 0) => {}

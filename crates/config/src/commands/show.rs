@@ -36,6 +36,10 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.results.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[guardrails]\n");
+    for (key, value, origin) in config.guardrails.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -69,6 +73,7 @@ pub fn as_json(config: &Config) -> Json {
     });
     let (sessions, history, results) = (&config.sessions, &config.history, &config.results);
     let audit = &config.audit;
+    let guardrails = &config.guardrails;
     let entry = |value: Json, origin: &Origin| json!({"value": value, "origin": origin.to_string()});
     let servers = config.servers.iter().map(|s| (s.settings.name.clone(), server_as_json(s)));
     json!({
@@ -94,6 +99,11 @@ pub fn as_json(config: &Config) -> Json {
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
+        },
+        "guardrails": {
+            "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
+            "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
+            "denied_modules": entry(json!(guardrails.settings.denied_modules), &guardrails.denied_origin),
         },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),

@@ -9,6 +9,7 @@ mod history;
 mod hostile;
 mod reading;
 mod resolving;
+mod guardrails;
 mod results;
 mod servers;
 mod sessions;

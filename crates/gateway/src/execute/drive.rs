@@ -87,7 +87,7 @@ pub(super) async fn drive(
     cancelled: CancellationToken,
     asked: Instant,
 ) -> (Finished, Option<Left>) {
-    let Ready { prepared, interpreter, found } = ready;
+    let Ready { prepared, interpreter, found, .. } = ready;
     let Interpreter { mut worker, belongings, .. } = interpreter;
     let deadline = TimeLimit::new(Duration::from_millis(prepared.limits.get(LimitName::WallTime)));
     let capabilities = &prepared.capabilities;

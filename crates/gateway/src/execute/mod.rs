@@ -2,13 +2,14 @@
 //! none can be left out:
 //!
 //! [`admit`] (limits, a place among the running) → [`prepare`] (folders, the program's frame) →
-//! [`checkout`] (a waiting worker, or the one that the session has) → [`drive`] (one loop over the
+//! [`check`] (what is wrong with it for certain) → [`checkout`] (a waiting worker, or the one that the session has) → [`drive`] (one loop over the
 //! worker's messages) → [`shape`] (the report) → [`variables`] (whether the interpreter stays).
 
 mod admit;
 mod answer_payload;
 mod asking;
 mod call_failure;
+mod check;
 mod drive;
 mod ending;
 mod large_result;
@@ -27,10 +28,13 @@ mod variables;
 use std::sync::Arc;
 use std::time::Instant;
 
+use gristmill_checks::Finding;
 use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+pub use check::check_program;
+pub(crate) use check::check_only;
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
 use crate::pool::{self, CheckoutError};
@@ -38,6 +42,7 @@ use crate::ports::{Progress, Tools};
 use crate::report::{Refusal, Report, ToolCalled};
 use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
+use check::Checked;
 use prepare::{Home, Prepared};
 
 /// Events that nobody has taken. Beyond this the program waits for its reader.
@@ -182,13 +187,15 @@ async fn run(
         () = cancelled.cancelled() => Err(Refusal::cancelled()),
         outcome = bring_to_start(core, request, purpose) => outcome,
     };
-    let ready = match outcome {
+    let mut ready = match outcome {
         Ok(ready) => ready,
         Err(refusal) => return refusal.report(asked),
     };
+    let findings = std::mem::take(&mut ready.findings);
     let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
     let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
+    shaped.report.findings = findings;
     large_result::settle(large, &mut shaped).await;
     if let Some(left) = left {
         variables::settle(core, left, &mut shaped);
@@ -200,10 +207,12 @@ async fn run(
 async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
     let admitted = admit::admit(core, request, &purpose).await?;
     let prepared = prepare::prepare(core, admitted, purpose).await?;
-    checkout(core, prepared).await
+    let checked = check::check(core, prepared).await?;
+    checkout(core, checked).await
 }
 
-async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal> {
+async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {
+    let Checked { mut prepared, findings } = checked;
     let belongings = match std::mem::replace(&mut prepared.home, Home::Kept) {
         Home::New(belongings) => belongings,
         Home::Kept => {
@@ -211,7 +220,7 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal>
                 let message = "the session's interpreter is gone; nothing ran";
                 Refusal::new(Code::WorkerLost, message, "run the program again")
             })?;
-            return Ok(Ready { prepared, interpreter, found: true });
+            return Ok(Ready { prepared, findings, interpreter, found: true });
         }
     };
     let worker = core.pool.checkout().await.map_err(|error| match &error {
@@ -226,12 +235,15 @@ async fn checkout(core: &Core, mut prepared: Prepared) -> Result<Ready, Refusal>
             "try again; `gristmill doctor` shows the state of the workers",
         ),
     })?;
-    Ok(Ready { prepared, interpreter: Interpreter { worker, belongings, memory_bytes: 0 }, found: false })
+    let interpreter = Interpreter { worker, belongings, memory_bytes: 0 };
+    Ok(Ready { prepared, findings, interpreter, found: false })
 }
 
 /// A program, and an interpreter that waits for it.
 pub(crate) struct Ready {
     prepared: Prepared,
+    /// What was found in it.
+    findings: Vec<Finding>,
     interpreter: Interpreter,
     /// Whether an earlier program left it.
     found: bool,

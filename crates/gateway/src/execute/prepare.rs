@@ -23,6 +23,10 @@ use crate::skills::{FrozenSkills, MayChange, ProgramSkills};
 pub(super) struct Prepared {
     /// The message to the worker, as bytes.
     pub frame: Vec<u8>,
+    /// The program that is in it, and its name.
+    pub code: String,
+    pub filename: String,
+    pub checked_for: CheckedFor,
     pub limits: Limits,
     /// What was saved, as it is now.
     pub skills: Arc<ProgramSkills>,
@@ -35,12 +39,29 @@ pub(super) struct Prepared {
     pub place: OwnedSemaphorePermit,
 }
 
+/// Whose program it is, as far as checks go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CheckedFor {
+    Caller,
+    /// A program of ours is not checked.
+    Nobody,
+}
+
 /// Where it will run.
 pub(super) enum Home {
     /// In a new interpreter, with these.
     New(Belongings),
     /// In the one that its lease has.
     Kept,
+}
+
+impl Home {
+    pub fn belongings(&self) -> Option<&Belongings> {
+        match self {
+            Home::New(belongings) => Some(belongings),
+            Home::Kept => None,
+        }
+    }
 }
 
 /// A workspace that exists, and what it holds.
@@ -55,7 +76,15 @@ struct Used {
     files: u64,
 }
 
-pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -> Result<Prepared, Refusal> {
+pub(super) async fn prepare(
+    core: &Core,
+    mut admitted: Admitted,
+    purpose: Purpose,
+) -> Result<Prepared, Refusal> {
+    let checked_for = match &purpose {
+        Purpose::Asked(_) => CheckedFor::Caller,
+        Purpose::Internal(_) => CheckedFor::Nobody,
+    };
     let skills = Arc::new(program_skills(core, &admitted.capabilities, purpose).await);
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
@@ -65,7 +94,7 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
             Some(lease)
         }
     };
-    let (opened, leftovers) = match admitted.workspace {
+    let (opened, leftovers) = match std::mem::replace(&mut admitted.workspace, WorkspaceChoice::ThrowAway) {
         WorkspaceChoice::ThrowAway => (None, None),
         WorkspaceChoice::KeptIfUsed(leftovers) => (None, Some(leftovers)),
         WorkspaceChoice::Kept(path) => (Some(open_kept(path).await?), None),
@@ -85,11 +114,31 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
             (Home::New(belongings), mounts, used)
         }
     };
+    let stay = lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes);
+    let frame = frame_of(&mut admitted, used, mounts, stay)?;
+    let Admitted { code, filename, limits, capabilities, place, .. } = admitted;
+    Ok(Prepared {
+        frame,
+        code,
+        filename,
+        checked_for,
+        limits,
+        skills,
+        capabilities,
+        home,
+        lease,
+        leftovers,
+        place,
+    })
+}
+
+/// The message to the worker.
+fn frame_of(admitted: &mut Admitted, used: Used, mounts: Vec<Mount>, stay: bool) -> Result<Vec<u8>, Refusal> {
     let program = Program {
         version: PROTOCOL_VERSION,
         engine: admitted.engine,
-        code: admitted.code,
-        filename: admitted.filename,
+        code: admitted.code.clone(),
+        filename: admitted.filename.clone(),
         context: admitted.context.as_str().to_owned(),
         limits: worker_limits(
             &admitted.limits,
@@ -98,13 +147,11 @@ pub(super) async fn prepare(core: &Core, admitted: Admitted, purpose: Purpose) -
             admitted.capabilities.large_results.as_ref(),
         ),
         mounts,
-        stay: lease.as_ref().is_some_and(|lease| lease.room() == Room::Yes),
+        stay,
     };
-    let frame = encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
+    encode_frame(&ToWorker::Run(Box::new(program))).map_err(|error| {
         Refusal::new(Code::BadRequest, error.to_string(), "make the program or its context smaller")
-    })?;
-    let Admitted { limits, capabilities, place, .. } = admitted;
-    Ok(Prepared { frame, limits, skills, capabilities, home, lease, leftovers, place })
+    })
 }
 
 /// What was saved, as the program finds it, and whether it may change that.

@@ -128,6 +128,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         tools_called,
         limits_hit,
         notes: verdict.notes,
+        findings: Vec::new(),
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,

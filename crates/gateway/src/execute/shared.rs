@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use gristmill_checks::Guardrails;
 use gristmill_domain::Limits;
 use gristmill_files::Folders;
 use gristmill_protocol::EngineId;
@@ -27,6 +28,7 @@ const INTERNAL_PLACES: usize = 4;
 pub(crate) struct CoreSettings {
     pub worker: WorkerCommand,
     pub limits: Limits,
+    pub guardrails: Guardrails,
     pub folders: Folders,
     pub pool: PoolSettings,
     pub keep: KeepSettings,
@@ -48,6 +50,8 @@ pub(crate) struct Core {
     pub pool: Arc<Pool>,
     pub tools: Arc<dyn ToolSource>,
     pub limits: Limits,
+    /// What is done about what checks find.
+    pub guardrails: Arc<Guardrails>,
     pub queue: QueueSettings,
     pub places: Arc<Semaphore>,
     /// Places for programs of ours.
@@ -64,7 +68,7 @@ pub(crate) struct Core {
 impl Core {
     /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
     pub fn start(settings: CoreSettings) -> Result<Self, ScratchError> {
-        let CoreSettings { worker, limits, folders, pool, keep, queue, tools, skills } = settings;
+        let CoreSettings { worker, limits, guardrails, folders, pool, keep, queue, tools, skills } = settings;
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
         let waiting_workers = pool.waiting;
         let required = required_walls(limits.level());
@@ -88,6 +92,7 @@ impl Core {
             pool,
             tools,
             limits,
+            guardrails: Arc::new(guardrails),
             queue,
             skills,
             runtime,

@@ -153,7 +153,8 @@ mod tests {
     };
     use crate::upstream::NoTools;
     use gristmill_domain::ToolAnswer;
-    use gristmill_domain::catalogue::Lookup;
+    use gristmill_domain::catalogue::{Lookup, Server, Tool};
+    use gristmill_domain::validate::ArgumentCheck;
 
     fn call() -> ToolCalled {
         ToolCalled::unanswered("a.b", None, 0)
@@ -190,6 +191,14 @@ mod tests {
 
         fn lookup(&self) -> Option<&Lookup> {
             None
+        }
+
+        fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
+            false
+        }
+
+        fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+            NoTools.argument_check(server, tool)
         }
 
         fn tree(&self) -> Option<&std::path::Path> {

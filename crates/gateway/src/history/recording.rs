@@ -171,6 +171,7 @@ impl Recording {
             tokens: account,
             weight,
             limits_hit: report.limits_hit.iter().map(|hit| hit.name).collect::<Vec<_>>().join(" "),
+            findings: findings_of(report),
             error,
             notes,
             stdout,
@@ -183,6 +184,12 @@ impl Recording {
             Err(error) => report.notes.push(format!("this execution isn't in the history: {error}")),
         }
     }
+}
+
+/// No words: what is found is kept even where contents are not.
+fn findings_of(report: &Report) -> String {
+    let found = report.findings.iter().map(|finding| format!("{}:{}", finding.rule, finding.line));
+    found.collect::<Vec<_>>().join(" ")
 }
 
 fn outcome_of(report: &Report) -> RecordedOutcome {

@@ -72,6 +72,8 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
         stdout: "hi\n".to_owned(),
         limits_hit: vec![LimitHit::new(LimitName::ToolCalls, &limits)],
         notes: vec!["a note".to_owned()],
+        findings: crate::checks::check("x = 1\nexec(x)", &crate::checks::NoTools, &Default::default())
+            .findings,
         tools_called: vec![ToolCalled {
             argument_tokens: Some(4),
             answer_tokens: Some(1_000),
@@ -96,6 +98,7 @@ async fn an_execution_is_found_with_all_that_is_known_of_it() {
             outcome: RecordedOutcome::Ok,
             error_code: None,
             limits_hit: vec!["tool_calls".to_owned()],
+            findings: vec!["GC-104:2".to_owned()],
             calls: 1,
             calls_failed: 1,
             tokens: TokenAccount {

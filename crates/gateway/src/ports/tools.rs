@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
-use gristmill_domain::catalogue::Lookup;
+use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::validate::ArgumentCheck;
 use serde_json::{Map, Value};
 
 use super::box_future::BoxFuture;
@@ -61,6 +62,13 @@ pub trait Tools: Send + Sync + 'static {
 
     /// Every tool by name, where that is known.
     fn lookup(&self) -> Option<&Lookup>;
+
+    /// Whether no server has this tool or, without a tool, whether there is no such server: neither now, nor
+    /// held back, nor once a server that can't be reached now is there again.
+    fn is_certainly_unknown(&self, server: Option<&str>, tool: Option<&str>) -> bool;
+
+    /// The check that the arguments of a tool go through, where there is one.
+    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>>;
 
     /// The folder that programs see as `/servers`, if there is one.
     fn tree(&self) -> Option<&Path>;

@@ -5,6 +5,7 @@ mod token_account;
 
 use std::time::Duration;
 
+use gristmill_checks::Finding;
 use gristmill_domain::{Code, LimitName, Limits, format_bytes};
 use serde::Serialize;
 use serde_json::Value;
@@ -39,6 +40,9 @@ pub struct Report {
     pub limits_hit: Vec<LimitHit>,
     /// Things worth knowing that are not errors.
     pub notes: Vec<String>,
+    /// What was found in the program before it ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
     /// The most memory that the interpreter had.
     pub memory_peak_bytes: u64,
     pub cpu_time_ms: f64,
@@ -223,6 +227,7 @@ impl Report {
             tools_called: Vec::new(),
             limits_hit: Vec::new(),
             notes: Vec::new(),
+            findings: Vec::new(),
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
             variables: None,
@@ -280,6 +285,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::ToolHeldBack
         | Code::CallRate
         | Code::BadAnswer => "upstream",
+        Code::Guardrail => "guardrail",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

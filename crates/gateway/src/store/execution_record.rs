@@ -47,6 +47,8 @@ pub struct ExecutionSummary {
     pub error_code: Option<String>,
     /// Limits that refused something, the fatal one first.
     pub limits_hit: Vec<String>,
+    /// What was found in it before it ran, as `rule:line`.
+    pub findings: Vec<String>,
     /// How many tools were called.
     pub calls: u64,
     /// How many of these calls failed.

@@ -60,6 +60,8 @@ pub(crate) struct EndedRow {
     pub tokens: TokenAccount,
     pub weight: usize,
     pub limits_hit: String,
+    /// `rule:line`, parted by spaces.
+    pub findings: String,
     pub error: Option<RecordedError>,
     pub notes: Option<String>,
     pub stdout: KeptText,

@@ -24,7 +24,7 @@ pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
      AND e.started_ms >= :since";
 
 const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
-     e.error_code, e.limits_hit, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
+     e.error_code, e.limits_hit, e.findings, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
      e.tokens_estimated, t.own_definition, t.definitions, t.looked_up, e.cpu_ms, e.memory_peak_bytes";
 
 /// Executions with what their calls come to, where that was counted.
@@ -177,7 +177,7 @@ fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError
          cpu_ms = :cpu_ms, memory_peak_bytes = :memory, calls = :calls, calls_failed = :calls_failed, \
          tokens_in = :tokens_in, tokens_out = :tokens_out, tokens_inside = :tokens_inside, \
          tokens_estimated = :tokens_estimated, weight = :weight, stdout_bytes = :stdout_bytes, \
-         stderr_bytes = :stderr_bytes, result_bytes = :result_bytes, limits_hit = :limits_hit, \
+         stderr_bytes = :stderr_bytes, result_bytes = :result_bytes, limits_hit = :limits_hit, findings = :findings, \
          error_code = :error_code, error_line = :error_line, error_message = :error_message, \
          error_hint = :error_hint, error_traceback = :error_traceback, notes = :notes, stdout = :stdout, \
          stderr = :stderr, result = :result WHERE id = :id",
@@ -202,6 +202,7 @@ fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError
         ":stderr_bytes": whole(row.stderr.bytes),
         ":result_bytes": result.map(|result| whole(result.bytes)),
         ":limits_hit": row.limits_hit,
+        ":findings": row.findings,
         ":error_code": error.map(|error| &error.code),
         ":error_line": error.and_then(|error| error.line).map(whole),
         ":error_message": error.and_then(|error| error.message.as_ref()),
@@ -309,7 +310,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ExecutionRecord> {
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
-    let limits_hit: String = row.get("limits_hit")?;
+    let (limits_hit, findings): (String, String) = (row.get("limits_hit")?, row.get("findings")?);
     Ok(ExecutionSummary {
         id: row.get("id")?,
         session: row.get("session")?,
@@ -319,6 +320,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
         outcome: RecordedOutcome::read(&row.get::<_, String>("outcome")?),
         error_code: row.get("error_code")?,
         limits_hit: limits_hit.split_whitespace().map(str::to_owned).collect(),
+        findings: findings.split_whitespace().map(str::to_owned).collect(),
         calls: natural(row.get("calls")?),
         calls_failed: natural(row.get("calls_failed")?),
         tokens: TokenAccount {

@@ -19,6 +19,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/6_session_answers.sql"),
     include_str!("migrations/7_skill_origins.sql"),
     include_str!("migrations/8_audit.sql"),
+    include_str!("migrations/9_findings.sql"),
 ];
 
 /// The version that this gristmill writes.

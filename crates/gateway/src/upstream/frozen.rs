@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
-use gristmill_domain::catalogue::Lookup;
+use gristmill_domain::catalogue::{Lookup, Resolved, Server as CatalogueServer, Tool, fold};
+use gristmill_domain::validate::ArgumentCheck;
 use serde_json::Value;
 
 use super::door::{Door, DoorRequest};
 use super::registry::Registry;
 use super::search_answer::search_answer;
+use super::server::Server;
 use super::snapshot::Snapshot;
 use super::tree_store::TreeLease;
 use crate::ids::Caller;
@@ -74,6 +76,28 @@ impl Tools for FrozenTools {
 
     fn lookup(&self) -> Option<&Lookup> {
         Some(self.snapshot.lookup())
+    }
+
+    fn is_certainly_unknown(&self, server: Option<&str>, tool: Option<&str>) -> bool {
+        let catalogue = self.snapshot.catalogue();
+        let is_meant = |server: &str, name: &str| fold(name) == fold(server);
+        let by_identifier = |wanted: &str| {
+            let found = catalogue.servers.iter().find(|known| is_meant(wanted, &known.identifier));
+            found.map_or_else(|| wanted.to_owned(), |known| known.offer.name.clone())
+        };
+        let server = server.map(by_identifier);
+        let is_named = |name: &str| server.as_deref().is_none_or(|server| is_meant(server, name));
+        let mut meant = self.registry.servers().iter().filter(|known| is_named(known.name())).peekable();
+        let Some(tool) = tool else { return meant.peek().is_none() };
+        let lacks =
+            |known: &Server| known.is_known() && known.held_back().iter().all(|held| !is_meant(tool, held));
+        let whole = server.as_ref().map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"));
+        meant.all(|known| lacks(known))
+            && matches!(self.registry.snapshot().lookup().resolve(&whole), Resolved::None(_))
+    }
+
+    fn argument_check(&self, server: &CatalogueServer, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+        Some(self.snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &tool.definition))
     }
 
     fn tree(&self) -> Option<&Path> {

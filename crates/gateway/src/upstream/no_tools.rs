@@ -1,9 +1,11 @@
 //! A gateway without any tool.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
-use gristmill_domain::catalogue::Lookup;
+use gristmill_domain::catalogue::{Lookup, Server, Tool};
+use gristmill_domain::validate::ArgumentCheck;
 use serde_json::Value;
 
 use super::search_answer::search_answer;
@@ -49,6 +51,14 @@ impl Tools for NoTools {
     }
 
     fn lookup(&self) -> Option<&Lookup> {
+        None
+    }
+
+    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
+        false
+    }
+
+    fn argument_check(&self, _server: &Server, _tool: &Tool) -> Option<Arc<ArgumentCheck>> {
         None
     }
 

@@ -7,6 +7,8 @@ mod analyses;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(target_os = "linux")]
+mod checks;
+#[cfg(target_os = "linux")]
 mod deaths;
 #[cfg(target_os = "linux")]
 mod floods;
@@ -44,6 +46,7 @@ fn trials() -> Vec<Trial> {
         zygotes::trials(),
         restarts::trials(),
         analyses::trials(),
+        checks::trials(),
     ];
     modules.into_iter().flatten().collect()
 }

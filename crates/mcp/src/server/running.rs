@@ -22,6 +22,7 @@ use super::{GatewayServer, questions};
 const EXECUTION_META: &str = "gristmill/execution";
 const TIME_META: &str = "gristmill/time_ms";
 const CALLS_META: &str = "gristmill/calls";
+const FINDINGS_META: &str = "gristmill/findings";
 const TOKENS_META: &str = "gristmill/tokens";
 
 impl GatewayServer {
@@ -120,6 +121,9 @@ fn meta_of(report: &Report, id: &ExecutionId) -> Option<MetaObject> {
     }
     members.insert(TIME_META.to_owned(), json!((report.execution_time_ms * 10.0).round() / 10.0));
     members.insert(CALLS_META.to_owned(), json!(report.tools_called.len()));
+    if !report.findings.is_empty() {
+        members.insert(FINDINGS_META.to_owned(), json!(report.findings.len()));
+    }
     if let Some(account) = report.tokens {
         let mut figures = json!(account);
         if let Some(figures) = figures.as_object_mut() {

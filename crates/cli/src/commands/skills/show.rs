@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use anyhow::anyhow;
+use gristmill_gateway::check_program;
+use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::catalogue::fold;
 use gristmill_gateway::domain::skills::{SkillFiles, usage_line};
 use gristmill_gateway::domain::{utc_text, visible};
 use gristmill_gateway::skills::{HeldChange, ListQuery, Skill, SkillError, SkillPlace, Standing, listed};
 use gristmill_gateway::store::SkillProposal;
-use gristmill_gateway::upstream::{Refresh, ServerState, Snapshot};
+use gristmill_gateway::upstream::{NoTools, Refresh, ServerState, Snapshot};
 use serde_json::{Value, json};
 
 use super::{Outcome, Place, failure};
@@ -162,6 +164,7 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
             print_files(&skill.files);
         }
     }
+    named.iter().for_each(|skill| tell_findings(skill, &place.configured.config.guardrails.settings));
     if let Some(skill) = named.iter().find(|skill| skill.standing == Standing::Waiting) {
         eprint_lines(&format!(
             "note: the project's skill isn't approved, so programs can't import it; `gristmill skills approve {}` approves it as shown",
@@ -169,6 +172,17 @@ pub async fn show(place: &Place, name: &str, only_project: bool, json: bool) -> 
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is suspicious in its code: a help for whoever approves it.
+fn tell_findings(skill: &Skill, guardrails: &Guardrails) {
+    let Ok(code) = skill.files.code(&skill.name) else { return };
+    for finding in check_program(code, &NoTools, guardrails).findings {
+        eprint_lines(&format!(
+            "warning: {}.py:{}: {} {}: {}",
+            skill.name, finding.line, finding.rule, finding.severity, finding.message
+        ));
+    }
 }
 
 fn as_json(skill: &Skill) -> Value {

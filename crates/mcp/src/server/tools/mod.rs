@@ -25,6 +25,7 @@ mod read_result;
 mod read_workspace_file;
 mod save_skill;
 mod search_tools;
+mod validate_code;
 mod write_workspace_file;
 
 pub(super) use get_execution::GET_EXECUTION;
@@ -33,7 +34,7 @@ pub(super) use shown::ShownTools;
 pub(super) use tool_call::ToolCall;
 
 /// All of them, in the order in which they are listed.
-pub(super) static ALL: [&OwnTool; 15] = [
+pub(super) static ALL: [&OwnTool; 16] = [
     &execute_code::EXECUTE_CODE,
     &search_tools::SEARCH_TOOLS,
     &get_tool_definition::GET_TOOL_DEFINITION,
@@ -48,5 +49,6 @@ pub(super) static ALL: [&OwnTool; 15] = [
     &list_skills::LIST_SKILLS,
     &delete_skill::DELETE_SKILL,
     &get_execution_stats::GET_EXECUTION_STATS,
+    &validate_code::VALIDATE_CODE,
     &execute_python::EXECUTE_PYTHON,
 ];

@@ -99,7 +99,7 @@ fn a_profile_shows_its_tools_in_a_fixed_order() {
         ]
     );
     let full = names(Profile::Full);
-    assert_eq!((full.len(), full.last()), (15, Some(&"execute_python")));
+    assert_eq!((full.len(), full.last()), (16, Some(&"execute_python")));
 }
 
 #[test]

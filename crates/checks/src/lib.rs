@@ -1,0 +1,29 @@
+//! What can be said about a Python program before it runs: where it isn't Python, which modules and tools
+//! it names, and what in it is seldom there for a good reason.
+//!
+//! A help for the author and a tripwire for the auditor, never the wall: a program that wants to get past
+//! these checks does. Pure: text in, findings out. What only Python itself can decide is left to it, so
+//! that nothing is called an error that isn't one.
+
+mod bindings;
+mod check;
+mod constructs;
+mod dangers;
+mod finding;
+mod flow;
+mod guardrails;
+mod lines;
+mod literals;
+mod modules;
+mod nesting;
+mod paths;
+mod repaired;
+mod rules;
+mod syntax;
+mod tools;
+
+pub use check::{CODE_BYTES_MAX, check};
+pub use finding::{CheckReport, Finding};
+pub use guardrails::Guardrails;
+pub use rules::{Rule, Severity};
+pub use tools::{NoTools, ToolNames};

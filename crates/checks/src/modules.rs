@@ -1,0 +1,100 @@
+//! Imports against the lists of the configuration, and against what the sandbox doesn't have.
+
+use ruff_text_size::TextRange;
+
+use crate::finding::Findings;
+use crate::guardrails::Guardrails;
+use crate::rules::Rule;
+
+/// What to use instead of modules that people import by habit. The guest's `missing.py` has the whole list.
+const INSTEAD: &[(&[&str], &str)] = &[
+    (
+        &[
+            "requests",
+            "httpx",
+            "aiohttp",
+            "urllib3",
+            "websockets",
+            "redis",
+            "pymongo",
+            "psycopg2",
+            "sqlalchemy",
+            "selenium",
+            "playwright",
+        ],
+        "the sandbox has no network; call a tool with callMCPTool",
+    ),
+    (
+        &["numpy", "pandas", "scipy", "polars", "pyarrow", "sklearn", "duckdb", "torch", "tensorflow"],
+        "await analyze(rows, steps) filters, groups and joins tables; for numbers use statistics, math or sqlite3",
+    ),
+    (&["bs4", "lxml", "html5lib"], "use html.parser or xml.etree.ElementTree"),
+    (&["pydantic", "attrs", "attr"], "use dataclasses, or plain dicts"),
+    (
+        &["matplotlib", "seaborn", "plotly", "tkinter"],
+        "the sandbox has no display; return the data as the result",
+    ),
+    (&["PIL", "cv2"], "the sandbox has no image library; call a tool"),
+    (
+        &["boto3", "openai", "anthropic", "stripe", "slack_sdk"],
+        "the sandbox has no credentials or network; call a tool",
+    ),
+    (&["openpyxl", "xlsxwriter", "docx", "pypdf"], "write CSV, JSON or text instead"),
+    (&["orjson", "ujson", "simplejson"], "use json"),
+    (&["toml", "tomli"], "use tomllib"),
+    (&["pytz", "arrow", "pendulum"], "use datetime, zoneinfo or dateutil"),
+    (&["subprocess", "multiprocessing", "psutil"], "use asyncio.gather for parallel tool calls"),
+    (
+        &["ctypes", "cffi", "mmap", "fcntl", "pwd", "resource"],
+        "use the standard library; the sandbox has no operating system",
+    ),
+    (&["pickle", "marshal", "shelve"], "use json"),
+    (&["socket", "ssl", "ftplib", "smtplib"], "call a tool"),
+];
+
+/// In the list above, and in the guest all the same.
+const THERE: [&str; 9] =
+    ["pickle", "marshal", "shelve", "socket", "ftplib", "smtplib", "subprocess", "multiprocessing", "ssl"];
+
+/// Packages of ours: tools and saved code.
+const OURS: [&str; 3] = ["servers", "skills", "gristmill"];
+
+pub(crate) struct Modules<'a> {
+    pub guardrails: &'a Guardrails,
+}
+
+impl Modules<'_> {
+    /// What there is to say about one import.
+    pub fn judge(&self, module: &str, range: TextRange, findings: &mut Findings<'_>) {
+        let top = module.split('.').next().unwrap_or(module);
+        if module.is_empty() || OURS.contains(&top) {
+            return;
+        }
+        let instead =
+            INSTEAD.iter().find(|(names, _)| names.contains(&top)).map(|(_, advice)| (*advice).to_owned());
+        if covers(&self.guardrails.denied_modules, module) {
+            let message = format!("the module `{module}` is denied by `guardrails.denied_modules`");
+            findings.add(Rule::DeniedModule, range, message, instead);
+        } else if !self.guardrails.allowed_modules.is_empty()
+            && !covers(&self.guardrails.allowed_modules, module)
+        {
+            let message = format!("the module `{module}` isn't in `guardrails.allowed_modules`");
+            let allowed = || format!("use one of: {}", self.guardrails.allowed_modules.join(", "));
+            findings.add(Rule::ModuleNotAllowed, range, message, Some(instead.unwrap_or_else(allowed)));
+        } else if instead.is_some() && !THERE.contains(&top) {
+            findings.add(
+                Rule::MissingModule,
+                range,
+                format!("the sandbox has no module `{module}`"),
+                instead,
+            );
+        }
+    }
+}
+
+/// Whether a list has the module, or one that it is part of.
+fn covers(list: &[String], module: &str) -> bool {
+    list.iter().any(|name| {
+        module.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}

@@ -1,0 +1,186 @@
+//! The tools that programs name.
+
+use std::sync::Arc;
+
+use gristmill_checks::{Finding, Guardrails, Severity, ToolNames, check};
+use gristmill_domain::catalogue::{Catalogue, Lookup, Server, ServerOffer, Tool, ToolDefinition};
+use gristmill_domain::validate::ArgumentCheck;
+use serde_json::json;
+
+struct Known {
+    lookup: Lookup,
+    /// Whether everything is known that there is.
+    is_all: bool,
+}
+
+impl ToolNames for Known {
+    fn lookup(&self) -> Option<&Lookup> {
+        Some(&self.lookup)
+    }
+
+    fn is_certainly_unknown(&self, _server: Option<&str>, _tool: Option<&str>) -> bool {
+        self.is_all
+    }
+
+    fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>> {
+        let name = format!("{}.{}", server.folder, tool.stem);
+        Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
+    }
+}
+
+fn known() -> Known {
+    let tool = |name: &str, schema: serde_json::Value| {
+        let text = json!({"name": name, "inputSchema": schema}).to_string();
+        Arc::new(ToolDefinition::from_text(&text).expect("a tool"))
+    };
+    let update = json!({
+        "type": "object",
+        "properties": {
+            "record_id": {"type": "string"},
+            "amount": {"type": "integer"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["record_id"],
+        "additionalProperties": false,
+    });
+    let either = json!({
+        "type": "object",
+        "properties": {"mode": {"type": "string"}, "a": {"type": "string"}, "b": {"type": "string"}},
+        "if": {"properties": {"mode": {"const": "x"}}},
+        "then": {"required": ["a"]},
+        "else": {"required": ["b"]},
+    });
+    let crm = ServerOffer {
+        name: "google-crm".to_owned(),
+        tools: vec![
+            tool("updateRecord", update),
+            tool("list", json!({"type": "object"})),
+            tool("either", either),
+        ],
+        ..ServerOffer::default()
+    };
+    Known { lookup: Lookup::new(Arc::new(Catalogue::new(vec![crm]))), is_all: true }
+}
+
+fn findings(code: &str) -> Vec<Finding> {
+    check(code, &known(), &Guardrails::default()).findings
+}
+
+/// Rule, severity and line of each.
+fn expect(code: &str, expected: &[&str]) {
+    let found: Vec<String> = findings(code)
+        .iter()
+        .map(|found| format!("{} {} {}", found.rule, found.severity, found.line))
+        .collect();
+    assert_eq!(found, expected, "{code}\n{:#?}", findings(code));
+}
+
+#[test]
+fn right_calls_are_silent_in_every_spelling() {
+    for code in [
+        "from servers.google_crm import updateRecord\nawait updateRecord(record_id='1', amount=3)",
+        "from servers.google_crm import update_record as u\nawait u({'recordId': '1'})",
+        "from servers import google_crm\nawait google_crm.list()",
+        "import servers\nawait servers.google_crm.list()",
+        "import servers.google_crm as crm\nawait crm.list(anything=1)",
+        "await callMCPTool('google-crm.updateRecord', {'record_id': x, 'amount': None})",
+        "await callMCPTool('list')",
+        "await callMCPTool(name, arguments)",
+        "await callMCPTool('google-crm.updateRecord', arguments)",
+        "await callMCPTool('google-crm.updateRecord', {**rest})",
+        "from servers.google_crm import *\nawait updateRecord()",
+    ] {
+        expect(code, &[]);
+    }
+}
+
+#[test]
+fn a_certain_mistake_is_an_error_with_its_line_and_the_right_name() {
+    expect("from servers.google_crm import updateRecrd", &["GC-302 error 1"]);
+    expect("from servers.gogle_crm import updateRecord", &["GC-301 error 1"]);
+    expect("from servers import nothing_like_it", &["GC-301 error 1"]);
+    expect("x = 1\nawait callMCPTool('google-crm.updte_record', {})", &["GC-302 error 2"]);
+    expect(
+        "from servers.google_crm import updateRecord\nawait updateRecord(recrd_id='1')",
+        &["GC-303 error 2"],
+    );
+    expect("from servers.google_crm import updateRecord\nawait updateRecord()", &["GC-303 error 2"]);
+    expect(
+        "from servers.google_crm import updateRecord\nx = await updateRecord(record_id=1, amount=y)",
+        &["GC-303 error 2"],
+    );
+    expect(
+        "await callMCPTool('google-crm.updateRecord', {'record_id': '1', 'tags': ['a', 2]})",
+        &["GC-303 error 1"],
+    );
+    let hint = |code: &str| findings(code)[0].hint.clone().unwrap_or_default();
+    assert_eq!(hint("from servers.gogle_crm import x"), "did you mean `google_crm`?");
+    assert_eq!(
+        hint("await callMCPTool('google-crm.updte_record')"),
+        "did you mean `google-crm.updateRecord`?"
+    );
+}
+
+#[test]
+fn a_function_that_is_certain_to_run_counts_as_the_program() {
+    expect(
+        "import asyncio\nfrom servers.google_crm import updateRecord\nasync def main():\n    await updateRecord()\nasyncio.run(main())",
+        &["GC-303 error 4"],
+    );
+    expect(
+        "from servers.google_crm import updateRecord\nasync def main():\n    await updateRecord()\nif __name__ == '__main__':\n    await main()",
+        &["GC-303 error 3"],
+    );
+}
+
+#[test]
+fn what_may_not_run_or_is_caught_is_no_error() {
+    let import = "from servers.google_crm import updateRecord\n";
+    for code in [
+        "if x:\n    await updateRecord()",
+        "for x in y:\n    await updateRecord()",
+        "try:\n    await updateRecord()\nexcept ToolError:\n    pass",
+        "with suppress(ToolError):\n    await updateRecord()",
+        "async def f():\n    await updateRecord()",
+        "async def f():\n    await updateRecord()\nawait asyncio.gather(f(), return_exceptions=True)",
+        "async def f():\n    if x:\n        return\n    await updateRecord()\nawait f()",
+        "async def f():\n    await updateRecord()\ntry:\n    await f()\nexcept Exception:\n    pass",
+        "await asyncio.gather(updateRecord(), return_exceptions=True)",
+        "x = y and await updateRecord()",
+        "task = asyncio.create_task(updateRecord())",
+        "def stop():\n    raise SystemExit\nstop()\nawait updateRecord()",
+        "import sys\nsys.exit()\nawait updateRecord()",
+    ] {
+        let found = findings(&format!("{import}{code}"));
+        let severities: Vec<_> = found.iter().map(|found| found.severity).collect();
+        assert_eq!(severities, [Severity::Medium], "{code}: {found:?}");
+    }
+    expect("try:\n    from servers.nope import x\nexcept ImportError:\n    x = None", &["GC-301 medium 2"]);
+}
+
+#[test]
+fn a_name_that_is_bound_again_means_nothing() {
+    for code in [
+        "from servers.google_crm import updateRecord\nupdateRecord = wrap(updateRecord)\nawait updateRecord()",
+        "from servers.google_crm import updateRecord\ndef f(updateRecord):\n    pass\nawait updateRecord()",
+        "from servers.google_crm import updateRecord\nglobals()['updateRecord'] = f\nx = 1",
+        "def callMCPTool(name, arguments):\n    pass\ncallMCPTool('nope.nope', {})",
+        "await google_crm.nope()",
+        "await servers.google_crm.nope()",
+    ] {
+        expect(code, &[]);
+    }
+}
+
+#[test]
+fn with_a_value_unknown_nothing_is_said_about_what_depends_on_it() {
+    expect("await callMCPTool('google-crm.either', {'mode': mode, 'a': '1'})", &[]);
+    expect("await callMCPTool('google-crm.either', {'mode': 'y', 'a': '1'})", &["GC-303 error 1"]);
+}
+
+#[test]
+fn a_server_that_may_yet_have_the_tool_is_given_the_benefit() {
+    let known = Known { is_all: false, ..known() };
+    let code = "from servers.later import x\nawait callMCPTool('google-crm.held_back')";
+    assert_eq!(check(code, &known, &Guardrails::default()).findings, []);
+}

@@ -1,0 +1,105 @@
+//! The table `guardrails`: what is done about what checks find in programs.
+
+use gristmill_gateway::checks::Guardrails;
+use serde_json::json;
+
+use super::fields::Fields;
+use super::origin::Origin;
+use super::problem::{ProblemKind, Problems};
+use super::tree::Node;
+
+pub const TABLE: &str = "guardrails";
+pub(super) const KEYS: [&str; 3] = ["strict_mode", "allowed_modules", "denied_modules"];
+
+/// Far more than anybody lists.
+const MODULES_MAX: usize = 1_000;
+
+/// What one file says, with its lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardrailsTable {
+    strict_mode: Option<(bool, usize)>,
+    allowed_modules: Option<(Vec<String>, usize)>,
+    denied_modules: Option<(Vec<String>, usize)>,
+}
+
+/// What all of them come to, and who said so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardrailsConfig {
+    pub settings: Guardrails,
+    pub strict_origin: Origin,
+    pub allowed_origin: Origin,
+    pub denied_origin: Origin,
+}
+
+impl Default for GuardrailsConfig {
+    fn default() -> Self {
+        Self {
+            settings: Guardrails::default(),
+            strict_origin: Origin::Default,
+            allowed_origin: Origin::Default,
+            denied_origin: Origin::Default,
+        }
+    }
+}
+
+impl GuardrailsConfig {
+    /// Lays what a file says over it.
+    pub fn lay_over(&mut self, table: &GuardrailsTable, origin: impl Fn(usize) -> Origin) {
+        if let Some((strict, line)) = table.strict_mode {
+            (self.settings.strict_mode, self.strict_origin) = (strict, origin(line));
+        }
+        if let Some((modules, line)) = &table.allowed_modules {
+            (self.settings.allowed_modules, self.allowed_origin) = (modules.clone(), origin(*line));
+        }
+        if let Some((modules, line)) = &table.denied_modules {
+            (self.settings.denied_modules, self.denied_origin) = (modules.clone(), origin(*line));
+        }
+    }
+
+    /// Key, value and who said so, as a file would have them.
+    pub fn shown(&self) -> [(&'static str, String, &Origin); 3] {
+        let Guardrails { strict_mode, allowed_modules, denied_modules } = &self.settings;
+        [
+            ("strict_mode", strict_mode.to_string(), &self.strict_origin),
+            ("allowed_modules", json!(allowed_modules).to_string(), &self.allowed_origin),
+            ("denied_modules", json!(denied_modules).to_string(), &self.denied_origin),
+        ]
+    }
+}
+
+pub fn read(node: &Node, problems: &mut Problems) -> GuardrailsTable {
+    let Some(mut fields) = Fields::of(node, TABLE, problems) else { return GuardrailsTable::default() };
+    let line = fields.line("strict_mode");
+    let table = GuardrailsTable {
+        strict_mode: fields.flag("strict_mode", problems).map(|strict| (strict, line)),
+        allowed_modules: modules(&mut fields, "allowed_modules", problems),
+        denied_modules: modules(&mut fields, "denied_modules", problems),
+    };
+    fields.finish(&KEYS, problems);
+    table
+}
+
+fn modules(fields: &mut Fields<'_>, key: &str, problems: &mut Problems) -> Option<(Vec<String>, usize)> {
+    let line = fields.line(key);
+    if line == 0 {
+        return None;
+    }
+    let texts = fields.texts(key, problems);
+    for (text, line) in &texts {
+        if !is_module(text) {
+            let what = ProblemKind::BadQuantity { expected: "a module", example: "\"os.path\"" };
+            problems.error(&fields.path(key), *line, what);
+        }
+    }
+    let names = texts.into_iter().map(|(text, _)| text).filter(|text| is_module(text)).take(MODULES_MAX);
+    Some((names.collect(), line))
+}
+
+fn is_module(name: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with(|c: char| c.is_ascii_digit())
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    name.split('.').all(is_part)
+}

@@ -1,0 +1,49 @@
+//! The table `guardrails`.
+
+use super::World;
+use crate::Origin;
+use crate::commands::show;
+
+#[test]
+fn guardrails_are_configured_key_by_key() {
+    let world = World::new().user(
+        "[guardrails]\nstrict_mode = true\nallowed_modules = ['json', 'os.path']\ndenied_modules = ['pickle']\n",
+    );
+    let loaded = world.load();
+    assert_eq!(world.said(&loaded), Vec::<String>::new());
+    let guardrails = &loaded.config.guardrails;
+    assert!(guardrails.settings.strict_mode);
+    assert_eq!(guardrails.settings.allowed_modules, ["json", "os.path"]);
+    assert_eq!(guardrails.settings.denied_modules, ["pickle"]);
+    assert!(matches!(&guardrails.denied_origin, Origin::File { line: 4, .. }), "{guardrails:?}");
+    let shown = show::as_toml(&loaded.config);
+    assert!(shown.contains("[guardrails]\nstrict_mode = true # "), "{shown}");
+    assert!(shown.contains("allowed_modules = [\"json\",\"os.path\"] # "), "{shown}");
+    assert!(shown.parse::<toml_edit::DocumentMut>().is_ok());
+}
+
+#[test]
+fn what_cannot_be_a_module_is_told_with_its_line() {
+    let world = World::new()
+        .user("[guardrails]\nstrict_mode = 1\ndenied_modules = ['os path', 'json']\nstrict = 1\n");
+    let loaded = world.load();
+    let said = world.said(&loaded);
+    for part in ["guardrails.strict_mode", "guardrails.denied_modules", "did you mean `strict_mode`?"] {
+        assert!(said.iter().any(|line| line.contains(part)), "{part} is not in {said:#?}");
+    }
+    assert_eq!(said.len(), 3, "{said:#?}");
+}
+
+#[test]
+fn a_projects_file_does_not_loosen_the_guardrails() {
+    let world = World::new()
+        .user("[guardrails]\nstrict_mode = true\n")
+        .project("[guardrails]\nstrict_mode = false\n");
+    world.approve("home/project/gristmill.toml");
+    let loaded = world.load();
+    let said = world.said(&loaded);
+    let is_told =
+        |line: &String| line.contains("`guardrails`") && line.contains("is ignored in a project file");
+    assert!(said.len() == 1 && said.iter().all(is_told), "{said:#?}");
+    assert!(loaded.config.guardrails.settings.strict_mode);
+}

@@ -1,0 +1,93 @@
+//! Checks before a worker is spent.
+
+use std::sync::Arc;
+
+use gristmill_gateway::domain::catalogue::{Catalogue, Lookup, ServerOffer, ToolDefinition};
+use gristmill_gateway::domain::{Code, Level, Limits};
+use gristmill_gateway::{ExecuteRequest, Report};
+use gristmill_testkit::ScriptedTools;
+use gristmill_testkit::scripted_worker::{ZygoteScript, script};
+use serde_json::json;
+
+use crate::stage::{Stage, trials};
+
+trials![
+    a_program_that_is_no_python_spends_no_worker,
+    a_wrong_tool_is_told_before_anything_runs,
+    what_is_suspicious_is_recorded_and_runs,
+    a_hardened_gateway_refuses_what_is_suspicious,
+    a_program_can_be_checked_without_running_it,
+];
+
+fn error_of(report: &Report) -> (Code, Option<u64>, String) {
+    let error = report.error.as_ref().expect("a refusal");
+    (error.code, error.line, error.traceback.clone().unwrap_or_default())
+}
+
+fn a_program_that_is_no_python_spends_no_worker() {
+    let stage = Stage::sound();
+    let report = stage.world().run("x = 1\ny = = 2\n");
+    let traceback = "  File \"program.py\", line 2\n    y = = 2\n        ^\nSyntaxError: invalid syntax: expected an expression";
+    assert_eq!(error_of(&report), (Code::Syntax, Some(2), traceback.to_owned()));
+    assert_eq!(report.execution_time_ms, 0.0);
+    assert_eq!(
+        stage.processes().len(),
+        usize::from(stage.world().gateway().pool().supervisor_pid().is_some())
+    );
+    stage.works_and_ends();
+}
+
+fn crm() -> ScriptedTools {
+    let schema = json!({"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]});
+    let definition = json!({"name": "find", "inputSchema": schema}).to_string();
+    let tools = vec![Arc::new(ToolDefinition::from_text(&definition).expect("a tool"))];
+    let offer = ServerOffer { name: "crm".to_owned(), tools, ..ServerOffer::default() };
+    ScriptedTools::new(|_| async { Ok(json!(1).into()) })
+        .lookup(Lookup::new(Arc::new(Catalogue::new(vec![offer]))))
+}
+
+fn a_wrong_tool_is_told_before_anything_runs() {
+    let stage = Stage::new(ZygoteScript::default(), |world| world.tools(crm()));
+    let report = stage.world().run("print(1)\nawait callMCPTool('crm.fnd', {})");
+    let (code, line, _) = error_of(&report);
+    assert_eq!((code, line, report.stdout.as_str()), (Code::UnknownTool, Some(2), ""));
+    let error = report.error.expect("a refusal");
+    assert_eq!(error.hint.as_deref(), Some("did you mean `crm.find`?"));
+    let report = stage.world().run("await callMCPTool('crm.find', {'id': 5})");
+    assert_eq!(error_of(&report).0, Code::BadCall);
+    stage.works_and_ends();
+}
+
+fn suspicious() -> ExecuteRequest {
+    ExecuteRequest::python(format!("{}\nexec(x)", script().done(&json!(1)).code()))
+}
+
+fn what_is_suspicious_is_recorded_and_runs() {
+    let stage = Stage::new(ZygoteScript::default(), |world| world.limits(Limits::of(Level::Production)));
+    let report = stage.world().run("import os\nos.system('x')");
+    let found: Vec<_> = report.findings.iter().map(|found| (found.rule.id(), found.line)).collect();
+    assert_eq!(found, [("GC-108", 2)]);
+    assert_ne!(report.error.map(|error| error.code), Some(Code::Guardrail));
+    stage.ends();
+}
+
+fn a_hardened_gateway_refuses_what_is_suspicious() {
+    let stage = Stage::new(ZygoteScript::default(), |world| world.limits(Limits::of(Level::Hardened)));
+    let report = stage.world().execute(suspicious());
+    let (code, line, _) = error_of(&report);
+    assert_eq!((code, line), (Code::Guardrail, Some(2)));
+    let error = report.error.as_ref().expect("a refusal");
+    assert!(error.message.contains("GC-104 high") && error.hint.is_some(), "{error:?}");
+    assert_eq!(report.findings.len(), 1);
+    stage.ends();
+}
+
+fn a_program_can_be_checked_without_running_it() {
+    let stage = Stage::new(ZygoteScript::default(), |world| world.tools(crm()));
+    let check = |code: &str| stage.world().block_on(stage.world().gateway().check(code));
+    let rules: Vec<_> =
+        check("exec(x)\nawait callMCPTool('crm.fnd')").findings.iter().map(|found| found.rule.id()).collect();
+    assert_eq!(rules, ["GC-104", "GC-302"]);
+    assert_eq!(check("1 + 1").findings, []);
+    stage.ends();
+}
