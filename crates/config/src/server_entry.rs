@@ -10,9 +10,9 @@ use super::problem::{Foreign, ProblemKind, Problems, Severity, closest};
 use super::references::Folders;
 use super::strictness::Strictness;
 use super::tree::Node;
-use super::{server_limits, server_transport};
+use super::{server_limits, server_sandbox, server_transport};
 
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "command",
     "args",
     "env",
@@ -26,6 +26,7 @@ pub const KEYS: [&str; 13] = [
     "accept",
     "protocol",
     "limits",
+    "sandbox",
 ];
 
 /// Keys of other clients that are understood.
@@ -115,6 +116,7 @@ pub fn read(
     if let Some(node) = fields.take("limits") {
         server_limits::read(node, &fields.path("limits"), &mut limits, problems);
     }
+    let sandbox = server_sandbox::read(&mut fields, transport.as_ref(), strictness, folders, problems);
     leftovers(&fields, strictness, problems);
     let transport = transport?;
     (problems.errors() == before).then(|| ServerSettings {
@@ -126,6 +128,7 @@ pub fn read(
         limits,
         accept,
         protocol,
+        sandbox,
     })
 }
 

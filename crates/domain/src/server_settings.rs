@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::SecretText;
+use crate::server_sandbox::Sandboxing;
 
 /// One server, as the configuration describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct ServerSettings {
     pub accept: Accept,
     /// The version of the protocol to speak with it; without it, it is asked which ones it speaks.
     pub protocol: Option<Protocol>,
+    /// Whether it is confined, if we start it.
+    pub sandbox: Sandboxing,
 }
 
 impl ServerSettings {
@@ -37,6 +40,7 @@ impl ServerSettings {
             limits: ServerLimits::default(),
             accept: Accept::default(),
             protocol: None,
+            sandbox: Sandboxing::default(),
         }
     }
 

@@ -9,6 +9,7 @@ mod hostile;
 mod reading;
 mod resolving;
 mod results;
+mod sandboxes;
 mod servers;
 mod sessions;
 

@@ -7,6 +7,10 @@ mod memory_use;
 mod namespaces;
 mod probe;
 mod rlimits;
+mod server_calls;
+mod server_jail;
+mod server_network;
+mod server_view;
 mod system_calls;
 
 use std::io;
@@ -21,6 +25,7 @@ use crate::engine::MountedFolder;
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
 pub use namespaces::{NamespacesEntered, fork_into_namespaces};
+pub use server_jail::run_server;
 
 /// What the zygote worked out once, for all its children.
 pub struct Prepared {

@@ -18,13 +18,15 @@ pub(super) enum When {
     Always,
     /// One argument must have this value.
     Is(u8, u64),
+    /// One argument must have none of these values.
+    NoneOf(u8, &'static [u64]),
     /// One argument must have none of these bits.
     Without(u8, u64),
     /// Of these bits (the second number), one argument must have exactly those (the third).
     Exactly(u8, u64, u64),
 }
 
-use When::{Always, Exactly, Is, Without};
+use When::{Always, Exactly, Is, NoneOf, Without};
 
 pub(super) type Listed = (i64, When, &'static str);
 
@@ -109,8 +111,9 @@ impl Filter {
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
         for (call, when, _reason) in calls {
             let rules = rules.entry(*call).or_default();
-            if let Some(condition) = condition(when).map_err(failed)? {
-                rules.push(SeccompRule::new(vec![condition]).map_err(failed)?);
+            let conditions = conditions(when).map_err(failed)?;
+            if !conditions.is_empty() {
+                rules.push(SeccompRule::new(conditions).map_err(failed)?);
             }
         }
         let filter = SeccompFilter::new(rules, others, listed, architecture()?).map_err(failed)?;
@@ -123,14 +126,24 @@ impl Filter {
     }
 }
 
-fn condition(when: &When) -> Result<Option<SeccompCondition>, seccompiler::BackendError> {
+/// All of them must hold.
+fn conditions(when: &When) -> Result<Vec<SeccompCondition>, seccompiler::BackendError> {
+    let condition =
+        |argument, operator, value| SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value);
+    // An `int`: the kernel does not look at the upper half of the register either.
+    let differs = |argument: u8, value: u64| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
+    };
     let (argument, operator, value) = match when {
-        Always => return Ok(None),
+        Always => return Ok(Vec::new()),
+        NoneOf(argument, values) => {
+            return values.iter().map(|value| differs(*argument, *value)).collect();
+        }
         Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
         Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),
         Exactly(argument, bits, value) => (*argument, SeccompCmpOp::MaskedEq(*bits), *value),
     };
-    SeccompCondition::new(argument, SeccompCmpArgLen::Qword, operator, value).map(Some)
+    Ok(vec![condition(argument, operator, value)?])
 }
 
 fn architecture() -> Result<TargetArch, JailError> {
