@@ -277,3 +277,90 @@ impl Drop for Scratch {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gristmill_testkit::TestFolder;
+
+    use super::*;
+
+    /// What a command gets below a home that has been filled with these files.
+    fn given(
+        files: &[&str],
+        command: &str,
+        arguments: &[&str],
+        settings: &SandboxSettings,
+    ) -> Result<Vec<String>, String> {
+        let home = TestFolder::new("sandbox-paths");
+        let root = fs::canonicalize(home.path()).expect("a folder");
+        for file in files {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, "").expect("written");
+        }
+        let environment = BTreeMap::from([
+            ("HOME".to_owned(), root.clone().into_os_string()),
+            ("PATH".to_owned(), root.join("bin").into_os_string()),
+        ]);
+        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        let settings = SandboxSettings {
+            read: settings.read.iter().map(|path| root.join(path)).collect(),
+            write: settings.write.iter().map(|path| root.join(path)).collect(),
+            ..settings.clone()
+        };
+        let paths = Paths::of(&Confined {
+            settings: &settings,
+            command,
+            arguments: &arguments,
+            folder: Some(&root),
+            environment: &environment,
+            hidden: &[],
+        })?;
+        let below = |given: &SandboxedPath| {
+            let below = given.path.strip_prefix(&root).ok()?;
+            Some(format!("{:?} {}", given.access, below.display()))
+        };
+        Ok(paths.paths.iter().filter_map(below).collect())
+    }
+
+    #[test]
+    fn a_server_gets_what_it_was_installed_with_and_never_the_whole_home() {
+        let plain = SandboxSettings::default();
+        let check = |files: &[&str], command: &str, arguments: &[&str], expected: &[&str]| {
+            assert_eq!(given(files, command, arguments, &plain).expect("paths"), expected, "{command}");
+        };
+        check(&["bin/notes"], "notes", &[], &["Read bin", "Read bin/notes"]);
+        check(&["notes"], "./notes", &[], &["Read notes"]);
+        check(&["venv/bin/notes"], "venv/bin/notes", &[], &["Read venv", "Read venv/bin/notes"]);
+        let script = ["bin/run", "app/server.py", "app/data.csv"];
+        check(&script, "run", &["app/server.py", "app/data.csv"], &["Read app", "Read bin", "Read bin/run"]);
+        check(
+            &["bin/run", "server.py"],
+            "run",
+            &["server.py"],
+            &["Read bin", "Read bin/run", "Read server.py"],
+        );
+        check(
+            &["bin/npx", ".nvm/x", ".ssh/id"],
+            "npx",
+            &[],
+            &["Write .npm", "Read .nvm", "Read bin", "Read bin/npx"],
+        );
+    }
+
+    #[test]
+    fn configured_paths_must_be_there_and_the_most_that_was_given_counts() {
+        let both = SandboxSettings {
+            read: vec!["notes".into()],
+            write: vec!["notes".into()],
+            ..SandboxSettings::default()
+        };
+        let found = given(&["bin/run", "notes/a"], "run", &[], &both).expect("paths");
+        assert_eq!(found, ["Read bin", "Read bin/run", "Write notes"]);
+        let missing = given(&["bin/run"], "run", &[], &both).expect_err("it is not there");
+        assert!(
+            missing.starts_with("`sandbox.read` names ") && missing.ends_with("doesn't exist"),
+            "{missing}"
+        );
+    }
+}

@@ -108,7 +108,11 @@ fn show(from: &Path, at: &Path, access: SandboxedAccess) -> io::Result<()> {
     )
 }
 
+/// A place for a file, unless a folder above is shown already, and the file with it.
 fn empty_file(at: &Path) -> io::Result<()> {
+    if at.exists() {
+        return Ok(());
+    }
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder)?;
     }
