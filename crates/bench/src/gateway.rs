@@ -18,7 +18,7 @@ use gristmill_gateway::upstream::{
 use gristmill_gateway::{ExecuteRequest, Gateway, PoolSettings, WorkerCommand};
 use gristmill_mcp::SupervisorCommand;
 use gristmill_mcp::direct::DirectClient;
-use gristmill_worker::UPSTREAM_SUPERVISOR_COMMAND;
+use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 use serde_json::{Map, Value, json};
 
 use super::figures::Percentiles;
@@ -133,7 +133,11 @@ async fn calls_from_code(rounds: usize) -> anyhow::Result<Percentiles> {
     let binary = std::env::current_exe()?;
     let settings = ServerSettings::program(SERVER, binary.to_string_lossy(), &["example-server", SERVER]);
     let connector = gristmill_mcp::McpConnector::new(
-        SupervisorCommand { program: binary, argument: UPSTREAM_SUPERVISOR_COMMAND.into() },
+        SupervisorCommand {
+            program: binary,
+            argument: UPSTREAM_SUPERVISOR_COMMAND.into(),
+            sandbox: SERVER_SANDBOX_COMMAND.into(),
+        },
         HashMap::new(),
         temporary.0.clone(),
     );

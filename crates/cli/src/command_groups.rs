@@ -13,7 +13,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Data", &["sessions", "workspace", "results", "skills", "shape", "backup", "restore", "db", "audit"]),
     (
         "Maintenance",
-        &["doctor", "config", "explain", "cache", "setup", "bench", "completions", "man", "example-server"],
+        &["doctor", "levels", "config", "explain", "cache", "setup", "bench", "completions", "man", "example-server"],
     ),
 ];
 

@@ -15,6 +15,7 @@ use crate::commands::demo::Demo;
 use crate::commands::doctor::Doctor;
 use crate::commands::example_server::ExampleServerArguments;
 use crate::commands::explain::Explain;
+use crate::commands::levels::Levels;
 use crate::commands::list::List;
 use crate::commands::login::{Login, Logout};
 use crate::commands::logs::Logs;
@@ -108,6 +109,8 @@ pub enum Command {
     Db(crate::commands::db::DbArguments),
     /// Check the sandbox, servers and clients, and suggest fixes
     Doctor(Doctor),
+    /// Show what each isolation level limits and requires
+    Levels(Levels),
     /// Add a server: `add NAME COMMAND…` or `add NAME URL`
     Add(AddArguments),
     /// Add a server from client JSON

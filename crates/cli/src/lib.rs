@@ -103,6 +103,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Logs(arguments) => commands::logs::logs(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
         Command::Explain(arguments) => commands::explain::explain(arguments),
+        Command::Levels(arguments) => commands::levels::levels(&arguments),
         Command::Cache(arguments) => commands::cache::cache(arguments),
         Command::Completions(arguments) => {
             commands::completions::completions(&arguments, command_line::command())

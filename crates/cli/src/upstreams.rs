@@ -11,11 +11,11 @@ use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
 };
 use gristmill_gateway::Folders;
-use gristmill_gateway::domain::{Limits, ServerSettings};
+use gristmill_gateway::domain::{Limits, Sandboxing, ServerSettings};
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
-use gristmill_worker::UPSTREAM_SUPERVISOR_COMMAND;
+use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::failure::Failure;
@@ -92,8 +92,18 @@ impl Configured {
         // The others are not connected, but no other server gets their names.
         let others = self.config.servers.iter().filter(|server| !is_used(&server.settings.name));
         let others = others.map(|server| ServerSettings { enabled: false, ..server.settings.clone() });
-        let settings = servers.iter().map(|server| server.settings.clone()).chain(others).collect();
-        connect(settings, contexts.collect(), self.data_folder()?, startup)
+        let settings = servers.iter().map(|server| self.confined(&server.settings)).chain(others).collect();
+        let own = config::locations::user_file(&self.surroundings);
+        // Secrets lie beside the user's own file.
+        let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
+        connect(settings, contexts.collect(), self.data_folder()?, hidden, startup)
+    }
+
+    /// A server with the sandbox that it has at this level.
+    fn confined(&self, settings: &ServerSettings) -> ServerSettings {
+        let sandbox = settings.sandbox.at(self.config.limits.level());
+        let sandbox = sandbox.map_or(Sandboxing::Off, Sandboxing::On);
+        ServerSettings { sandbox, ..settings.clone() }
     }
 }
 
@@ -125,12 +135,14 @@ pub fn connect(
     settings: Vec<ServerSettings>,
     contexts: HashMap<String, SecretContext>,
     data: PathBuf,
+    hidden: Vec<PathBuf>,
     startup: impl Into<Startup>,
 ) -> Result<Upstreams, Failure> {
     let ours = |error: String| Failure::Internal(anyhow!(error));
     let cache = Folders::from_environment().map_err(|error| ours(error.to_string()))?.cache;
     let connector = McpConnector::new(supervisor()?, contexts, data.clone())
-        .map_err(|error| Failure::Internal(error.into()))?;
+        .map_err(|error| Failure::Internal(error.into()))?
+        .hiding(hidden.into_iter().chain([cache.clone()]));
     let folders = UpstreamFolders { data, cache };
     Ok(Upstreams::start(settings, Arc::new(connector), &folders, startup))
 }
@@ -138,7 +150,11 @@ pub fn connect(
 /// This very binary, under its hidden command.
 pub fn supervisor() -> Result<SupervisorCommand, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure::Internal(error.into()))?;
-    Ok(SupervisorCommand { program, argument: UPSTREAM_SUPERVISOR_COMMAND.into() })
+    Ok(SupervisorCommand {
+        program,
+        argument: UPSTREAM_SUPERVISOR_COMMAND.into(),
+        sandbox: SERVER_SANDBOX_COMMAND.into(),
+    })
 }
 
 /// What a server's references are resolved against.

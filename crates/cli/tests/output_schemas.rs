@@ -141,6 +141,7 @@ fn configuration_and_system(outputs: &mut Outputs) {
     outputs.check("config-show", &[0], &["config", "show", "--json"]);
     outputs.check("config-check", &[0], &["config", "check", "--json"]);
     outputs.check_filled("config-path", &["config", "path", "--json"]);
+    outputs.check("levels", &[0], &["levels", "--json"]);
     // 4 where this machine lacks a sandbox layer: the output is the same.
     outputs.check("doctor", &[0, 4], &["doctor", "--json"]);
     outputs.check("doctor", &[0, 4], &["doctor", "--json", "--no-servers"]);

@@ -77,8 +77,11 @@ fn marked(mark: &str) -> ServerSettings {
 }
 
 fn upstreams(settings: ServerSettings, folder: &Path) -> Upstreams {
-    let supervisor =
-        SupervisorCommand { program: gristmill().to_owned(), argument: "upstream-supervisor".into() };
+    let supervisor = SupervisorCommand {
+        program: gristmill().to_owned(),
+        argument: "upstream-supervisor".into(),
+        sandbox: "server-sandbox".into(),
+    };
     let connector = McpConnector::new(supervisor, HashMap::new(), folder.to_owned()).unwrap();
     let folders = UpstreamFolders { data: folder.to_owned(), cache: folder.to_owned() };
     Upstreams::start(vec![settings], Arc::new(connector), &folders, Refresh::InBackground)

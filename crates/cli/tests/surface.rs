@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use gristmill_example_servers::example_tools::ExampleTools;
 use gristmill_gateway::domain::{Code, Level, LimitName, Limits};
 use gristmill_gateway::{ErrorReport, ExecuteRequest, Folders, Report, WorkspaceChoice};
-use gristmill_testkit::{TestFolder, World};
+use gristmill_testkit::{Home, TestFolder, World};
 use serde_json::{Value, json};
 use support::gristmill;
 
@@ -53,6 +53,41 @@ fn run_with(limit: LimitName, value: u64, code: &str) -> Report {
 
 fn hit(report: &Report) -> Vec<&'static str> {
     report.limits_hit.iter().map(|hit| hit.name).collect()
+}
+
+#[test]
+fn a_program_may_be_held_to_a_stricter_level_and_to_no_looser_one() {
+    let at = |limits: Limits| {
+        world().execute(ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python("40 + 2") })
+    };
+    let tightened = world().gateway().limits().tightened(Level::Hardened).expect("stricter");
+    assert_eq!(at(tightened).result, Some(json!(42)));
+    let error = at(Limits::of(Level::Development)).error.expect("a refusal");
+    assert_eq!(error.message, "this gateway runs at level production; development is looser");
+}
+
+#[test]
+fn levels_show_each_value_and_promise_and_what_the_configuration_changes() {
+    let home = Home::new(gristmill(), "levels");
+    std::fs::create_dir_all(home.config_file().parent().expect("a folder")).expect("made");
+    std::fs::write(home.config_file(), "level = 'hardened'\n[limits]\ntool_calls = 7\n").expect("written");
+    let shown = home.ok(&["levels"]);
+    for expected in [
+        "wall_time",
+        "5 s (1 s to 120 s)",
+        "required",
+        "if available",
+        "your configuration: level hardened\n  tool_calls = 7",
+    ] {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+    let told: Value = serde_json::from_str(&home.ok(&["levels", "--json"])).expect("JSON");
+    assert_eq!(told["configured"]["limits"]["tool_calls"], 7);
+    let levels: Vec<&Value> =
+        told["levels"].as_array().expect("a list").iter().map(|level| &level["level"]).collect();
+    assert_eq!(levels, ["development", "production", "hardened"]);
+    assert_eq!(told["levels"][2]["servers_sandboxed"], true);
+    assert_eq!(told["levels"][1]["servers_sandboxed"], false);
 }
 
 #[test]

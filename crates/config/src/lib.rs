@@ -30,6 +30,7 @@ pub mod results_table;
 pub mod server_entry;
 mod server_limits;
 mod server_tools;
+mod server_sandbox;
 mod server_transport;
 pub mod sessions_table;
 pub mod strictness;

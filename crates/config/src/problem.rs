@@ -120,6 +120,11 @@ pub enum ProblemKind {
     BadHeader,
     #[error("isn't a valid environment variable name")]
     BadVariable,
+    /// A host of a sandbox.
+    #[error(
+        "isn't a host; write a name, a pattern or an address with an optional port, such as `*.example.com:443`"
+    )]
+    BadHost,
     /// Empty where something is needed.
     #[error("can't be empty")]
     Empty,

@@ -3,12 +3,12 @@
 //! It takes its keys from the readers' own lists, so that it has every key that they know.
 
 use gristmill_gateway::domain::{
-    Accept, Level, LimitName, Limits, Protocol, ServerLimits, format_bytes, format_ms,
+    Accept, Level, LimitName, Limits, Protocol, SandboxPreset, ServerLimits, format_bytes, format_ms,
 };
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    audit_table, document, history_table, results_table, server_entry, server_limits, server_tools, server_transport, guardrails_table,
+    audit_table, document, history_table, results_table, server_entry, server_limits, server_sandbox, server_tools, server_transport, guardrails_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -233,7 +233,36 @@ fn server_key(key: &str) -> Option<Json> {
             }),
         }),
         "limits" => table(&server_limits::KEYS, server_limit, "Limits of this server"),
+        "sandbox" => json!({
+            "description": "Confines a server that Gristmill starts: true, false, or a table [default: on at level hardened]",
+            "type": ["boolean", "object"],
+            "properties": properties(&server_sandbox::KEYS, sandbox_key),
+            "additionalProperties": false,
+        }),
         key => return client_key(key),
+    })
+}
+
+fn sandbox_key(key: &str) -> Option<Json> {
+    let texts = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
+    Some(match key {
+        "read" => texts("Files and folders it may read, beyond the system's and its own"),
+        "write" => texts("Files and folders it may read and write"),
+        "network" => json!({
+            "description": "Whom it may connect to: on, off, or a list of hosts such as api.example.com, *.example.com or 10.0.0.5:8080 [default: on]",
+            "type": ["string", "array"],
+            "items": { "type": "string" },
+        }),
+        "env" => texts("The variables it inherits, instead of PATH, HOME and a few more"),
+        "preset" => json!({
+            "description": "The runtime whose folders it gets [default: by its command]",
+            "enum": SandboxPreset::NAMES,
+        }),
+        "required" => json!({
+            "description": "Don't start it where a sandbox layer is missing [default: true at level hardened]",
+            "type": "boolean",
+        }),
+        _ => return None,
     })
 }
 
@@ -329,6 +358,7 @@ mod tests {
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");
+        check(&server_sandbox::KEYS, "/$defs/server/properties/sandbox/properties");
         check(&server_transport::OAUTH_KEYS, "/$defs/server/properties/oauth/properties");
     }
 }

@@ -10,9 +10,9 @@ use super::problem::{Foreign, ProblemKind, Problems, Severity, closest};
 use super::references::Folders;
 use super::strictness::Strictness;
 use super::tree::Node;
-use super::{server_limits, server_tools, server_transport};
+use super::{server_limits, server_sandbox, server_tools, server_transport};
 
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 15] = [
     "command",
     "args",
     "env",
@@ -27,6 +27,7 @@ pub const KEYS: [&str; 14] = [
     "protocol",
     "tools",
     "limits",
+    "sandbox",
 ];
 
 /// Keys of other clients that are understood.
@@ -113,6 +114,7 @@ pub fn read(
     if let Some(node) = fields.take("limits") {
         server_limits::read(node, &fields.path("limits"), &mut limits, problems);
     }
+    let sandbox = server_sandbox::read(&mut fields, transport.as_ref(), strictness, folders, problems);
     leftovers(&fields, strictness, problems);
     let transport = transport?;
     (problems.errors() == before).then(|| ServerSettings {
@@ -125,6 +127,7 @@ pub fn read(
         accept,
         protocol,
         tools,
+        sandbox,
     })
 }
 

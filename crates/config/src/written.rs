@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gristmill_gateway::domain::{
-    Accept, OAuthSettings, Part, SecretText, ServerLimits, ServerSettings, ToolPattern, ToolRules, Transport,
-    one_line,
+    Accept, OAuthSettings, Part, SandboxNetwork, SandboxSettings, Sandboxing, SecretText, ServerLimits,
+    ServerSettings, ToolPattern, ToolRules, Transport, one_line,
 };
 
 use super::tree::{Node, Value};
@@ -68,6 +68,7 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
     put(&mut table, "protocol", settings.protocol.map(|version| Node::text(version.name())));
     put(&mut table, "tools", tools_table(&settings.tools));
     put(&mut table, "limits", limits_table(&settings.limits));
+    put(&mut table, "sandbox", sandbox(&settings.sandbox));
     Node::map(table)
 }
 
@@ -194,6 +195,38 @@ fn tools_table(rules: &ToolRules) -> Option<Node> {
     put(&mut table, "include", rules.include.as_deref().map(list));
     put(&mut table, "exclude", (!rules.exclude.is_empty()).then(|| list(&rules.exclude)));
     (!table.is_empty()).then(|| Node::map(table))
+}
+
+fn sandbox(sandboxing: &Sandboxing) -> Option<Node> {
+    let flag = |flag: bool| Node { line: 0, value: Value::Bool(flag) };
+    let SandboxSettings { read, write, network, env, preset, required } = match sandboxing {
+        Sandboxing::ByLevel => return None,
+        Sandboxing::Off => return Some(flag(false)),
+        Sandboxing::On(settings) if *settings == SandboxSettings::default() => return Some(flag(true)),
+        Sandboxing::On(settings) => settings,
+    };
+    let mut table = Vec::new();
+    let listed = |paths: &[std::path::PathBuf]| {
+        let texts = paths.iter().map(|path| Node::text(path.display().to_string()));
+        (!paths.is_empty()).then(|| Node::list(texts.collect()))
+    };
+    put(&mut table, "read", listed(read));
+    put(&mut table, "write", listed(write));
+    put(
+        &mut table,
+        "network",
+        match network {
+            SandboxNetwork::On => None,
+            SandboxNetwork::Off => Some(Node::text("off")),
+            SandboxNetwork::Hosts(hosts) => {
+                Some(Node::list(hosts.iter().map(|host| Node::text(host.as_str())).collect()))
+            }
+        },
+    );
+    put(&mut table, "env", env.as_ref().map(|names| Node::list(names.iter().map(Node::text).collect())));
+    put(&mut table, "preset", preset.map(|preset| Node::text(preset.name())));
+    put(&mut table, "required", required.then(|| flag(true)));
+    Some(Node::map(table))
 }
 
 fn limits_table(limits: &ServerLimits) -> Option<Node> {

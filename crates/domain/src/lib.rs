@@ -14,6 +14,7 @@ pub mod resource_uri;
 pub mod result_path;
 pub mod search;
 mod secret_text;
+mod server_sandbox;
 mod server_settings;
 pub mod shape;
 mod short_text;
@@ -35,6 +36,7 @@ pub use quantity::{
     QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,
 };
 pub use secret_text::{Part, Reference, SecretText, SecretTextError};
+pub use server_sandbox::{SandboxHost, SandboxNetwork, SandboxPreset, SandboxSettings, Sandboxing};
 pub use server_settings::{Accept, OAuthSettings, Protocol, ServerLimits, ServerSettings, Transport};
 pub use short_text::{
     cut_bytes, cut_chars, cut_chars_with, cut_to_width, first_bytes, first_chars, last_bytes,

@@ -248,6 +248,19 @@ impl Limits {
         Self { level, values: LimitName::ALL.map(|name| name.range(level).1) }
     }
 
+    /// As strict as both these and a stricter level: none is looser than it was. `None` for a looser level.
+    pub fn tightened(&self, level: Level) -> Option<Self> {
+        if level <= self.level {
+            return (level == self.level).then(|| self.clone());
+        }
+        let mut tightened = Self::of(level);
+        for name in LimitName::ALL {
+            let (least, default, _) = name.range(level);
+            tightened.values[name as usize] = self.get(name).min(default).max(least);
+        }
+        Some(tightened)
+    }
+
     /// The level they come from.
     pub fn level(&self) -> Level {
         self.level
@@ -346,6 +359,22 @@ mod tests {
             error.to_string(),
             "wall_time = 600 s is out of range for level production (1 s to 120 s); pick a value in the range, or another --level"
         );
+    }
+
+    #[test]
+    fn a_stricter_level_loosens_nothing_and_a_looser_one_is_not_to_be_had() {
+        let mut limits = Limits::of(Level::Production);
+        limits.set_text("wall_time", "20s").unwrap();
+        limits.set_text("tool_calls", "7").unwrap();
+        let tightened = limits.tightened(Level::Hardened).unwrap();
+        assert_eq!(tightened.level(), Level::Hardened);
+        assert_eq!(tightened.get(LimitName::WallTime), 3_000);
+        assert_eq!(tightened.get(LimitName::ToolCalls), 7);
+        for name in LimitName::ALL {
+            assert!(tightened.get(name) <= limits.get(name), "{}", name.as_str());
+        }
+        assert_eq!(limits.tightened(Level::Production), Some(limits.clone()));
+        assert_eq!(limits.tightened(Level::Development), None);
     }
 
     #[test]

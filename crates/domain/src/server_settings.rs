@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::server_sandbox::Sandboxing;
 use crate::{SecretText, ToolRules};
 
 /// One server, as the configuration describes it.
@@ -25,6 +26,8 @@ pub struct ServerSettings {
     pub protocol: Option<Protocol>,
     /// Which of its tools are offered.
     pub tools: ToolRules,
+    /// Whether it is confined, if we start it.
+    pub sandbox: Sandboxing,
 }
 
 impl ServerSettings {
@@ -40,6 +43,7 @@ impl ServerSettings {
             accept: Accept::default(),
             protocol: None,
             tools: ToolRules::default(),
+            sandbox: Sandboxing::default(),
         }
     }
 

@@ -70,7 +70,8 @@ pub use gristmill_checks as checks;
 pub use gristmill_domain as domain;
 pub use gristmill_files::{FolderError, Folders};
 pub use gristmill_protocol::{
-    EngineId, JsonCapError, JsonCaps, Stream, Wall, WallState, WallStatus, has_reserved_key,
+    EngineId, JsonCapError, JsonCaps, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath,
+    ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
 pub use report::{CallTokens, ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};

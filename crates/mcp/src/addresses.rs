@@ -74,7 +74,7 @@ impl AddressKind {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Public => "public",
             Self::Private => "private",
@@ -267,7 +267,8 @@ fn is_this_machine(host: &Host<&str>) -> bool {
     }
 }
 
-async fn system_lookup(name: String) -> io::Result<Vec<IpAddr>> {
+/// As the system looks a name up.
+pub(crate) async fn system_lookup(name: String) -> io::Result<Vec<IpAddr>> {
     let found = tokio::net::lookup_host((name, 0)).await?;
     Ok(found.map(|address| address.ip()).collect())
 }

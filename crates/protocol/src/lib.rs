@@ -14,6 +14,7 @@ mod caps;
 mod engine_id;
 mod frame;
 mod message;
+mod server_sandbox;
 mod socket;
 
 pub use call_kind::CallKind;
@@ -28,5 +29,8 @@ pub use message::{
     AnalysisJob, AnalysisLimits, ChildExit, ChildKind, Completion, DataFormat, FromWorker, FromZygote,
     JobInput, Mount, MountAccess, Outcome, PROTOCOL_VERSION, ProcessUse, Program, ProgramLimits, RunStats,
     Stream, ToWorker, ToZygote, Trap, TrapKind, Wall, WallState, WallStatus, WorkerLimit,
+};
+pub use server_sandbox::{
+    SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath, ServerSandbox,
 };
 pub use socket::{ReceiveError, recv_frame, recv_some, send_frame, send_with_descriptors};

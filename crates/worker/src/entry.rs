@@ -4,13 +4,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::{supervisor, upstream_supervisor};
+use gristmill_protocol::ServerSandbox;
+
+use crate::{jail, supervisor, upstream_supervisor};
 
 /// `gristmill worker-zygote CACHE SCRATCH`, with the control socket as standard input.
 pub const ZYGOTE_COMMAND: &str = "worker-zygote";
 
 /// `gristmill upstream-supervisor COMMAND ARGUMENT…`, with a server's pipes.
 pub const UPSTREAM_SUPERVISOR_COMMAND: &str = "upstream-supervisor";
+
+/// `gristmill server-sandbox WORDS… -- COMMAND ARGUMENT…`: the server of a supervisor, behind walls.
+pub const SERVER_SANDBOX_COMMAND: &str = "server-sandbox";
 
 /// Call this first in `main`, before any thread or runtime is started: when the process was
 /// started as a worker it does that work and gives the exit code, otherwise `None`.
@@ -26,6 +31,14 @@ pub fn run_if_worker() -> Option<ExitCode> {
         UPSTREAM_SUPERVISOR_COMMAND => Some(match rest.split_first() {
             Some((command, arguments)) => upstream_supervisor::run(command, arguments),
             None => usage(),
+        }),
+        SERVER_SANDBOX_COMMAND => Some(match ServerSandbox::from_words(&rest) {
+            Some((sandbox, command)) if !command.is_empty() => {
+                upstream_supervisor::outlive_polite_signals();
+                let code = jail::run_server(&sandbox, command);
+                ExitCode::from(u8::try_from(code).unwrap_or(1))
+            }
+            Some(_) | None => usage(),
         }),
         _ => None,
     }

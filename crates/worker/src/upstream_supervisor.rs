@@ -60,7 +60,7 @@ fn start(command: &OsStr, arguments: &[OsString]) -> io::Result<Child> {
 
 /// We are in the group that we ask to end, and have work to do afterwards. The command does not
 /// inherit this: a handler, unlike being ignored, ends with exec.
-fn outlive_polite_signals() {
+pub fn outlive_polite_signals() {
     extern "C" fn nothing(_signal: libc::c_int) {}
     let handler = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
     for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
@@ -98,7 +98,7 @@ fn adopt_orphans() {
 fn adopt_orphans() {}
 
 /// Both belong to the command: its end must be seen by whoever is at their other end.
-fn let_go_of_input_and_output() {
+pub fn let_go_of_input_and_output() {
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&nothing);
         let _ = rustix::stdio::dup2_stdout(&nothing);

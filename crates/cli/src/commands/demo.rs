@@ -53,7 +53,13 @@ fn connect() -> Result<Upstreams, Failure> {
         accept: Accept::Everything,
         ..ServerSettings::program(name, binary.to_string_lossy(), &["example-server", name])
     });
-    upstreams::connect(settings.to_vec(), HashMap::new(), folders.cache.join("demo"), Refresh::InBackground)
+    upstreams::connect(
+        settings.to_vec(),
+        HashMap::new(),
+        folders.cache.join("demo"),
+        Vec::new(),
+        Refresh::InBackground,
+    )
 }
 
 async fn run(arguments: Demo, upstreams: Upstreams) -> anyhow::Result<std::process::ExitCode> {

@@ -256,7 +256,8 @@ fn system() -> String {
     format!("{} {}", name.sysname().to_string_lossy(), name.release().to_string_lossy())
 }
 
-fn name_of(wall: Wall) -> &'static str {
+/// A sandbox layer, for people.
+pub fn name_of(wall: Wall) -> &'static str {
     match wall {
         Wall::Wasm => "WebAssembly",
         Wall::Process => "own process",

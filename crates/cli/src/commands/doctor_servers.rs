@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::Failure;
 use super::list::{self, Listing, Look};
 use super::list_screen::Progress;
-use crate::terminal::print_lines;
+use crate::terminal::{one_line, print_lines};
 use crate::upstreams;
 
 /// How far a section's lines are set in.
@@ -33,6 +33,8 @@ pub struct Servers {
     servers: Value,
     /// Why they cannot be told.
     problem: Option<String>,
+    /// Those that run with the user's rights.
+    free: Vec<String>,
     #[serde(skip)]
     lines: Vec<String>,
     /// Whether any is down or wants a login.
@@ -55,11 +57,13 @@ impl Servers {
             Ok(listing) => Self {
                 servers: listing.json(),
                 problem: None,
+                free: listing.free().into_iter().map(str::to_owned).collect(),
                 lines: listing.lines(INDENT),
                 is_wrong: listing.is_wrong(),
             },
             Err(problem) => {
-                Self { servers: Value::Null, problem: Some(problem), lines: Vec::new(), is_wrong: true }
+                let (free, lines) = (Vec::new(), Vec::new());
+                Self { servers: Value::Null, problem: Some(problem), free, lines, is_wrong: true }
             }
         }
     }
@@ -89,6 +93,13 @@ impl Servers {
             );
         }
         self.lines.iter().for_each(|line| println!("  {line}"));
+        if !self.free.is_empty() {
+            let names: Vec<String> = self.free.iter().map(|name| one_line(name)).collect();
+            println!("  run with your rights, outside a sandbox: {}", names.join(", "));
+            println!(
+                "          fix: `sandbox = true` in a server's configuration confines it (docs/servers.md)"
+            );
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use gristmill_config::written::transport;
 use gristmill_config::{Approval, ConfiguredServer, Flags};
-use gristmill_gateway::domain::{format_ms, grouped, parse_ms};
+use gristmill_gateway::domain::{Level, Transport, counted, format_ms, grouped, parse_ms};
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus, Upstreams};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -89,6 +89,8 @@ pub enum Look {
 /// Every configured server, and its status.
 pub struct Listing<'a> {
     servers: Vec<&'a ConfiguredServer>,
+    /// It decides whether servers are confined that do not say so.
+    level: Level,
     statuses: Vec<ServerStatus>,
     /// Whether they were asked.
     is_checked: bool,
@@ -99,7 +101,9 @@ pub struct Listing<'a> {
 impl<'a> Listing<'a> {
     pub async fn of(configured: &'a Configured, look: Look) -> Result<Self, Failure> {
         let servers = configured.config.servers.iter().collect();
-        let mut listing = Self { servers, statuses: Vec::new(), is_checked: false, pending: Vec::new() };
+        let level = configured.config.limits.level();
+        let mut listing =
+            Self { servers, level, statuses: Vec::new(), is_checked: false, pending: Vec::new() };
         let usable: Vec<&ConfiguredServer> = configured.config.usable_servers().collect();
         if usable.is_empty() {
             return Ok(listing);
@@ -154,11 +158,19 @@ impl<'a> Listing<'a> {
 
     fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.servers.iter().map(|server| Row {
+            level: self.level,
             is_checked: self.is_checked,
             is_pending: self.pending.contains(&server.settings.name),
             server,
             status: self.statuses.iter().find(|status| status.name == server.settings.name),
         })
+    }
+
+    /// The servers that run with the user's rights.
+    pub fn free(&self) -> Vec<&str> {
+        let is_free = |row: &Row<'_>| row.is_confined() == Some(false) && row.server.settings.enabled;
+        let free = self.servers.iter().zip(self.rows()).filter(|(_, row)| is_free(row));
+        free.map(|(server, _)| server.settings.name.as_str()).collect()
     }
 
     /// Whether none is configured.
@@ -195,6 +207,7 @@ async fn status_within(upstreams: &Upstreams, name: &str, timeout: Duration) -> 
 }
 
 struct Row<'a> {
+    level: Level,
     is_checked: bool,
     is_pending: bool,
     server: &'a ConfiguredServer,
@@ -202,6 +215,14 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Whether it is confined; `None` if it is not ours to start.
+    fn is_confined(&self) -> Option<bool> {
+        match self.server.settings.transport {
+            Transport::Stdio { .. } => Some(self.server.settings.sandbox.at(self.level).is_some()),
+            Transport::Http { .. } => None,
+        }
+    }
+
     /// As `--json` has it.
     fn state(&self) -> &'static str {
         match (self.status.map(|status| &status.state), self.server.approval) {
@@ -222,6 +243,7 @@ impl Row<'_> {
     fn state_text(&self) -> &'static str {
         match self.state() {
             "not known" => "not checked yet",
+            "up" if self.is_confined() == Some(true) => "up, sandboxed",
             state => state,
         }
     }
@@ -265,6 +287,7 @@ impl Row<'_> {
             "transport": transport(&self.server.settings),
             "approved": self.server.approval == Approval::Given,
             "enabled": self.server.settings.enabled,
+            "sandbox": self.is_confined().map(|is_confined| if is_confined { "on" } else { "off" }),
             "origin": self.server.origin.to_string(),
             "tools": status.filter(|_| self.is_known()).map(|status| status.tools),
             "waiting": status.map(|status| status.waiting),
@@ -358,6 +381,7 @@ mod tests {
             status(ServerState::Starting, 0),
         ];
         let rows = servers.iter().zip(&statuses).map(|(server, status)| Row {
+            level: Level::Production,
             is_checked: false,
             is_pending: false,
             server,

@@ -27,6 +27,7 @@ pub mod explain;
 pub mod history;
 pub mod import;
 pub mod import_answer;
+pub mod levels;
 pub mod list;
 mod list_screen;
 pub mod listen;

@@ -58,6 +58,10 @@ pub struct AddArguments {
     #[arg(long)]
     pub category: Option<String>,
 
+    /// Confine the command to the system and its own files; docs/servers.md says how to allow more
+    #[arg(long)]
+    pub sandbox: bool,
+
     /// Replace an existing server of this name
     #[arg(long)]
     pub replace: bool,
@@ -121,7 +125,8 @@ pub fn add(arguments: AddArguments) -> Outcome {
             )));
         }
     };
-    let is_foreign = matches!(&target, Target::Command(command) if !is_example(command));
+    let is_free = !arguments.sandbox;
+    let is_foreign = is_free && matches!(&target, Target::Command(command) if !is_example(command));
     let name = arguments.name.clone();
     let asked = add::Add {
         name: arguments.name,
@@ -131,6 +136,7 @@ pub fn add(arguments: AddArguments) -> Outcome {
         cwd: arguments.cwd,
         description: arguments.description,
         category: arguments.category,
+        sandbox: arguments.sandbox,
         scope: scope(arguments.scope),
         replace: arguments.replace,
     };

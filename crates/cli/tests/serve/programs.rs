@@ -31,6 +31,7 @@ cases![
     a_name_that_is_no_sessions_is_refused,
     a_time_limit_stops_the_program_and_says_how_to_raise_it,
     a_time_limit_out_of_range_is_refused_with_the_range,
+    a_call_may_ask_for_a_stricter_level_and_for_no_looser_one,
     what_is_too_long_is_kept_whole_and_a_program_goes_on_from_it,
     an_answer_takes_a_thousand_tokens_if_nothing_else_is_said,
     an_image_comes_back_as_an_image,
@@ -39,6 +40,16 @@ cases![
 
 fn run(code: &str) -> Value {
     shared().structured("execute_code", json!({"code": code}))
+}
+
+fn a_call_may_ask_for_a_stricter_level_and_for_no_looser_one() {
+    let at = |level: &str| shared().structured("execute_code", json!({"code": "40 + 2", "level": level}));
+    assert_eq!(at("hardened"), json!({"status": "ok", "result": 42}));
+    let looser = at("development");
+    assert_eq!(looser["status"], "failed");
+    assert_eq!(looser["error"]["code"], "GM-2002");
+    let text = looser["error"].to_string();
+    assert!(text.contains("level development is looser than yours, production"), "{text}");
 }
 
 fn the_result_what_was_printed_both_or_neither_come_back() {
@@ -174,7 +185,7 @@ fn an_unknown_import_names_what_there_is() {
 }
 
 fn an_unknown_argument_names_the_nearest_and_all_others() {
-    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, shape, keep_variables, background, busy";
+    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, shape, keep_variables, background, busy, level";
     assert_eq!(
         shared().call("execute_code", json!({"code": "1", "tiemout_s": 1})),
         json!({

@@ -12,7 +12,7 @@ use crate::problem::{Problem, Problems};
 use crate::references::Folders;
 use crate::server_entry;
 use crate::strictness::Strictness;
-use crate::tree::Node;
+use crate::tree::{Node, Value};
 use crate::written::is_secret_name;
 use crate::{ConfigError, Surroundings};
 
@@ -43,6 +43,8 @@ pub struct Add {
     pub cwd: Option<PathBuf>,
     pub description: Option<String>,
     pub category: Option<String>,
+    /// Whether it is to be confined.
+    pub sandbox: bool,
     pub scope: Scope,
     pub replace: bool,
 }
@@ -102,6 +104,7 @@ pub fn add(surroundings: &Surroundings, add: &Add) -> Result<Report, AddError> {
     put("cwd", cwd.map(Node::text));
     put("description", add.description.as_ref().map(Node::text));
     put("category", add.category.as_ref().map(Node::text));
+    put("sandbox", add.sandbox.then_some(Node { line: 0, value: Value::Bool(true) }));
     let (server, _) = read(surroundings, &file, &add.name, &Node::map(entry), Strictness::Ours)?;
     put_server(surroundings, file, &server, add.replace)
 }

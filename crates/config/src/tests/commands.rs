@@ -24,6 +24,7 @@ fn local(name: &str, words: &[&str]) -> Add {
         cwd: None,
         description: None,
         category: None,
+        sandbox: false,
         scope: Scope::User,
         replace: false,
     }

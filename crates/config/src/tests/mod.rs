@@ -11,6 +11,7 @@ mod reading;
 mod resolving;
 mod guardrails;
 mod results;
+mod sandboxes;
 mod servers;
 mod sessions;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::{Code, LimitName, Limits, visible};
+use gristmill_domain::{Code, Level, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -36,13 +36,7 @@ pub(super) async fn admit(
     purpose: &Purpose,
 ) -> Result<Admitted, Refusal> {
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
-    if limits.level() != core.limits.level() {
-        return Err(Refusal::new(
-            Code::BadRequest,
-            format!("this gateway runs at level {}, not {}", core.limits.level(), limits.level()),
-            "start a gateway at that level: its workers run behind other sandbox layers",
-        ));
-    }
+    check_level(core, limits.level()).await?;
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
             Code::BadRequest,
@@ -66,6 +60,29 @@ pub(super) async fn admit(
     let ExecuteRequest { engine, code, filename, context, workspace, variables, capabilities, .. } = request;
     let filename = filename.as_deref().and_then(shown_filename).unwrap_or_default();
     Ok(Admitted { engine, code, filename, context, limits, workspace, variables, capabilities, place })
+}
+
+/// A program may be held to a stricter level than the gateway's, if its layers stand, and to no looser one.
+async fn check_level(core: &Core, level: Level) -> Result<(), Refusal> {
+    let ours = core.limits.level();
+    if level < ours {
+        return Err(Refusal::new(
+            Code::BadRequest,
+            format!("this gateway runs at level {ours}; {level} is looser"),
+            "ask for the same level or a stricter one, or start a gateway at that level",
+        ));
+    }
+    if level == ours {
+        return Ok(());
+    }
+    match core.pool.lacks(level).await {
+        None => Ok(()),
+        Some(wall) => Err(Refusal::new(
+            Code::BadRequest,
+            format!("level {level} needs the sandbox layer {wall:?}, which this machine doesn't have"),
+            "`gristmill doctor --level` with that level says how to get it; nothing ran",
+        )),
+    }
 }
 
 /// The name of a program as tracebacks show it: the last part of a path, printable and short. What looks

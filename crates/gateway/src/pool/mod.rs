@@ -195,6 +195,19 @@ impl Pool {
         self.shared.status.subscribe()
     }
 
+    /// The first sandbox layer that a level wants and these workers do not have. Waits until they are up;
+    /// of workers that do not come up, whoever wants one is told.
+    pub(crate) async fn lacks(&self, level: Level) -> Option<Wall> {
+        let mut status = self.status();
+        let settled = status.wait_for(|status| *status != ZygoteStatus::Starting).await;
+        match settled.as_deref() {
+            Ok(ZygoteStatus::Ready { walls, .. }) => {
+                zygote_supervisor::first_missing(walls, required_walls(level)).copied()
+            }
+            Ok(ZygoteStatus::Starting | ZygoteStatus::Failed(_)) | Err(_) => None,
+        }
+    }
+
     /// A warm child. Asks for another to take its place.
     pub async fn checkout(&self) -> Result<Worker, CheckoutError> {
         let timeout = self.shared.settings.checkout_timeout;

@@ -212,7 +212,7 @@ impl Zygote {
 }
 
 /// The zygote has looked already; this is its word held against what was asked of it.
-fn first_missing<'a>(walls: &[WallStatus], required: &'a [Wall]) -> Option<&'a Wall> {
+pub(super) fn first_missing<'a>(walls: &[WallStatus], required: &'a [Wall]) -> Option<&'a Wall> {
     let stands = |wall| walls.iter().any(|found| found.wall == wall && found.state == WallState::Stands);
     required.iter().find(|wall| !stands(**wall))
 }

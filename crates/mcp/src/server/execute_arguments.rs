@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gristmill_gateway::answer::{AnswerBudget, TOKENS_MAX, TOKENS_MIN};
 use gristmill_gateway::domain::shape::Strategy;
-use gristmill_gateway::domain::{Code, LimitName, Limits, one_line};
+use gristmill_gateway::domain::{Code, Level, LimitName, Limits, one_line};
 use gristmill_gateway::session::Patience;
 use gristmill_gateway::{ContextText, ExecuteRequest};
 use serde::Deserialize;
@@ -34,6 +34,8 @@ pub(super) struct ExecuteArguments {
     keep_variables: bool,
     #[serde(default)]
     busy: Busy,
+    #[serde(default)]
+    level: Option<String>,
 }
 
 /// What to do if the session is running another program.
@@ -82,7 +84,7 @@ impl ExecuteArguments {
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
         }
         let budget = budget_of(self.max_output_tokens.as_ref(), self.shape.as_deref(), tokens)?;
-        let mut limits = limits.clone();
+        let mut limits = self.limits(limits)?;
         match self.timeout_s {
             Some(seconds) => set_time(&mut limits, seconds)?,
             None if self.background => {
@@ -110,6 +112,29 @@ impl ExecuteArguments {
             background: self.background,
         })
     }
+}
+
+impl ExecuteArguments {
+    /// The caller's limits, or those of a stricter level.
+    fn limits(&self, limits: &Limits) -> Result<Limits, Answer> {
+        let Some(level) = &self.level else { return Ok(limits.clone()) };
+        let level: Level = level.parse().map_err(|_| {
+            let message =
+                format!("level is `{}`; it can be {}", one_line(level, 40), levels_from(limits.level()));
+            Answer::refused(Code::BadRequest, &message, None)
+        })?;
+        limits.tightened(level).ok_or_else(|| {
+            let message = format!("level {level} is looser than yours, {}", limits.level());
+            let hint = format!("leave `level` out, or use {}", levels_from(limits.level()));
+            Answer::refused(Code::BadRequest, &message, Some(&hint))
+        })
+    }
+}
+
+/// A level and the stricter ones, for messages.
+fn levels_from(level: Level) -> String {
+    let names: Vec<&str> = Level::ALL.into_iter().filter(|one| *one >= level).map(Level::as_str).collect();
+    names.join(" or ")
 }
 
 /// What a program in the background may take if nothing else is said.
@@ -162,7 +187,6 @@ pub(super) fn number_text(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gristmill_gateway::domain::Level;
     use serde_json::json;
 
     fn program(arguments: Value) -> Result<ProgramRequest, String> {
@@ -184,6 +208,22 @@ mod tests {
     fn in_the_background_a_program_has_the_time_that_its_level_permits() {
         let program = program(json!({"code": "1", "background": true})).unwrap();
         assert_eq!(program.request.limits.unwrap().get(LimitName::WallTime), 120_000);
+    }
+
+    #[test]
+    fn a_call_may_ask_for_a_stricter_level_and_for_no_looser_one() {
+        let hardened = program(json!({"code": "1", "level": "hardened"})).unwrap().request.limits.unwrap();
+        assert_eq!((hardened.level(), hardened.get(LimitName::WallTime)), (Level::Hardened, 3_000));
+        assert_eq!(
+            program(json!({"code": "1", "level": "development"})).unwrap_err(),
+            "error[GM-2002]: level development is looser than yours, production\nhint: leave `level` out, or use production or hardened"
+        );
+        assert_eq!(
+            program(json!({"code": "1", "level": "hard"})).unwrap_err(),
+            "error[GM-2002]: level is `hard`; it can be production or hardened"
+        );
+        // A time is judged by the level that was asked for.
+        assert!(program(json!({"code": "1", "level": "hardened", "timeout_s": 60})).is_err());
     }
 
     #[test]

@@ -17,7 +17,10 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use gristmill_gateway::domain::SandboxSettings;
+
 use super::redact::Redactor;
+use super::sandbox::{self, Confined, Sandbox};
 
 /// What a server inherits without being asked: where programs are, who and where its user is, and
 /// how text is written. No variable that carries a secret by custom.
@@ -57,6 +60,8 @@ pub struct SupervisorCommand {
     /// Our own binary, usually.
     pub program: PathBuf,
     pub argument: OsString,
+    /// The argument under which it confines a server.
+    pub sandbox: OsString,
 }
 
 pub(crate) struct Start<'a> {
@@ -65,6 +70,9 @@ pub(crate) struct Start<'a> {
     pub arguments: &'a [String],
     pub environment: &'a BTreeMap<String, String>,
     pub folder: Option<&'a Path>,
+    pub sandbox: Option<&'a SandboxSettings>,
+    /// What a confined server never sees.
+    pub hidden: &'a [PathBuf],
 }
 
 /// A server's process. Dropping it ends the server, by way of the supervisor.
@@ -88,8 +96,19 @@ pub(crate) fn start(
     log: Arc<ServerLog>,
     redactor: Redactor,
 ) -> Result<Started, UpstreamFailure> {
-    let mut supervisor =
-        command(start)?.spawn().map_err(|error| down(format!("it can't be started: {error}")))?;
+    let environment = environment(start);
+    check(start, &environment)?;
+    let confined = |settings| {
+        let Start { command, arguments, folder, hidden, .. } = *start;
+        Confined { settings, command, arguments, folder, environment: &environment, hidden }
+    };
+    let sandbox = match start.sandbox {
+        Some(settings) => Some(Sandbox::new(&confined(settings), &log).map_err(down)?),
+        None => None,
+    };
+    let mut supervisor = command(start, &environment, sandbox.as_ref())
+        .spawn()
+        .map_err(|error| down(format!("it can't be started: {error}")))?;
     let (Some(input), Some(output), Some(error)) =
         (supervisor.stdin.take(), supervisor.stdout.take(), supervisor.stderr.take())
     else {
@@ -104,6 +123,7 @@ pub(crate) fn start(
         if status.signal().is_some() {
             end_group(pid);
         }
+        drop(sandbox);
         exited.send_replace(Some(status));
     });
     Ok(Started { process: ServerProcess { supervisor: pid, exit, log, log_ended }, input, output })
@@ -113,20 +133,49 @@ fn down(why: String) -> UpstreamFailure {
     UpstreamFailure::Down(why)
 }
 
-/// The supervisor, with what it is to start. Programs and folders that are not there are named here: what
-/// the supervisor would say of them is harder to read.
-fn command(start: &Start<'_>) -> Result<Command, UpstreamFailure> {
-    let inherited = INHERITED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var_os(name)?)));
+/// All its variables: what it inherits, then what the configuration names.
+fn environment(start: &Start<'_>) -> BTreeMap<String, OsString> {
+    let names: Vec<&str> = match start.sandbox {
+        None => INHERITED.to_vec(),
+        Some(SandboxSettings { env: Some(names), .. }) => names.iter().map(String::as_str).collect(),
+        Some(SandboxSettings { env: None, .. }) => sandbox::INHERITED.to_vec(),
+    };
+    let inherited = names.into_iter().filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)));
     let mut environment: BTreeMap<String, OsString> = inherited.collect();
+    environment
+        .extend(start.sandbox.into_iter().flat_map(|settings| sandbox::proxy_variables(&settings.network)));
     let configured = start.environment.iter();
     environment.extend(configured.map(|(name, value)| (name.clone(), OsString::from(value))));
+    environment
+}
+
+/// Programs and folders that are not there are named here: what the supervisor would say of them is harder
+/// to read.
+fn check(start: &Start<'_>, environment: &BTreeMap<String, OsString>) -> Result<(), UpstreamFailure> {
     let path = environment.get("PATH").cloned().unwrap_or_default();
     if !is_there(start.command, &path, start.folder) {
         return Err(down(format!("command `{}` not found; install it, or use its full path", start.command)));
     }
+    match start.folder {
+        Some(folder) if !folder.is_dir() => {
+            Err(down(format!("its folder {} doesn't exist", folder.display())))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The supervisor, with what it is to start: the server, or the launcher that confines it.
+fn command(
+    start: &Start<'_>,
+    environment: &BTreeMap<String, OsString>,
+    sandbox: Option<&Sandbox>,
+) -> Command {
     let mut command = Command::new(&start.supervisor.program);
+    command.arg(&start.supervisor.argument);
+    if let Some(sandbox) = sandbox {
+        command.arg(&start.supervisor.program).arg(&start.supervisor.sandbox).args(&sandbox.words);
+    }
     command
-        .arg(&start.supervisor.argument)
         .arg(start.command)
         .args(start.arguments)
         .env_clear()
@@ -136,12 +185,9 @@ fn command(start: &Start<'_>) -> Result<Command, UpstreamFailure> {
         .stderr(Stdio::piped())
         .process_group(0);
     if let Some(folder) = start.folder {
-        if !folder.is_dir() {
-            return Err(down(format!("its folder {} doesn't exist", folder.display())));
-        }
         command.current_dir(folder);
     }
-    Ok(command)
+    command
 }
 
 /// What a server writes to its standard error, until it ends.

@@ -10,6 +10,7 @@ mod asking;
 mod call_clock;
 mod child;
 mod declined;
+mod egress;
 mod eras;
 mod events;
 mod http;
@@ -23,6 +24,7 @@ mod question;
 mod redact;
 mod rounds;
 mod secret_search;
+mod sandbox;
 mod session;
 mod stdio;
 mod wire;
@@ -32,7 +34,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_gateway::domain::{OAuthSettings, SecretText, ServerSettings, Transport, format_ms};
+use gristmill_gateway::domain::{
+    OAuthSettings, Sandboxing, SecretText, ServerSettings, Transport, format_ms,
+};
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_gateway::upstream::{ConnectRequest, Connection, Connector, Upstream, UpstreamFailure};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -64,6 +68,8 @@ pub struct McpConnector {
     secrets: HashMap<String, SecretContext>,
     /// Where logins are kept.
     data: PathBuf,
+    /// What a confined server never sees.
+    hidden: Vec<PathBuf>,
     client: reqwest::Client,
 }
 
@@ -75,7 +81,15 @@ impl McpConnector {
         data: PathBuf,
     ) -> Result<Self, HttpClientError> {
         let client = http_client(&HttpClientSettings::default())?;
-        Ok(Self { supervisor, secrets, data, client })
+        let hidden = vec![data.clone()];
+        Ok(Self { supervisor, secrets, data, hidden, client })
+    }
+
+    /// Hides further folders from confined servers; the data folder always is.
+    #[must_use]
+    pub fn hiding(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden.extend(folders);
+        self
     }
 
     /// A connection past the gateway's door, for tests of how we speak with servers. Whatever else
@@ -139,6 +153,12 @@ impl McpConnector {
                     arguments: &arguments,
                     environment: &environment,
                     folder: cwd.as_deref(),
+                    sandbox: match &settings.sandbox {
+                        Sandboxing::On(sandbox) => Some(sandbox),
+                        // By level is the caller's to decide, who knows it.
+                        Sandboxing::ByLevel | Sandboxing::Off => None,
+                    },
+                    hidden: &self.hidden,
                 };
                 let log = Arc::clone(&request.log);
                 let redactor = references.redactor.clone();

@@ -82,7 +82,7 @@ pub fn connector() -> McpConnector {
     ]);
     let context = SecretContext { variables, folder: PathBuf::from("/"), ..SecretContext::default() };
     let secrets = ["a", "A", "b", "c"].map(|name| (name.to_owned(), context.clone()));
-    let supervisor = SupervisorCommand { program, argument: "supervisor".into() };
+    let supervisor = SupervisorCommand { program, argument: "supervisor".into(), sandbox: "sandbox".into() };
     McpConnector::new(supervisor, HashMap::from(secrets), PathBuf::from("/nowhere/tokens.json"))
         .expect("a connector")
 }

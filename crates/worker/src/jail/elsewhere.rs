@@ -157,3 +157,11 @@ impl ChildSignal {
         while rustix::io::read(&self.read, &mut buffer).is_ok_and(|count| count == buffer.len()) {}
     }
 }
+
+/// There are no walls for servers here.
+pub fn run_server(_sandbox: &gristmill_protocol::ServerSandbox, _command: &[std::ffi::OsString]) -> i32 {
+    eprintln!(
+        "gristmill: no sandbox for this server: it needs Linux; set `sandbox = false` for it to run with your rights"
+    );
+    126
+}

@@ -12,7 +12,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub use linux::{
     ChildSignal, NamespacesEntered, Prepared, cpu_us, detach_child, fork_into_namespaces, limit_cpu,
-    prepare_zygote, process_descriptor, resident_peak_bytes,
+    prepare_zygote, process_descriptor, resident_peak_bytes, run_server,
 };
 
 #[cfg(not(target_os = "linux"))]
@@ -20,7 +20,7 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
     ChildSignal, NamespacesEntered, Prepared, cpu_us, detach_child, fork_into_namespaces, limit_cpu,
-    prepare_zygote, process_descriptor, resident_peak_bytes,
+    prepare_zygote, process_descriptor, resident_peak_bytes, run_server,
 };
 
 pub use remedy::{first_missing, remedy_for};

@@ -19,11 +19,14 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
     description: include_str!("execute_code.md"),
     input: Input {
         properties: |profile| {
-            program_properties(profile, Some(json!({"type": "string", "enum": ["python"]})))
+            let language = json!({"type": "string", "enum": ["python"]});
+            let mut properties = program_properties(profile, Some(language));
+            properties["level"] = json!({"type": "string"});
+            properties
         },
         required: &["code"],
         // The only language is the one that is taken anyway.
-        shown_in_full_only: &["language", "busy"],
+        shown_in_full_only: &["language", "busy", "level"],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,

@@ -14,6 +14,8 @@ pub enum When {
     Always,
     /// One argument must have this value.
     Is(u8, u64),
+    /// One argument must have none of these values.
+    NoneOf(u8, &'static [u64]),
     /// One argument must have none of these bits.
     Without(u8, u64),
     /// Of these bits (the second number), one argument must have exactly those (the third).
@@ -22,7 +24,7 @@ pub enum When {
     Both(&'static When, &'static When),
 }
 
-use When::{Always, Both, Exactly, Is, Without};
+use When::{Always, Both, Exactly, Is, NoneOf, Without};
 
 /// A call, when it is meant, and why it is on the list.
 pub type Listed = (i64, When, &'static str);
@@ -63,6 +65,12 @@ impl Filter {
     }
 }
 
+/// Binds this process to a list of calls that it may not make: they are answered with this error.
+pub(super) fn deny(listed: &[Listed], errno: libc::c_int) -> Result<(), JailError> {
+    let program = program(listed.iter(), SeccompAction::Allow, SeccompAction::Errno(errno as u32))?;
+    seccompiler::apply_filter(&program).map_err(|error| JailError::new("seccomp", error))
+}
+
 /// What is listed meets with `listed`, any other call with `others`.
 fn program<'a>(
     calls: impl Iterator<Item = &'a Listed>,
@@ -92,6 +100,16 @@ fn add_conditions(
         Both(one, other) => {
             add_conditions(one, conditions)?;
             return add_conditions(other, conditions);
+        }
+        NoneOf(argument, values) => {
+            // An `int`: the kernel does not look at the upper half of the register either.
+            let differs = |value: &u64| {
+                SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value)
+            };
+            for value in *values {
+                conditions.push(differs(value)?);
+            }
+            return Ok(());
         }
         Is(argument, value) => (*argument, SeccompCmpOp::Eq, *value),
         Without(argument, bits) => (*argument, SeccompCmpOp::MaskedEq(*bits), 0),

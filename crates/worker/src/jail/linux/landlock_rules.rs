@@ -1,17 +1,22 @@
 //! Landlock: no file outside the program's folders, no TCP, no signal to anyone outside.
 
+use std::path::Path;
+
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
 
-use gristmill_protocol::MountAccess;
+use gristmill_protocol::{MountAccess, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath};
 
 use crate::engine::MountedFolder;
 use crate::jail::JailError;
 
 /// The newest generation of rules that is asked for; an older kernel gives what it has.
 const NEWEST: ABI = ABI::V6;
+
+/// The same for servers, which have sockets by name to be kept from.
+const NEWEST_FOR_SERVERS: ABI = ABI::V9;
 
 /// The kernel's landlock version; 0 is none.
 pub fn abi() -> i32 {
@@ -28,19 +33,53 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
     if abi == 0 {
         return Ok(());
     }
-    let failed = |error: landlock::RulesetError| JailError::new("landlock", error);
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))
-        .and_then(|rules| rules.handle_access(AccessNet::from_all(NEWEST)))
-        .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
-        .and_then(Ruleset::create)
-        .map_err(failed)?
-        // Set once, in the zygote; the list of system calls has no room for setting it again.
-        .no_new_privs(false);
+    let mut rules =
+        nothing_allowed(AccessFs::from_all(NEWEST), AccessNet::from_all(NEWEST)).map_err(failed)?;
     for mount in mounts {
         rules = rules.add_rule(PathBeneath::new(&mount.fd, access_for(mount.access))).map_err(failed)?;
     }
+    enforce(rules)
+}
+
+/// Binds a server to its paths and its network. What is not there is passed over.
+pub fn restrict_server(paths: &[SandboxedPath], network: SandboxedNetwork) -> Result<(), JailError> {
+    let handled = match network {
+        SandboxedNetwork::Open => BitFlags::EMPTY,
+        SandboxedNetwork::Closed => AccessNet::from_all(NEWEST),
+        SandboxedNetwork::Proxy => AccessNet::ConnectTcp.into(),
+    };
+    let mut rules = nothing_allowed(AccessFs::from_all(NEWEST_FOR_SERVERS), handled).map_err(failed)?;
+    for SandboxedPath { path, access } in paths {
+        let Ok(place) = PathFd::new(path) else { continue };
+        let access = access_of_server(*access, path);
+        rules = rules.add_rule(PathBeneath::new(place, access)).map_err(failed)?;
+    }
+    if network == SandboxedNetwork::Proxy {
+        rules = rules.add_rule(NetPort::new(SANDBOX_PROXY_PORT, AccessNet::ConnectTcp)).map_err(failed)?;
+    }
+    enforce(rules)
+}
+
+fn failed(error: RulesetError) -> JailError {
+    JailError::new("landlock", error)
+}
+
+fn nothing_allowed(
+    files: BitFlags<AccessFs>,
+    network: BitFlags<AccessNet>,
+) -> Result<RulesetCreated, RulesetError> {
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(files)?
+        .scope(Scope::from_all(NEWEST))?;
+    if !network.is_empty() {
+        rules = rules.handle_access(network)?;
+    }
+    // Set before; the list of system calls of a child has no room for setting it again.
+    Ok(rules.create()?.no_new_privs(false))
+}
+
+fn enforce(rules: RulesetCreated) -> Result<(), JailError> {
     let status = rules.restrict_self().map_err(failed)?;
     match status.ruleset {
         RulesetStatus::NotEnforced => Err(JailError::new("landlock", "the kernel did not enforce the rules")),
@@ -64,5 +103,19 @@ fn access_for(access: MountAccess) -> BitFlags<AccessFs> {
                 | AccessFs::RemoveDir
                 | AccessFs::Refer
         }
+    }
+}
+
+/// What a server may do at a path: programs are run from what can be read, and nowhere are devices made.
+fn access_of_server(access: SandboxedAccess, path: &Path) -> BitFlags<AccessFs> {
+    let access = match access {
+        SandboxedAccess::Read => AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute,
+        SandboxedAccess::Write => {
+            AccessFs::from_all(NEWEST_FOR_SERVERS) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
+        }
+    };
+    match path.is_dir() {
+        true => access,
+        false => access & AccessFs::from_file(NEWEST_FOR_SERVERS),
     }
 }

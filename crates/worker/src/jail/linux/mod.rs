@@ -8,6 +8,10 @@ mod memory_use;
 mod namespaces;
 mod probe;
 mod rlimits;
+mod server_calls;
+mod server_jail;
+mod server_network;
+mod server_view;
 mod system_calls;
 
 #[cfg(test)]
@@ -27,6 +31,7 @@ use call_filter::Filter;
 pub use cpu_limit::{cpu_us, limit_cpu};
 pub use memory_use::resident_peak_bytes;
 pub use namespaces::{NamespacesEntered, fork_into_namespaces};
+pub use server_jail::run_server;
 
 /// What the zygote worked out once, for all its children.
 pub struct Prepared {

@@ -32,12 +32,22 @@ pub enum NamespacesEntered {
 
 /// Forks the zygote into as many namespaces as the machine permits.
 pub fn fork_into_namespaces() -> io::Result<(Forked, NamespacesEntered)> {
-    let refused = match fork_with_user_namespace() {
+    fork_into_these(WITHOUT_USER)
+}
+
+/// Forks a server's first process into namespaces, of which the network is its own only if it is to
+/// have none or ours.
+pub(super) fn fork_server(own_network: bool) -> io::Result<(Forked, NamespacesEntered)> {
+    fork_into_these(if own_network { WITHOUT_USER } else { WITHOUT_USER & !libc::CLONE_NEWNET })
+}
+
+fn fork_into_these(namespaces: libc::c_int) -> io::Result<(Forked, NamespacesEntered)> {
+    let refused = match fork_with_user_namespace(namespaces) {
         Ok(forked) => return Ok((forked, NamespacesEntered::All)),
         Err(error) => error.to_string(),
     };
     if rustix::process::geteuid().is_root()
-        && let Ok(forked) = fork_into(WITHOUT_USER)
+        && let Ok(forked) = fork_into(namespaces)
     {
         return Ok((forked, NamespacesEntered::AllButUser(refused)));
     }
@@ -45,9 +55,9 @@ pub fn fork_into_namespaces() -> io::Result<(Forked, NamespacesEntered)> {
 }
 
 /// The parent writes the new namespace's user map; only then does the child go on.
-fn fork_with_user_namespace() -> io::Result<Forked> {
+fn fork_with_user_namespace(namespaces: libc::c_int) -> io::Result<Forked> {
     let (mut go, mut ready) = io::pipe()?;
-    match fork_into(libc::CLONE_NEWUSER | WITHOUT_USER)? {
+    match fork_into(libc::CLONE_NEWUSER | namespaces)? {
         Forked::Child => {
             drop(ready);
             // No byte means that the map could not be written, and that we are to be no more.
