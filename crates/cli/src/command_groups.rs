@@ -13,7 +13,18 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Data", &["sessions", "workspace", "results", "skills", "shape", "backup", "restore", "db", "audit"]),
     (
         "Maintenance",
-        &["doctor", "levels", "config", "explain", "cache", "setup", "bench", "completions", "man", "example-server"],
+        &[
+            "doctor",
+            "levels",
+            "config",
+            "explain",
+            "cache",
+            "setup",
+            "bench",
+            "completions",
+            "man",
+            "example-server",
+        ],
     ),
 ];
 

@@ -11,8 +11,8 @@ use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
 };
 use gristmill_gateway::Folders;
-use gristmill_gateway::domain::{Limits, Sandboxing, ServerSettings};
 use gristmill_gateway::checks::Guardrails;
+use gristmill_gateway::domain::{Limits, Sandboxing, ServerSettings};
 use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};

@@ -251,11 +251,13 @@ fn tools_called_are_listed_in_order_with_their_lines() {
 #[test]
 fn context_becomes_variables() {
     let context = json!({"rows": [1, 2, 3], "name": "x"}).as_object().unwrap().clone();
-    let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python("result = name * len(rows)") };
+    let request =
+        ExecuteRequest { context: context.into(), ..ExecuteRequest::python("result = name * len(rows)") };
     assert_eq!(world().execute(request).result, Some(json!("xxx")));
     for name in ["not valid", "class", "__builtins__", "callMCPTool"] {
         let context = json!({ name: 1 }).as_object().unwrap().clone();
-        let report = world().execute(ExecuteRequest { context: context.into(), ..ExecuteRequest::python("1") });
+        let report =
+            world().execute(ExecuteRequest { context: context.into(), ..ExecuteRequest::python("1") });
         assert_eq!(report.error.unwrap().code, Code::BadRequest, "{name}");
     }
 }
@@ -456,7 +458,8 @@ fn integers_of_any_size_arrive_whole() {
     }
     let context: Value = serde_json::from_str(r#"{"n": 123456789012345678901234567890}"#).unwrap();
     let context = context.as_object().unwrap().clone();
-    let report = world().execute(ExecuteRequest { context: context.into(), ..ExecuteRequest::python("n % 1000") });
+    let report =
+        world().execute(ExecuteRequest { context: context.into(), ..ExecuteRequest::python("n % 1000") });
     assert_eq!(report.result, Some(json!(890)), "{:?}", report.error);
 }
 

@@ -8,7 +8,8 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    audit_table, document, history_table, results_table, server_entry, server_limits, server_sandbox, server_tools, server_transport, guardrails_table,
+    audit_table, document, guardrails_table, history_table, results_table, server_entry, server_limits,
+    server_sandbox, server_tools, server_transport,
 };
 use super::{sessions_table, strictness::Strictness};
 

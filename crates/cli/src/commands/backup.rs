@@ -124,13 +124,7 @@ struct Database {
     audit_mark: Option<Vec<u8>>,
 }
 
-fn pack(
-    out: File,
-    config: Option<&Path>,
-    data: &Path,
-    database: &Database,
-    to: &Path,
-) -> io::Result<Packed> {
+fn pack(out: File, config: Option<&Path>, data: &Path, database: &Database, to: &Path) -> io::Result<Packed> {
     let mut archive = TarWriter::new(GzEncoder::new(BufWriter::new(out), Compression::default()));
     let mut packed = Packed::default();
     if let Some(config) = config {

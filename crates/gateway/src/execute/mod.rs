@@ -33,8 +33,8 @@ use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-pub use check::check_program;
 pub(crate) use check::check_only;
+pub use check::check_program;
 pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
 use crate::pool::{self, CheckoutError};

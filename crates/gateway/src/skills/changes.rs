@@ -169,8 +169,13 @@ impl Skills {
             origin: Some(new.origin),
             holder: new.holder,
         };
-        let event =
-            AuditEvent::skill_changed(new.how.as_str(), &version.name, number, &version.hash, &version.saved_by);
+        let event = AuditEvent::skill_changed(
+            new.how.as_str(),
+            &version.name,
+            number,
+            &version.hash,
+            &version.saved_by,
+        );
         self.inner.store.add_skill_version(version).await?;
         self.inner.store.note(event);
         Ok(())

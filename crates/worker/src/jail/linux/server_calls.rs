@@ -99,7 +99,6 @@ pub fn filter(network: SandboxedNetwork) -> Result<(), JailError> {
         SandboxedNetwork::Closed => NO_NETWORK,
         SandboxedNetwork::Open | SandboxedNetwork::Proxy => ANY_NETWORK,
     };
-    let refused = |error: libc::c_int| SeccompAction::Errno(error.unsigned_abs());
     deny(ABSENT, libc::ENOSYS)?;
     deny(sockets, libc::EACCES)?;
     deny(DENIED, libc::EPERM)
