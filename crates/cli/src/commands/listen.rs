@@ -66,6 +66,7 @@ impl ListenArguments {
 
     /// Whether the flags fit together, before anything is started.
     pub fn check(&self) -> Result<(), Failure> {
+        self.check_socket()?;
         if !self.insecure_no_token {
             return Ok(());
         }
@@ -83,6 +84,23 @@ impl ListenArguments {
             )));
         }
         Ok(())
+    }
+
+    /// The parser lets flags of `--http` pass, because `--unix` is in its place.
+    fn check_socket(&self) -> Result<(), Failure> {
+        let flags = [
+            ("--allow-host", !self.allow_host.is_empty()),
+            ("--allow-origin", !self.allow_origin.is_empty()),
+            ("--require-token", self.require_token),
+            ("--insecure-no-token", self.insecure_no_token),
+        ];
+        match flags.into_iter().find(|(_, is_given)| *is_given && self.unix.is_some()) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::Usage(anyhow!(
+                "`{flag}` is for `--http`; a Unix socket lets your own user in, and nobody else\n\
+                 hint: leave it out, or use `--http` instead of `--unix`"
+            ))),
+        }
     }
 
     /// Takes the place, and says so.

@@ -177,7 +177,7 @@ async fn serve_callers(
     let shutdown = CancellationToken::new();
     let stopped = Arc::new(OnceLock::new());
     let service = gateway.service().clone();
-    tokio::spawn(stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped)));
+    stop_on_signal(shutdown.clone(), service.clone(), arguments.grace, Arc::clone(&stopped));
     let grace = Duration::from_secs(arguments.grace);
     let served = match place {
         None => {
@@ -209,8 +209,8 @@ fn open_store(place: &DataPlace, no_state: bool) -> Result<Store, Failure> {
     }
 }
 
-/// The first signal asks nicely; the second one does not wait.
-async fn stop_on_signal(
+/// The first signal asks nicely; the second one does not wait. They are heard as soon as this returns.
+fn stop_on_signal(
     shutdown: CancellationToken,
     service: Service,
     grace: u64,
@@ -222,21 +222,25 @@ async fn stop_on_signal(
     else {
         return;
     };
-    for _ in 0..2 {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        if shutdown.is_cancelled() {
-            std::process::exit(130);
-        }
-        let _ = stopped.set(Instant::now());
-        match service.running() {
-            0 => {}
-            count => {
-                eprintln!("stopping: {count} running, {grace} s to finish; press Ctrl-C again to stop now")
+    tokio::spawn(async move {
+        for _ in 0..2 {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
             }
+            if shutdown.is_cancelled() {
+                std::process::exit(130);
+            }
+            let _ = stopped.set(Instant::now());
+            match service.running() {
+                0 => {}
+                count => {
+                    eprintln!(
+                        "stopping: {count} running, {grace} s to finish; press Ctrl-C again to stop now"
+                    )
+                }
+            }
+            shutdown.cancel();
         }
-        shutdown.cancel();
-    }
+    });
 }

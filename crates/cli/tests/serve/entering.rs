@@ -291,7 +291,12 @@ fn another_user_is_refused_at_the_socket_even_if_its_mode_lets_them() {
     let asked = |user: &str| {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", user, "--regid", user, "--clear-groups", "python3", "-c", program]);
-        let output = command.arg(&path).current_dir("/").output().expect("setpriv and python3");
+        let output = command
+            .arg(&path)
+            .current_dir("/")
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .expect("setpriv and python3");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
     let stranger = asked("65534");
