@@ -164,12 +164,12 @@ impl Paths {
         let folder = folder.as_path();
         if let Some(program) = find(confined.command, folder, confined.environment.get("PATH")) {
             self.add_if_there(&program, SandboxedAccess::Read);
-            let program = fs::canonicalize(&program).unwrap_or(program);
-            let mut own = program.parent().unwrap_or(Path::new("/"));
-            if matches!(own.file_name().and_then(|name| name.to_str()), Some("bin" | ".bin")) {
-                own = own.parent().filter(|above| !is_too_wide(above)).unwrap_or(own);
+            if let Some(package) = package_of(&program).filter(|package| !is_too_wide(package)) {
+                self.add_if_there(package, SandboxedAccess::Read);
             }
-            if !is_too_wide(own) {
+            let program = fs::canonicalize(&program).unwrap_or(program);
+            let own = installation_of(&program, confined.environment.get("HOME"));
+            if let Some(own) = own.filter(|own| !is_too_wide(own)) {
                 self.add_if_there(own, SandboxedAccess::Read);
             }
         }
@@ -238,6 +238,24 @@ impl Paths {
         self.links.dedup();
         self
     }
+}
+
+/// The environment of Python packages, or the packages of Node, that a program belongs to.
+fn package_of(program: &Path) -> Option<&Path> {
+    let folder = program.parent()?;
+    let above = folder.parent()?;
+    let is_node = folder.file_name().is_some_and(|name| name == ".bin");
+    (is_node || above.join("pyvenv.cfg").is_file()).then_some(above)
+}
+
+/// What a program was installed with: of `tool/bin/program`, all of `tool`. Not of `~/.local/bin/program`: what
+/// is beside that belongs to others.
+fn installation_of<'a>(program: &'a Path, home: Option<&OsString>) -> Option<&'a Path> {
+    let folder = program.parent()?;
+    let above = folder.parent()?;
+    let is_in_bin = folder.file_name().is_some_and(|name| name == "bin");
+    let is_shared = |home: &OsString| above == Path::new(home) || above.parent() == Some(Path::new(home));
+    Some(if is_in_bin && !home.is_some_and(is_shared) { above } else { folder })
 }
 
 /// Where a command is, the way the system will look for it.
@@ -331,7 +349,10 @@ mod tests {
         };
         check(&["bin/notes"], "notes", &[], &["Read bin", "Read bin/notes"]);
         check(&["notes"], "./notes", &[], &["Read notes"]);
-        check(&["venv/bin/notes"], "venv/bin/notes", &[], &["Read venv", "Read venv/bin/notes"]);
+        check(&["tool/1/bin/notes"], "tool/1/bin/notes", &[], &["Read tool/1", "Read tool/1/bin/notes"]);
+        check(&[".local/bin/notes"], ".local/bin/notes", &[], &["Read .local/bin", "Read .local/bin/notes"]);
+        let venv = ["venv/bin/notes", "venv/pyvenv.cfg"];
+        check(&venv, "venv/bin/notes", &[], &["Read venv", "Read venv/bin", "Read venv/bin/notes"]);
         let script = ["bin/run", "app/server.py", "app/data.csv"];
         check(&script, "run", &["app/server.py", "app/data.csv"], &["Read app", "Read bin", "Read bin/run"]);
         check(
