@@ -28,7 +28,13 @@ fn print(found: &Verification) {
         print_lines(&fault_text(fault));
     }
     let signed = match &found.signed_at {
-        Some(at) => format!("signed {} times, last at {at} (key {})", grouped(found.checkpoints), found.key),
+        Some(at) => {
+            let times = match found.checkpoints {
+                1 => "once".to_owned(),
+                count => format!("{} times", grouped(count)),
+            };
+            format!("signed {times}, last at {at} (key {})", found.key)
+        }
         None => "not signed yet".to_owned(),
     };
     let events = counted_grouped(usize::try_from(found.events).unwrap_or(usize::MAX), "event");
