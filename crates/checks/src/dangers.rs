@@ -11,7 +11,7 @@ use crate::constructs::{
     DECODERS, FRAMES, FUNCTION_STARTS, FUNCTIONS, INTERNALS, MODULES, SYSTEM_FILES, turns_text_around,
 };
 use crate::finding::Findings;
-use crate::modules::Modules;
+use crate::modules::{Modules, Told};
 use crate::paths::{path_of, text_of};
 use crate::rules::Rule;
 
@@ -44,10 +44,12 @@ impl<'a> Dangers<'a, '_, '_> {
     }
 
     fn import(&mut self, module: &str, range: TextRange) {
-        if let Some((_, rule)) = MODULES.iter().find(|(name, _)| is_within(module, name)) {
+        let rule = MODULES.iter().find(|(name, _)| is_within(module, name));
+        if let Some((_, rule)) = rule {
             self.found(*rule, range, module);
         }
-        self.modules.judge(module, range, self.findings);
+        let told = if rule.is_some() { Told::Already } else { Told::NotYet };
+        self.modules.judge(module, range, told, self.findings);
     }
 
     fn aliases(&mut self, module: Option<&str>, aliases: &'a [Alias]) {

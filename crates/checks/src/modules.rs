@@ -59,13 +59,20 @@ const THERE: [&str; 9] =
 /// Packages of ours: tools and saved code.
 const OURS: [&str; 3] = ["servers", "skills", "gristmill"];
 
+/// Whether something was said about an import.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    Already,
+    NotYet,
+}
+
 pub(crate) struct Modules<'a> {
     pub guardrails: &'a Guardrails,
 }
 
 impl Modules<'_> {
     /// What there is to say about one import.
-    pub fn judge(&self, module: &str, range: TextRange, findings: &mut Findings<'_>) {
+    pub fn judge(&self, module: &str, range: TextRange, told: Told, findings: &mut Findings<'_>) {
         let top = module.split('.').next().unwrap_or(module);
         if module.is_empty() || OURS.contains(&top) {
             return;
@@ -81,7 +88,7 @@ impl Modules<'_> {
             let message = format!("the module `{module}` isn't in `guardrails.allowed_modules`");
             let allowed = || format!("use one of: {}", self.guardrails.allowed_modules.join(", "));
             findings.add(Rule::ModuleNotAllowed, range, message, Some(instead.unwrap_or_else(allowed)));
-        } else if instead.is_some() && !THERE.contains(&top) {
+        } else if told == Told::NotYet && instead.is_some() && !THERE.contains(&top) {
             findings.add(
                 Rule::MissingModule,
                 range,

@@ -4,7 +4,7 @@
 //! guest knows what to write instead of JavaScript, shell and typographic quotes. Whatever is theirs to tell
 //! is left to them: an error that isn't told here is told by the worker.
 
-use ruff_python_ast::token::{TokenKind, Tokens};
+use ruff_python_ast::token::{Token, TokenKind, Tokens};
 use ruff_python_parser::{LexicalErrorType, ParseError, ParseErrorType};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -24,10 +24,11 @@ pub(crate) fn certain_mistake(
     errors: &[ParseError],
 ) -> Option<SyntaxMistake> {
     let first = errors.first()?;
-    if !text.is_ascii()
-        || has_foreign_line(text)
-        || tokens.iter().any(|token| token.kind() == TokenKind::Unknown)
-    {
+    // The end of a text inside brackets is such a token, too.
+    let code_end = text.trim_end().len();
+    let is_unreadable =
+        |token: &Token| token.kind() == TokenKind::Unknown && token.start().to_usize() < code_end;
+    if !text.is_ascii() || has_foreign_line(text) || tokens.iter().any(is_unreadable) {
         return None;
     }
     let mistake = match of_brackets(lines, tokens) {

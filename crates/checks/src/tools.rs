@@ -60,6 +60,9 @@ const DEPENDING: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
+/// Names that a message lists.
+const LISTED_MAX: usize = 40;
+
 /// Stands for a value that isn't known yet.
 const UNKNOWN_VALUE: Value = Value::Null;
 
@@ -68,6 +71,34 @@ const UNKNOWN_VALUE: Value = Value::Null;
 pub(crate) enum Reached {
     Certainly,
     Perhaps,
+}
+
+/// A server and a tool, as a program names them.
+#[derive(Clone, Copy)]
+struct Named<'n> {
+    server: Option<&'n str>,
+    tool: Option<&'n str>,
+    how: How,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Imported,
+    Called,
+}
+
+impl<'n> Named<'n> {
+    fn imported(server: Option<&'n str>, tool: Option<&'n str>) -> Self {
+        Self { server, tool, how: How::Imported }
+    }
+
+    fn called(server: Option<&'n str>, tool: &'n str) -> Self {
+        Self { server, tool: Some(tool), how: How::Called }
+    }
+
+    fn whole(&self) -> String {
+        [self.server, self.tool].into_iter().flatten().collect::<Vec<_>>().join(".")
+    }
 }
 
 pub(crate) struct ToolUse<'a, 'f, 'l> {
@@ -85,7 +116,7 @@ impl<'a> ToolUse<'a, '_, '_> {
                 for alias in &import.names {
                     let mut parts = alias.name.as_str().split('.');
                     if parts.next() == Some("servers") {
-                        self.judge_name(parts.next(), parts.next(), alias.range(), reached);
+                        self.judge_name(Named::imported(parts.next(), parts.next()), alias.range(), reached);
                     }
                 }
             }
@@ -102,12 +133,16 @@ impl<'a> ToolUse<'a, '_, '_> {
                 for alias in &import.names {
                     let name = alias.name.as_str();
                     match (server, name) {
-                        (Some(server), "*") => self.judge_name(Some(server), None, stmt.range(), reached),
+                        (Some(server), "*") => {
+                            self.judge_name(Named::imported(Some(server), None), stmt.range(), reached)
+                        }
                         (None, "*") => {}
                         (Some(server), tool) => {
-                            self.judge_name(Some(server), Some(tool), alias.range(), reached)
+                            self.judge_name(Named::imported(Some(server), Some(tool)), alias.range(), reached)
                         }
-                        (None, server) => self.judge_name(Some(server), None, alias.range(), reached),
+                        (None, server) => {
+                            self.judge_name(Named::imported(Some(server), None), alias.range(), reached)
+                        }
                     }
                 }
             }
@@ -127,7 +162,7 @@ impl<'a> ToolUse<'a, '_, '_> {
         match parts.as_slice() {
             // An import that fails is told where it stands.
             ["servers", server, tool] if path.len() > 1 => {
-                self.judge_name(Some(*server), Some(*tool), call.func.range(), reached);
+                self.judge_name(Named::called(Some(*server), *tool), call.func.range(), reached);
                 self.judge_call(&format!("{server}.{tool}"), call, Passed::ByName, reached);
             }
             ["servers", server, tool] => {
@@ -140,70 +175,78 @@ impl<'a> ToolUse<'a, '_, '_> {
                     Some((server, tool)) => (Some(server), tool),
                     None => (None, text),
                 };
-                self.judge_name(server, Some(tool), name.range(), reached);
+                self.judge_name(Named::called(server, tool), name.range(), reached);
                 self.judge_call(text, call, Passed::AfterName, reached);
             }
             _ => {}
         }
     }
 
-    fn judge_name(&mut self, server: Option<&str>, tool: Option<&str>, range: TextRange, reached: Reached) {
-        // A leading underscore pair is Python's own.
-        if tool.or(server).is_none_or(|name| name.starts_with("__")) {
+    fn judge_name(&mut self, named: Named<'_>, range: TextRange, reached: Reached) {
+        let Named { server, tool, .. } = named;
+        // A leading underscore pair is Python's own. Without any server the guest says what to do.
+        let is_internal = tool.or(server).is_none_or(|name| name.starts_with("__"));
+        if is_internal || self.lookup.catalogue().servers.is_empty() {
             return;
         }
-        let written = [server, tool].into_iter().flatten().collect::<Vec<_>>().join(".");
-        let folded = server.map(fold);
-        let known = |name: &String| {
-            self.lookup
-                .catalogue()
-                .servers
-                .iter()
-                .any(|s| fold(&s.offer.name) == *name || fold(&s.identifier) == *name)
+        let known = server.and_then(|server| self.server_called(server));
+        let is_found = match tool {
+            Some(_) => !matches!(self.lookup.resolve(&named.whole()), Resolved::None(_)),
+            None => known.is_some(),
         };
-        let is_server_known = folded.as_ref().is_none_or(known);
-        if tool.is_some() && !matches!(self.lookup.resolve(&written), Resolved::None(_)) {
+        if is_found || !self.tools.is_certainly_unknown(server, tool) {
             return;
         }
-        if tool.is_none() && is_server_known || !self.tools.is_certainly_unknown(server, tool) {
-            return;
-        }
-        let (rule, message, hint) = match (server, tool) {
-            (Some(server), _) if !is_server_known => {
-                (Rule::UnknownServer, format!("there is no server `{server}`"), self.servers_like(server))
+        let (rule, message, hint) = match (server, known, named.how) {
+            (Some(server), None, How::Imported) => (Rule::UnknownServer, self.no_server(server), None),
+            (_, Some(known), How::Imported) => {
+                let tools = known.tools.iter().take(LISTED_MAX).map(|tool| tool.identifier.as_str());
+                let listed =
+                    format!("servers.{} has: {}", known.identifier, tools.collect::<Vec<_>>().join(", "));
+                (Rule::UnknownTool, self.no_tool(&named).0, Some(listed))
             }
-            _ => (Rule::UnknownTool, format!("there is no tool `{written}`"), self.tools_like(&written)),
+            _ => {
+                let (message, has_names) = self.no_tool(&named);
+                (Rule::UnknownTool, message, has_names.then(|| "use one of the names above".to_owned()))
+            }
         };
         self.findings.add_as(rule, severity_of(rule, reached), range, message, hint);
     }
 
-    fn servers_like(&self, server: &str) -> Option<String> {
-        let names: Vec<&str> =
-            self.lookup.catalogue().servers.iter().map(|server| server.identifier.as_str()).collect();
-        let near = nearest(server, names.iter().map(|name| (*name, *name)), 1);
-        match (near.first(), names.is_empty()) {
-            (Some(near), _) => Some(format!("did you mean `{near}`?")),
-            (None, true) => None,
-            (None, false) => {
-                Some(format!("there are: {}", names.iter().take(30).copied().collect::<Vec<_>>().join(", ")))
-            }
-        }
+    fn server_called(&self, name: &str) -> Option<&'a Server> {
+        let wanted = fold(name);
+        let is_meant = |server: &&Server| {
+            [&server.offer.name, &server.identifier].iter().any(|name| fold(name) == wanted)
+        };
+        self.lookup.catalogue().servers.iter().find(is_meant)
     }
 
-    fn tools_like(&self, written: &str) -> Option<String> {
-        let Resolved::None(near) = self.lookup.resolve(written) else { return None };
-        if let Some(near) = near.first() {
-            return Some(format!("did you mean `{near}`?"));
-        }
-        let server = fold(written.split_once('.')?.0);
-        let server = self
-            .lookup
-            .catalogue()
-            .servers
-            .iter()
-            .find(|known| fold(&known.offer.name) == server || fold(&known.identifier) == server)?;
-        let names = server.tools.iter().take(30).map(|tool| tool.identifier.as_str());
-        Some(format!("{} has: {}", server.identifier, names.collect::<Vec<_>>().join(", ")))
+    /// As the guest says it.
+    fn no_server(&self, server: &str) -> String {
+        let names: Vec<&str> =
+            self.lookup.catalogue().servers.iter().map(|server| server.identifier.as_str()).collect();
+        let said = match nearest(server, names.iter().map(|name| (*name, *name)), 1).first() {
+            Some(near) => format!("did you mean 'servers.{near}'?"),
+            None => format!(
+                "there are: {}",
+                names.iter().take(LISTED_MAX).copied().collect::<Vec<_>>().join(", ")
+            ),
+        };
+        format!("No module named 'servers.{server}'; {said}")
+    }
+
+    /// As the door says it, and whether there are names in it.
+    fn no_tool(&self, named: &Named<'_>) -> (String, bool) {
+        let whole = named.whole();
+        let near = match self.lookup.resolve(&whole) {
+            Resolved::None(near) => near,
+            Resolved::One(..) | Resolved::Several(_) => Vec::new(),
+        };
+        let said = match near.is_empty() {
+            true => "search_tools(\"...\") finds tools".to_owned(),
+            false => format!("did you mean {}?", near.join(", ")),
+        };
+        (format!("there is no tool `{whole}`; {said}"), !near.is_empty())
     }
 
     fn judge_call(&mut self, name: &str, call: &'a ExprCall, passed: Passed, reached: Reached) {

@@ -99,6 +99,7 @@ fn a_certain_mistake_is_an_error_with_its_line_and_the_right_name() {
     expect("from servers.google_crm import updateRecrd", &["GC-302 error 1"]);
     expect("from servers.gogle_crm import updateRecord", &["GC-301 error 1"]);
     expect("from servers import nothing_like_it", &["GC-301 error 1"]);
+    expect("await callMCPTool('gogle.list')", &["GC-302 error 1"]);
     expect("x = 1\nawait callMCPTool('google-crm.updte_record', {})", &["GC-302 error 2"]);
     expect(
         "from servers.google_crm import updateRecord\nawait updateRecord(recrd_id='1')",
@@ -113,12 +114,15 @@ fn a_certain_mistake_is_an_error_with_its_line_and_the_right_name() {
         "await callMCPTool('google-crm.updateRecord', {'record_id': '1', 'tags': ['a', 2]})",
         &["GC-303 error 1"],
     );
-    let hint = |code: &str| findings(code)[0].hint.clone().unwrap_or_default();
-    assert_eq!(hint("from servers.gogle_crm import x"), "did you mean `google_crm`?");
-    assert_eq!(
-        hint("await callMCPTool('google-crm.updte_record')"),
-        "did you mean `google-crm.updateRecord`?"
-    );
+    let told =
+        |code: &str| (findings(code)[0].message.clone(), findings(code)[0].hint.clone().unwrap_or_default());
+    let no_server = "No module named 'servers.gogle_crm'; did you mean 'servers.google_crm'?";
+    assert_eq!(told("from servers.gogle_crm import x"), (no_server.to_owned(), String::new()));
+    let no_tool = "there is no tool `google-crm.updte_record`; did you mean google-crm.updateRecord?";
+    let hint = "use one of the names above";
+    assert_eq!(told("await callMCPTool('google-crm.updte_record')"), (no_tool.to_owned(), hint.to_owned()));
+    let hint = told("from servers.google_crm import updateRecrd").1;
+    assert_eq!(hint, "servers.google_crm has: either, list, updateRecord");
 }
 
 #[test]

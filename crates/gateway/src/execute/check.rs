@@ -94,6 +94,7 @@ fn refusal(finding: &Finding, filename: &str, findings: Vec<Finding>, level: Lev
     let traceback = match code {
         Code::Guardrail => None,
         Code::Syntax => Some(traceback(finding, filename, "SyntaxError")),
+        Code::MissingModule => Some(traceback(finding, filename, "ModuleNotFoundError")),
         _ => Some(traceback(finding, filename, "ToolError")),
     };
     let mut told = finding.clone();
@@ -120,7 +121,9 @@ fn traceback(finding: &Finding, filename: &str, kind: &str) -> String {
 fn code_of(rule: Rule) -> Code {
     match rule {
         Rule::Syntax => Code::Syntax,
-        Rule::UnknownServer | Rule::UnknownTool => Code::UnknownTool,
+        // Only an import names a server alone.
+        Rule::UnknownServer => Code::MissingModule,
+        Rule::UnknownTool => Code::UnknownTool,
         Rule::BadArguments => Code::BadCall,
         _ => Code::Guardrail,
     }

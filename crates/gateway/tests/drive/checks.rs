@@ -52,7 +52,7 @@ fn a_wrong_tool_is_told_before_anything_runs() {
     let (code, line, _) = error_of(&report);
     assert_eq!((code, line, report.stdout.as_str()), (Code::UnknownTool, Some(2), ""));
     let error = report.error.expect("a refusal");
-    assert_eq!(error.hint.as_deref(), Some("did you mean `crm.find`?"));
+    assert_eq!(error.hint.as_deref(), Some("use one of the names above"));
     let report = stage.world().run("await callMCPTool('crm.find', {'id': 5})");
     assert_eq!(error_of(&report).0, Code::BadCall);
     stage.works_and_ends();
