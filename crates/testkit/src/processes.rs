@@ -70,3 +70,9 @@ pub fn kill_9(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid as i32).expect("a process number");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it can be killed");
 }
+
+/// As the kernel ends a process that made a system call it may not make.
+pub fn end_as_forbidden(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid as i32).expect("a process number");
+    rustix::process::kill_process(pid, rustix::process::Signal::SYS).expect("it can be ended");
+}

@@ -90,6 +90,12 @@ impl WorldBuilder {
         self
     }
 
+    /// Forks after which the zygote is replaced.
+    pub fn forks_max(mut self, forks: u64) -> Self {
+        self.settings.pool.forks_max = forks;
+        self
+    }
+
     /// How many workers wait.
     pub fn waiting(mut self, waiting: usize) -> Self {
         self.settings.pool.waiting = waiting;

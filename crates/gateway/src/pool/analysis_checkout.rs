@@ -108,6 +108,7 @@ mod tests {
             settings: PoolSettings { waiting: 0, ..PoolSettings::default() },
             state: parking_lot::Mutex::new(State { link: Some(link), ..State::default() }),
             arrived: tokio::sync::Notify::new(),
+            renewal: tokio::sync::Notify::new(),
             closing: tokio_util::sync::CancellationToken::new(),
             status: tokio::sync::watch::Sender::new(ZygoteStatus::Starting),
         };

@@ -8,6 +8,7 @@ mod analysis_checkout;
 mod child_end;
 mod kept_workers;
 mod lost;
+mod renewal;
 mod scratch;
 mod worker;
 mod zygote_link;
@@ -59,12 +60,18 @@ pub struct PoolSettings {
     pub waiting: usize,
     /// How long a checkout may take, the zygote's start included.
     pub checkout_timeout: Duration,
+    /// Forks after which the zygote is replaced by a fresh one.
+    pub forks_max: u64,
 }
 
 impl Default for PoolSettings {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Self { waiting: (cores * 2).clamp(2, 32), checkout_timeout: Duration::from_secs(120) }
+        Self {
+            waiting: (cores * 2).clamp(2, 32),
+            checkout_timeout: Duration::from_secs(120),
+            forks_max: renewal::FORKS_MAX,
+        }
     }
 }
 
@@ -131,6 +138,8 @@ pub(crate) struct Shared {
     settings: PoolSettings,
     state: Mutex<State>,
     arrived: Notify,
+    /// The zygote is to be replaced.
+    renewal: Notify,
     closing: CancellationToken,
     status: watch::Sender<ZygoteStatus>,
 }
@@ -148,6 +157,12 @@ struct State {
     failures_in_a_row: u32,
     failure: Option<String>,
     closed: bool,
+}
+
+impl State {
+    fn is_current(&self, link: &Arc<ZygoteLink>) -> bool {
+        self.link.as_ref().is_some_and(|current| Arc::ptr_eq(current, link))
+    }
 }
 
 /// What is known of the zygote.
@@ -183,6 +198,7 @@ impl Pool {
             settings,
             state: Mutex::default(),
             arrived: Notify::new(),
+            renewal: Notify::new(),
             closing: CancellationToken::new(),
             status: watch::Sender::default(),
         });
@@ -312,7 +328,8 @@ impl Shared {
         {
             let mut state = self.lock();
             // One that nobody asked for, or not this zygote, ends here: their number has a bound.
-            if state.closed || state.asked == 0 {
+            let is_current = state.link.as_ref().is_some_and(|link| worker.is_of(link));
+            if state.closed || state.asked == 0 || !is_current {
                 return;
             }
             state.asked -= 1;
@@ -323,17 +340,20 @@ impl Shared {
 
     /// A child did not come to wait. Another is asked for, but not at once: whatever went wrong
     /// would go wrong again.
-    async fn fork_failed(&self) {
+    async fn fork_failed(&self, link: &Arc<ZygoteLink>) {
         tokio::time::sleep(FORK_RETRY).await;
         let mut state = self.lock();
+        if !state.is_current(link) {
+            return;
+        }
         state.asked = state.asked.saturating_sub(1);
         self.refill(&mut state, false);
     }
 
-    fn child_exited(&self, id: u64) {
+    fn child_exited(&self, id: u64, link: &Arc<ZygoteLink>) {
         let mut state = self.lock();
         let before = state.waiting.len();
-        state.waiting.retain(|worker| worker.id() != id);
+        state.waiting.retain(|worker| worker.id() != id || !worker.is_of(link));
         if state.waiting.len() < before {
             self.refill(&mut state, false);
         }
@@ -343,10 +363,29 @@ impl Shared {
         {
             let mut state = self.lock();
             state.failure = None;
-            state.link = Some(link);
+            if let Some(old) = state.link.replace(link) {
+                // Those that wait have its memory layout.
+                state.waiting.clear();
+                state.asked = 0;
+                old.retire();
+            }
             self.refill(&mut state, false);
         }
         self.status.send_replace(ZygoteStatus::Ready { engine, walls });
+    }
+
+    /// Has the zygote replaced, unless that was asked for already or it is not the one in use.
+    fn renew(&self, link: &Arc<ZygoteLink>) {
+        if self.lock().is_current(link) && link.ask_for_renewal() {
+            self.renewal.notify_one();
+        }
+    }
+
+    /// The zygote that was to take the place of the present one did not come up.
+    fn renewal_failed(&self) {
+        if let Some(link) = &self.lock().link {
+            link.renewal_failed();
+        }
     }
 
     /// Gives how many in a row did not last.

@@ -136,6 +136,16 @@ impl Worker {
         Ok(Self { id, line, pidfd, exit, link, cpu_us_told: 0, received: Vec::new(), used: 0 })
     }
 
+    /// Which forked it.
+    pub(super) fn zygote(&self) -> Arc<ZygoteLink> {
+        Arc::clone(&self.link)
+    }
+
+    /// Whether it was forked by this zygote.
+    pub(super) fn is_of(&self, link: &Arc<ZygoteLink>) -> bool {
+        Arc::ptr_eq(&self.link, link)
+    }
+
     pub(crate) fn id(&self) -> u64 {
         self.id
     }

@@ -12,12 +12,14 @@ use gristmill_protocol::{
     ChildKind, FRAME_HEADER_BYTES, FromZygote, PROTOCOL_VERSION, ToZygote, Wall, WallState, WallStatus,
     decode_body, decode_frame_len, encode_frame, recv_some,
 };
-use tokio::io::{AsyncReadExt, Interest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinHandle, JoinSet};
 
 use super::child_end::ChildEnd;
+use super::renewal::{RETIRED_MAX, is_suspicious};
 use super::zygote_link::ZygoteLink;
 use super::{LineError, Shared, Worker, ZygoteLife};
 
@@ -38,21 +40,68 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Keeps a zygote running for as long as the pool exists.
 pub async fn keep_running(pool: Weak<Shared>) {
+    let mut retired = JoinSet::new();
     loop {
-        let Some(shared) = pool.upgrade().filter(|shared| !shared.lock().closed) else { return };
-        let life = run_one(&shared).await;
+        let Some(shared) = pool.upgrade().filter(|shared| !shared.lock().closed) else { break };
+        let life = run_until_lost(&shared, &mut retired).await;
         if shared.lock().closed {
-            return;
+            break;
         }
         let failures = shared.zygote_lost(&life);
         if failures > 1 || life.ready_for.is_none() {
             let backoff = Duration::from_millis(100).saturating_mul(1 << failures.min(10));
             tokio::select! {
                 () = tokio::time::sleep(jittered(backoff.min(BACKOFF_MAX))) => {}
-                () = shared.closing.cancelled() => return,
+                () = shared.closing.cancelled() => break,
             }
         }
     }
+    // Whoever closes the pool waits for all of them.
+    while retired.join_next().await.is_some() {}
+}
+
+/// One zygote after another, each brought up beside the one before it, until one is lost.
+async fn run_until_lost(shared: &Arc<Shared>, retired: &mut JoinSet<()>) -> ZygoteLife {
+    let mut current = start(shared).0;
+    loop {
+        tokio::select! {
+            life = &mut current => return life_of(life),
+            () = shared.renewal.notified() => {}
+        }
+        while retired.len() >= RETIRED_MAX {
+            tokio::select! {
+                life = &mut current => return life_of(life),
+                _ = retired.join_next() => {}
+            }
+        }
+        let (mut next, came_up) = start(shared);
+        tokio::select! {
+            biased;
+            Ok(()) = came_up => {
+                let old = std::mem::replace(&mut current, next);
+                retired.spawn(async move { drop(old.await) });
+            }
+            // Programs go on with the one that there is, and the next reason to replace it tries again.
+            _ = &mut next => shared.renewal_failed(),
+            // The one that comes up is as good as any.
+            life = &mut current => {
+                shared.zygote_lost(&life_of(life));
+                current = next;
+            }
+        }
+        while retired.try_join_next().is_some() {}
+    }
+}
+
+/// Starts a zygote. The second is told when it can be used.
+fn start(shared: &Arc<Shared>) -> (JoinHandle<ZygoteLife>, oneshot::Receiver<()>) {
+    let (up, came_up) = oneshot::channel();
+    let shared = Arc::clone(shared);
+    (tokio::spawn(async move { run_one(&shared, up).await }), came_up)
+}
+
+fn life_of(ended: Result<ZygoteLife, tokio::task::JoinError>) -> ZygoteLife {
+    ended.unwrap_or_else(|error| ZygoteLife { reason: error.to_string(), ready_for: None })
 }
 
 /// Between three quarters and all of it, so that several gateways do not march in step.
@@ -62,7 +111,7 @@ fn jittered(time: Duration) -> Duration {
 }
 
 /// One zygote's life, from its start until nothing of it is left.
-async fn run_one(shared: &Arc<Shared>) -> ZygoteLife {
+async fn run_one(shared: &Arc<Shared>, up: oneshot::Sender<()>) -> ZygoteLife {
     let (mut zygote, mut supervisor, orders) = match Zygote::spawn(shared) {
         Ok(started) => started,
         Err(error) => {
@@ -71,10 +120,21 @@ async fn run_one(shared: &Arc<Shared>) -> ZygoteLife {
             return ZygoteLife { reason, ready_for: None };
         }
     };
+    zygote.up = Some(up);
     let mut life = zygote.listen(shared, orders).await;
-    let Zygote { control, stderr, .. } = zygote;
-    // First of all: this is what tells the supervisor that we are gone.
-    drop(control);
+    let Zygote { mut control, stderr, .. } = zygote;
+    // A closed line tells the supervisor that we are gone, and it removes the scratch folder. Where we are
+    // not, others work in that: the zygote only hears that there is nothing more to do.
+    let _open = match shared.closing.is_cancelled() {
+        true => {
+            drop(control);
+            None
+        }
+        false => {
+            let _ = control.shutdown().await;
+            Some(control)
+        }
+    };
     let said = last_words(stderr).await;
     if !said.is_empty() {
         life.reason = format!("{} ({said})", life.reason);
@@ -88,6 +148,8 @@ async fn run_one(shared: &Arc<Shared>) -> ZygoteLife {
 struct Zygote {
     control: UnixStream,
     link: Arc<ZygoteLink>,
+    /// Told when it can be used.
+    up: Option<oneshot::Sender<()>>,
     stderr: Option<tokio::process::ChildStderr>,
     received: Vec<u8>,
     descriptors: Vec<OwnedFd>,
@@ -110,6 +172,7 @@ impl Zygote {
         let zygote = Self {
             control: UnixStream::from_std(ours)?,
             link: Arc::new(link),
+            up: None,
             stderr,
             received: Vec::new(),
             descriptors: Vec::new(),
@@ -132,6 +195,7 @@ impl Zygote {
         while outcome.is_ok() {
             outcome = tokio::select! {
                 () = shared.closing.cancelled() => Err("the gateway is closing".to_owned()),
+                () = self.link.out_of_use() => Err("another has taken its place".to_owned()),
                 Some(order) = orders.recv() => {
                     self.send(&order).await.map_err(|error| format!("the zygote died: {error}"))
                 }
@@ -166,6 +230,9 @@ impl Zygote {
                 }
                 *ready = Some(Instant::now());
                 shared.zygote_ready(Arc::clone(&self.link), description, walls);
+                if let Some(up) = self.up.take() {
+                    let _ = up.send(());
+                }
             }
             FromZygote::Ready { version: PROTOCOL_VERSION, engine, .. } => {
                 return Err(format!("the zygote of {} runs {engine}", shared.engine));
@@ -177,19 +244,27 @@ impl Zygote {
             FromZygote::Child { id, pid: _, kind } => {
                 let socket = descriptors.next().ok_or("the zygote sent a child without its socket")?;
                 let exit = self.link.expect_exit(id);
+                if self.link.forked() >= shared.settings.forks_max {
+                    shared.renew(&self.link);
+                }
                 let worker = Worker::new(id, socket, descriptors.next(), exit, Arc::clone(&self.link))
                     .map_err(|error| error.to_string())?;
                 tokio::spawn(welcome(worker, kind, Arc::downgrade(shared)));
             }
             FromZygote::Exited { id, exit, used } => {
                 self.link.tell_exit(id, ChildEnd { exit, used });
-                shared.child_exited(id);
+                shared.child_exited(id, &self.link);
+                if is_suspicious(exit) {
+                    shared.renew(&self.link);
+                }
             }
             FromZygote::ForkFailed { kind: ChildKind::Programs, .. } => {
-                let shared = Arc::clone(shared);
-                tokio::spawn(async move { shared.fork_failed().await });
+                self.link.fork_failed();
+                let (shared, link) = (Arc::clone(shared), Arc::clone(&self.link));
+                tokio::spawn(async move { shared.fork_failed(&link).await });
             }
             FromZygote::ForkFailed { kind: ChildKind::Analysis, message } => {
+                self.link.fork_failed();
                 shared.analysis_failed(&one_line(&message, MESSAGE_CHARS_MAX));
             }
         }
@@ -226,7 +301,7 @@ pub(super) async fn welcome(mut worker: Worker, kind: ChildKind, pool: Weak<Shar
     let Some(shared) = pool.upgrade() else { return };
     match (greeted, kind) {
         (Ok(()), ChildKind::Programs) => shared.child_arrived(worker),
-        (Err(_), ChildKind::Programs) => shared.fork_failed().await,
+        (Err(_), ChildKind::Programs) => shared.fork_failed(&worker.zygote()).await,
         (Ok(()), ChildKind::Analysis) => shared.analysis_arrived(worker),
         (Err(error), ChildKind::Analysis) => shared.analysis_failed(&error.to_string()),
     }

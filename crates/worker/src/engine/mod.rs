@@ -14,7 +14,9 @@ use gristmill_protocol::{EngineId, Program, ProgramLimits, Trap, WallStatus, Wor
 use crate::channel::Channel;
 
 pub use engine_file::EngineFile;
-pub use wasm::{ALWAYS, MountedFolder, OPEN_FLAGS};
+pub use wasm::MountedFolder;
+#[cfg(target_os = "linux")]
+pub use wasm::{ALWAYS, OPEN_FLAGS};
 
 /// What runs a language.
 pub trait Engine {

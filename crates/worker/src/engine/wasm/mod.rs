@@ -14,7 +14,9 @@ pub use compiled_code::CompiledCode;
 pub use cpu::check as check_cpu;
 pub use instance::Instance;
 pub use settings::{raise_stack_limit, runtime};
-pub use wasi::{ALWAYS, MountedFolder, OPEN_FLAGS};
+pub use wasi::MountedFolder;
+#[cfg(target_os = "linux")]
+pub use wasi::{ALWAYS, OPEN_FLAGS};
 
 use crate::channel::Channel;
 use memory_cap::MemoryCap;

@@ -4,6 +4,8 @@
 //! what is left to someone who has broken out of the engine. A child that analyzes has a list of its
 //! own, in [`super::analysis_calls`].
 
+use rustix::fs::OFlags;
+
 use super::call_filter::When::{self, Always, Both, Exactly, Is, Without};
 use super::call_filter::{Filter, Listed, OWN_MEMORY};
 use crate::engine::{ALWAYS, OPEN_FLAGS};
@@ -14,10 +16,10 @@ pub fn filter() -> Result<Filter, JailError> {
     Filter::compile(&[ALLOWED, ALLOWED_HERE], &[REFUSED])
 }
 
-/// What may be opened, as the walk of names does it. `O_LARGEFILE` means nothing on 64 bits; some libraries
-/// set it.
+/// What may be opened, as the walk of names does it. Rustix sets `O_LARGEFILE` everywhere, which means nothing
+/// on 64 bits.
 const OPENED: When = Both(
-    &Without(2, !(OPEN_FLAGS.bits() | libc::O_LARGEFILE as u32) as u64),
+    &Without(2, !(OPEN_FLAGS.bits() | OFlags::LARGEFILE.bits()) as u64),
     &Exactly(2, ALWAYS.bits() as u64, ALWAYS.bits() as u64),
 );
 

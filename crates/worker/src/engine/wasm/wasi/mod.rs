@@ -26,6 +26,7 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, ResourceTable};
 
 pub use folders::{Folders, MountedFolder};
+#[cfg(target_os = "linux")]
 pub use path_beneath::{ALWAYS, OPEN_FLAGS};
 pub use quota::{Quota, QuotaLimits};
 

@@ -62,6 +62,7 @@ pub fn split_root(path: &str) -> Option<(&str, String)> {
 
 /// Every flag with which a child opens something, besides how it reads and writes. The list of system
 /// calls has room for no other.
+#[cfg(target_os = "linux")]
 pub const OPEN_FLAGS: OFlags = OFlags::RWMODE
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
