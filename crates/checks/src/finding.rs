@@ -1,6 +1,6 @@
 //! What a check says.
 
-use gristmill_domain::one_line;
+use gristmill_domain::{one_line, visible};
 use ruff_text_size::TextRange;
 use serde::Serialize;
 
@@ -112,7 +112,8 @@ impl<'a> Findings<'a> {
             width: place.width as u64,
             message: one_line(&message, MESSAGE_CHARS_MAX),
             hint,
-            source: gristmill_domain::visible(source),
+            // A tab is a character of its own, and so is the space for it.
+            source: visible(&source.replace('\t', " ")),
         };
         self.found.push((range, finding));
     }

@@ -60,7 +60,14 @@ fn of_error(error: &ParseError) -> Option<SyntaxMistake> {
         }
         _ => return None,
     };
-    Some(SyntaxMistake { range: error.range(), message })
+    let range = match &error.error {
+        // Python points at what is indented, not at the space before it.
+        ParseErrorType::UnexpectedIndentation | ParseErrorType::Lexical(_) => {
+            TextRange::empty(error.range().end())
+        }
+        _ => error.range(),
+    };
+    Some(SyntaxMistake { range, message })
 }
 
 enum Brackets {

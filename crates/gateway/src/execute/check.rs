@@ -33,7 +33,7 @@ pub(super) async fn check(core: &Core, mut prepared: Prepared) -> Result<Checked
     let code = std::mem::take(&mut prepared.code);
     let tools = tools_of(&prepared);
     let report = checked(code, tools, Arc::clone(&core.guardrails)).await;
-    let level = core.limits.level();
+    let level = prepared.limits.level();
     let refused = report.findings.iter().find(|finding| core.guardrails.refuses(level, finding)).cloned();
     let findings: Vec<Finding> =
         report.findings.into_iter().filter(|finding| core.guardrails.records(level, finding)).collect();
