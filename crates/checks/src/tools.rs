@@ -218,7 +218,7 @@ impl<'a> ToolUse<'a, '_, '_> {
         let is_meant = |server: &&Server| {
             [&server.offer.name, &server.identifier].iter().any(|name| fold(name) == wanted)
         };
-        self.lookup.catalogue().servers.iter().find(is_meant)
+        self.lookup.catalogue().all_servers().find(is_meant)
     }
 
     /// As the guest says it.
@@ -240,7 +240,7 @@ impl<'a> ToolUse<'a, '_, '_> {
         let whole = named.whole();
         let near = match self.lookup.resolve(&whole) {
             Resolved::None(near) => near,
-            Resolved::One(..) | Resolved::Several(_) => Vec::new(),
+            Resolved::One(..) | Resolved::Reserved(..) | Resolved::Several(_) => Vec::new(),
         };
         let said = match near.is_empty() {
             true => "search_tools(\"...\") finds tools".to_owned(),

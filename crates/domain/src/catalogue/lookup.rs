@@ -152,8 +152,10 @@ impl Lookup {
             }))
         };
         let (approved, new) = (index(false), index(true));
-        let mut reserved = catalogue.all_servers().flat_map(|server| &server.reserved);
-        let has_servers_not_reached = reserved.any(|reserved| reserved.why == Reserved::NotReached);
+        let has_servers_not_reached = catalogue
+            .all_servers()
+            .flat_map(|server| &server.reserved)
+            .any(|reserved| reserved.why == Reserved::NotReached);
         Self { catalogue, approved, new, has_servers_not_reached }
     }
 

@@ -82,15 +82,15 @@ impl Tools for FrozenTools {
         let catalogue = self.snapshot.catalogue();
         let is_meant = |server: &str, name: &str| fold(name) == fold(server);
         let by_identifier = |wanted: &str| {
-            let found = catalogue.servers.iter().find(|known| is_meant(wanted, &known.identifier));
+            let found = catalogue.all_servers().find(|known| is_meant(wanted, &known.identifier));
             found.map_or_else(|| wanted.to_owned(), |known| known.offer.name.clone())
         };
         let server = server.map(by_identifier);
         let is_named = |name: &str| server.as_deref().is_none_or(|server| is_meant(server, name));
         let mut meant = self.registry.servers().iter().filter(|known| is_named(known.name())).peekable();
         let Some(tool) = tool else { return meant.peek().is_none() };
-        let lacks =
-            |known: &Server| known.is_known() && known.held_back().iter().all(|held| !is_meant(tool, held));
+        // Of one that is held back, the name is known.
+        let lacks = |known: &Server| known.is_known() && known.pins_problem().is_none();
         let whole = server.as_ref().map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"));
         meant.all(|known| lacks(known))
             && matches!(self.registry.snapshot().lookup().resolve(&whole), Resolved::None(_))
