@@ -83,6 +83,7 @@ fn report() -> Report {
         total_time_ms: 2.0,
         tools_called: Vec::new(),
         limits_hit: Vec::new(),
+        findings: Vec::new(),
         notes: Vec::new(),
         memory_peak_bytes: 0,
         cpu_time_ms: 1.0,
