@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::Mode;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 
 const MODE: u32 = 0o600;
@@ -65,7 +66,7 @@ impl OwnerSocket {
         let socket = UnixSocket::new_stream().map_err(system)?;
         // On Linux the file is made with the mode of the descriptor, so that nobody ever sees another.
         // Elsewhere this fails, and the mode comes a moment later.
-        let _ = rustix::fs::fchmod(&socket, rustix::fs::Mode::from_raw_mode(MODE as _));
+        let _ = rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR);
         socket.bind(path).map_err(system)?;
         std::fs::set_permissions(path, Permissions::from_mode(MODE)).map_err(system)?;
         let file = std::fs::symlink_metadata(path).map(|metadata| id_of(&metadata)).map_err(system)?;

@@ -110,21 +110,20 @@ impl ListenArguments {
         data: &Path,
         grace: Duration,
     ) -> Result<(Listener, HttpSettings), Failure> {
-        let tokens = AccessTokens::open(data);
+        let tokens = Arc::new(AccessTokens::open(data));
         let (listener, mut settings) = match place {
             Place::Port(address) => self.listen_at_port(address, &tokens).await?,
             Place::Socket(path) => listen_at_socket(path)?,
         };
-        settings.tokens = Some(Arc::new(tokens));
+        settings.tokens = Some(tokens);
         settings.grace = grace;
-        settings.check().map_err(|error| Failure::Usage(error.into()))?;
         Ok((listener, settings))
     }
 
     async fn listen_at_port(
         &self,
         address: SocketAddr,
-        tokens: &AccessTokens,
+        tokens: &Arc<AccessTokens>,
     ) -> Result<(Listener, HttpSettings), Failure> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Failure::Usage(anyhow!(
@@ -136,6 +135,8 @@ impl ListenArguments {
         let mut settings = HttpSettings::for_address(address);
         settings.hosts_allowed.extend(self.allow_host.iter().cloned());
         settings.origins_allowed.extend(self.allow_origin.iter().cloned());
+        settings.tokens = Some(Arc::clone(tokens));
+        settings.check().map_err(|error| Failure::Usage(error.into()))?;
         let told = match self.insecure_no_token {
             true => {
                 settings.without_token = WithoutToken::Anyone;
