@@ -66,7 +66,7 @@ fn one_item_all_of_a_server_or_everything_is_approved_with_one_command() {
     add_changing(&home, "second");
     change(&home);
     let approved = |arguments: &[&str]| {
-        let ran = home.run(&[&["tools", "review"], arguments, &["--approve", "--yes"]].concat());
+        let ran = home.run(&[&["tools", "review"][..], arguments, &["--approve", "--yes"]].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let lines = ran.stderr.lines().filter(|line| line.starts_with("approved: "));
         lines.map(str::to_owned).collect::<Vec<_>>()

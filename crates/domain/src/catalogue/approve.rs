@@ -37,7 +37,7 @@ fn hint(near: &Option<String>) -> String {
     near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{}`?", one_line(near, 200)))
 }
 
-/// The places of those among some items that a name or a label means.
+/// The place of the one among some items that a name or a label means.
 pub fn chosen(server: &str, written: &str, items: &[(ItemKind, &str)]) -> Result<usize, ChooseError> {
     let is_meant = |(kind, name): (ItemKind, &str)| {
         written == kind.label(name) || (kind != ItemKind::Instructions && written == name)

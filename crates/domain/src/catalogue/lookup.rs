@@ -152,10 +152,9 @@ impl Lookup {
             }))
         };
         let (approved, new) = (index(false), index(true));
-        let has_servers_not_reached = catalogue
-            .all_servers()
-            .flat_map(|server| &server.reserved)
-            .any(|reserved| reserved.why == Reserved::NotReached);
+        let is_not_reached = |reserved: &ReservedName| reserved.why == Reserved::NotReached;
+        let has_servers_not_reached =
+            catalogue.all_servers().any(|server| server.reserved.iter().any(is_not_reached));
         Self { catalogue, approved, new, has_servers_not_reached }
     }
 
