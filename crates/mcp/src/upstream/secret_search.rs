@@ -107,7 +107,7 @@ impl SecretSearch {
 }
 
 fn pair(first: u8, second: u8) -> usize {
-    usize::from(first) << 8 | usize::from(second)
+    (usize::from(first) << 8) | usize::from(second)
 }
 
 /// Writes what is between the last secret and this one, and its name. Where the text goes on.
