@@ -1,5 +1,7 @@
 //! Landlock: no file outside the program's folders, no TCP, no signal to anyone outside.
 
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use landlock::{
@@ -33,10 +35,13 @@ pub fn restrict(abi: i32, mounts: &[MountedFolder]) -> Result<(), JailError> {
     if abi == 0 {
         return Ok(());
     }
-    let mut rules =
-        nothing_allowed(AccessFs::from_all(NEWEST), AccessNet::from_all(NEWEST)).map_err(failed)?;
-    for mount in mounts {
-        rules = rules.add_rule(PathBeneath::new(&mount.fd, access_for(mount.access))).map_err(failed)?;
+    let rules = nothing_allowed(AccessFs::from_all(NEWEST), AccessNet::from_all(NEWEST)).map_err(failed)?;
+    let copied = rules.try_clone().map_err(|error| JailError::new("landlock", error))?;
+    if let Some(ruleset) = Option::<OwnedFd>::from(copied) {
+        for mount in mounts {
+            add_rule(&ruleset, &mount.fd, access_for(mount.access, abi))
+                .map_err(|error| JailError::new("landlock", error))?;
+        }
     }
     enforce(rules)
 }
@@ -87,11 +92,43 @@ fn enforce(rules: RulesetCreated) -> Result<(), JailError> {
     }
 }
 
+/// The kernel's own structure.
+#[repr(C, packed)]
+struct PathBeneath {
+    allowed_access: u64,
+    parent_fd: i32,
+}
+
+/// Adds a folder to the rules. Not by the library: it asks libc what kind of file a folder is, and libc asks in
+/// a way that could name any other, for which the list of system calls has no room.
+fn add_rule(ruleset: &OwnedFd, folder: &OwnedFd, access: BitFlags<AccessFs>) -> io::Result<()> {
+    const PATH_BENEATH: libc::c_uint = 1;
+    let rule = PathBeneath { allowed_access: access.bits(), parent_fd: folder.as_raw_fd() };
+    // SAFETY: the structure that goes with this kind of rule, which the kernel only reads.
+    let outcome = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_add_rule,
+            ruleset.as_raw_fd(),
+            PATH_BENEATH,
+            std::ptr::from_ref(&rule),
+            0,
+        )
+    };
+    if outcome < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// What may be done in a folder: files and folders, nothing executable, no device, socket, pipe
-/// or link.
-fn access_for(access: MountAccess) -> BitFlags<AccessFs> {
+/// or link. As far as this version of the kernel knows it; what it does not know, it does not restrict.
+fn access_for(access: MountAccess, abi: i32) -> BitFlags<AccessFs> {
+    let mut known = BitFlags::<AccessFs>::all();
+    if abi < 2 {
+        known.remove(AccessFs::Refer);
+    }
+    if abi < 3 {
+        known.remove(AccessFs::Truncate);
+    }
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
-    match access {
+    let wanted = match access {
         MountAccess::ByName => AccessFs::ReadFile.into(),
         MountAccess::ReadOnly => look,
         MountAccess::ReadWrite => {
@@ -103,7 +140,8 @@ fn access_for(access: MountAccess) -> BitFlags<AccessFs> {
                 | AccessFs::RemoveDir
                 | AccessFs::Refer
         }
-    }
+    };
+    wanted & known
 }
 
 /// What a server may do at a path: programs are run from what can be read, and nowhere are devices made.

@@ -87,6 +87,6 @@ const ALLOWED_HERE: &[Listed] = &[];
 /// Calls that libraries try and can do without: they are told that the kernel has no such call.
 #[rustfmt::skip]
 const REFUSED: &[Listed] = &[
-    (libc::SYS_newfstatat, Always, "glibc's fstat, of which landlock's library can do without the answer; a name can come with any flag"),
+    (libc::SYS_newfstatat, Always, "what a library looks up, it does without; a name can come with any flag"),
     (libc::SYS_statx, Always, "the same, as newer libraries ask"),
 ];
