@@ -281,11 +281,13 @@ fn door_10_a_server_with_hosts_reaches_these_and_no_other() {
     assert_eq!(fetch(listed), "done: hello\n");
     let refused = fetch(other);
     assert!(refused.contains("403"), "{refused}");
-    // There is no way around the proxy.
-    for what in ["connect", "datagram"] {
-        let past = world.attempt(Machine::Whole, what, &listed.to_string());
-        assert!(past.starts_with("refused: "), "{past}");
-    }
+    // There is no way around the proxy: what a server sends stays in its own network.
+    let past = world.attempt(Machine::Whole, "connect", &listed.to_string());
+    assert!(past.starts_with("refused: "), "{past}");
+    let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+    datagrams.set_nonblocking(true).unwrap();
+    world.attempt(Machine::Whole, "datagram", &datagrams.local_addr().unwrap().port().to_string());
+    assert!(datagrams.recv(&mut [0; 8]).is_err());
     let log = world.home.ok(&["logs", "hostile"]);
     assert!(log.contains(&format!("127.0.0.1:{other} isn't in this server's `sandbox.network`")), "{log}");
 }
@@ -327,7 +329,8 @@ fn hardened_confines_every_server_that_says_nothing_else() {
     let world = World::new("");
     let outside = world.file("outside", "mine");
     let at = |level: &str| {
-        let program = format!("(await callMCPTool('attempt', {{'what': 'read', 'argument': {outside:?}}}))");
+        let program =
+            format!("import servers.hostile as s\nawait s.attempt(what='read', argument={outside:?})");
         let ran = world.home.run(&["run", "--level", level, "-c", &program]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         ran.stdout
