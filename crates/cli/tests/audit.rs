@@ -58,7 +58,7 @@ fn what_ran_and_what_was_changed_is_written_down_without_what_was_said() {
     let told = (&call["server"], &call["tool"], &call["caller"], &call["execution"]);
     assert_eq!(told, (&json!("weather"), &json!("current"), &json!("local"), &events[0]["execution"]));
     assert_eq!(call["arguments_digest"], events[6]["arguments_digest"], "the same arguments");
-    assert_eq!((&events[4]["detail"], &events[4]["line"]), (&json!("wall_time"), &json!(2)));
+    assert_eq!((&events[4]["what"], &events[4]["detail"]), (&json!("limit"), &json!("wall_time")));
     let exported = home.ok(&["audit", "export"]);
     assert!(!exported.contains(SECRET) && !exported.contains("gmt_"), "{exported}");
 

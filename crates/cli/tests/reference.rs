@@ -181,7 +181,7 @@ fn config() -> String {
         }
     };
     write_table("Top level", &schema);
-    for table in ["limits", "sessions", "history", "results"] {
+    for table in ["limits", "sessions", "history", "results", "audit"] {
         write_table(&format!("[{table}]"), &schema["properties"][table]);
     }
     let server = &schema["$defs"]["server"];

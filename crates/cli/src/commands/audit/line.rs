@@ -91,6 +91,6 @@ mod tests {
         assert!(is_since(&record, Some("2026-07-28T09:30:00.250Z")));
         assert!(!is_since(&record, Some("2026-07-28T09:30:00.251Z")));
         let broken = AuditRecord { text: "not json".to_owned(), ..record };
-        assert_eq!(shown(&broken, TimeArguments { utc: true }).trim_end(), "7");
+        assert_eq!(shown(&broken, TimeArguments { utc: true }).trim(), "7");
     }
 }

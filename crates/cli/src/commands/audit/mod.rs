@@ -84,6 +84,7 @@ pub enum AuditCommand {
     },
     /// Print all events for another system, oldest first
     Export {
+        /// What to print
         #[arg(long, value_enum, default_value_t = Format::Jsonl)]
         format: Format,
         /// Only events since then: 2h, 3d, or a date such as 2026-01-31
