@@ -162,7 +162,7 @@ impl<'a> ToolUse<'a, '_, '_> {
         match parts.as_slice() {
             // An import that fails is told where it stands.
             ["servers", server, tool] if path.len() > 1 => {
-                self.judge_name(Named::called(Some(*server), *tool), call.func.range(), reached);
+                self.judge_name(Named::called(Some(server), tool), call.func.range(), reached);
                 self.judge_call(&format!("{server}.{tool}"), call, Passed::ByName, reached);
             }
             ["servers", server, tool] => {
