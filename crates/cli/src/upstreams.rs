@@ -10,8 +10,10 @@ use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
 };
 use gristmill_gateway::Folders;
-use gristmill_gateway::domain::{Limits, ServerSettings};
-use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
+use gristmill_gateway::domain::policy::Policy;
+use gristmill_gateway::domain::{Level, Limits, ServerSettings};
+use gristmill_gateway::store::Store;
+use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::UPSTREAM_SUPERVISOR_COMMAND;
 
@@ -87,7 +89,18 @@ impl Configured {
     ) -> Result<Upstreams, Failure> {
         let contexts = servers.iter().map(|server| (server.settings.name.clone(), secret_context(server)));
         let settings = servers.iter().map(|server| server.settings.clone()).collect();
+        let mut startup = startup.into();
+        if startup.guard.is_none() {
+            startup.guard = Some(self.guard(None, self.config.level)?);
+        }
         connect(settings, contexts.collect(), self.data_folder()?, startup)
+    }
+
+    /// Who may call what, as it is configured. With a database other processes can answer its questions.
+    pub fn guard(&self, store: Option<Store>, level: Level) -> Result<Arc<Guard>, Failure> {
+        let policy = Policy::new(self.config.policy.settings.clone());
+        let data = Some(self.data_folder()?);
+        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store })))
     }
 }
 

@@ -8,6 +8,7 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 use super::fields::Fields;
 use super::format::Format;
 use super::history_table::{self, HistoryTable};
+use super::policy_table::{self, PolicyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
@@ -19,7 +20,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 7] = [
+pub(super) const KEYS: [&str; 8] = [
     "servers",
     "mcpServers",
     "level",
@@ -27,6 +28,7 @@ pub(super) const KEYS: [&str; 7] = [
     sessions_table::TABLE,
     history_table::TABLE,
     results_table::TABLE,
+    policy_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -46,6 +48,8 @@ pub struct Document {
     pub history: HistoryTable,
     /// What it says about results.
     pub results: ResultsTable,
+    /// What it says about who may call what.
+    pub policy: PolicyTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
     /// everything in the data folder is kept, whichever project it came from.
     pub user_tables: Vec<(&'static str, usize)>,
@@ -96,6 +100,12 @@ impl Document {
         if let Some(node) = fields.take(results_table::TABLE) {
             document.results = results_table::read(node, problems);
             document.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
+        }
+        // Another client's key of this name is none of our business.
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(policy_table::TABLE)
+        {
+            document.policy = policy_table::read(node, problems);
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

@@ -11,6 +11,7 @@ use super::env_file::Variables;
 use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
+use super::policy_table::PolicyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
 use super::sessions_table::SessionsConfig;
@@ -33,6 +34,8 @@ pub struct Config {
     pub history: HistoryConfig,
     /// How much is kept of what answers left out.
     pub results: ResultsConfig,
+    /// Who may call what.
+    pub policy: PolicyConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

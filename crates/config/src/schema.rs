@@ -7,7 +7,8 @@ use gristmill_gateway::domain::{
 };
 use serde_json::{Map, Value as Json, json};
 
-use super::{document, history_table, results_table, server_entry, server_limits, server_transport};
+use super::{document, history_table, policy_schema, policy_table, results_table, server_entry};
+use super::{server_limits, server_transport};
 use super::{sessions_table, strictness::Strictness};
 
 /// Keys that every file may have, but that mistakes are not corrected to.
@@ -88,6 +89,7 @@ fn top_level(key: &str) -> Option<Json> {
         history_table::TABLE => {
             table(&history_table::KEYS, history, "Recorded executions; in your own configuration only")
         }
+        policy_table::TABLE => policy_schema::policy(),
         results_table::TABLE => {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
@@ -281,6 +283,8 @@ mod tests {
         check(&sessions_table::KEYS, "/properties/sessions/properties");
         check(&history_table::KEYS, "/properties/history/properties");
         check(&results_table::KEYS, "/properties/results/properties");
+        check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
+        check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod analyze;
+pub mod approvals;
 pub mod backup;
 pub mod bench;
 pub mod cache;
@@ -27,6 +28,7 @@ mod list_screen;
 pub mod login;
 pub mod logs;
 pub mod man;
+pub mod policy;
 mod print_file;
 pub mod rerun;
 pub mod restore;
@@ -35,6 +37,7 @@ mod row_format;
 pub mod run;
 mod run_error;
 mod run_input;
+mod run_questions;
 mod run_screen;
 mod run_watch;
 pub mod serve;

@@ -13,14 +13,14 @@ use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::FixedTools;
 use gristmill_gateway::service::{PlaceChoice, StartRequest};
 use gristmill_gateway::session::{Patience, SessionChoice};
-use gristmill_gateway::upstream::{Refresh, Upstreams};
+use gristmill_gateway::upstream::{Startup, Upstreams};
 use gristmill_gateway::{
     DataSettings, ExecuteRequest, Folders, Gateway, Report, Settings, Upkeep, WorkerCommand, WorkspaceChoice,
 };
 
 use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
-use super::{Failure, Outcome, run_input, run_watch};
+use super::{Failure, Outcome, run_input, run_questions, run_watch};
 use crate::arguments::Run;
 use crate::data_store::{self, DataPlace};
 use crate::terminal::eprint_lines;
@@ -113,6 +113,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     // One program is all there will be: no others are kept waiting behind it.
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());
+    let approvals = store.clone();
     if let Some(store) = store {
         let surroundings =
             Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
@@ -136,7 +137,8 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
-            let upstreams = configured.connect(&usable, Refresh::WhenUsed)?;
+            let guard = Some(configured.guard(approvals, settings.limits.level())?);
+            let upstreams = configured.connect(&usable, Startup { guard, ..Startup::default() })?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);
         }
@@ -147,6 +149,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
 async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> Result<Ran, Failure> {
     let budget = arguments.answer.budget();
     let mut start = StartRequest {
+        answers: run_questions::answers(),
         answer: budget,
         budget_is_explicit: true,
         ..StartRequest::new(Caller::local(), request)
@@ -173,8 +176,12 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
 
 async fn follow_start(gateway: &Gateway, arguments: &Run, start: StartRequest) -> Ran {
     let budget = start.answer;
+    let can_ask = start.answers.approvals;
     match gateway.service().start_live(start) {
         Ok((follower, events)) => {
+            if can_ask {
+                tokio::spawn(run_questions::ask_on_terminal(follower.clone()));
+            }
             let is_shown = !arguments.json && budget.is_none();
             follow(follower, is_shown.then_some(events)).await
         }

@@ -13,6 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::access::AccessTokens;
 use gristmill_gateway::answer::TOKENS_DEFAULT;
+use gristmill_gateway::domain::Level;
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
@@ -106,6 +107,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
         );
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
+    let store = settings.data.as_ref().map(|data| data.store.clone());
+    let connect = |configured: &Configured| connect(configured, store, settings.limits.level());
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
@@ -138,7 +141,11 @@ fn settings_for(arguments: &Serve, configured: Option<&Configured>) -> Result<Se
 }
 
 /// The servers behind it, if any can be used.
-fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
+fn connect(
+    configured: &Configured,
+    store: Option<Store>,
+    level: Level,
+) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
         eprint_lines(
@@ -146,7 +153,8 @@ fn connect(configured: &Configured) -> Result<Option<Upstreams>, Failure> {
         );
         return Ok(None);
     }
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, ..Startup::default() };
+    let guard = Some(configured.guard(store, level)?);
+    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, guard, ..Startup::default() };
     configured.connect(&usable, startup).map(Some)
 }
 

@@ -10,13 +10,12 @@ use gristmill_gateway::domain::catalogue::{Approve, Resolved, Waiting, WaitingKi
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::ports::{
-    Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
-};
+use gristmill_gateway::ports::{CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Upstreams};
 use serde_json::{Map, Value, json};
 
+use super::run_questions::asker_of_a_typed_call;
 use super::{Failure, Outcome, tool_answer};
 use crate::arguments::{Tools, ToolsCommand, ToolsFormat};
 use crate::exit_codes;
@@ -207,7 +206,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
         progress: progress(&name, &spinner),
         name,
         arguments,
-        asker: Asker::none(),
+        asker: asker_of_a_typed_call(),
         watcher: CallWatcher::none(),
     });
     let answered = upstreams.pass(&Caller::local(), request).await;

@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod analysis;
+mod approvals;
 mod client;
 mod ending;
 mod finding;
@@ -55,6 +56,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        approvals::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

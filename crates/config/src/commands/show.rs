@@ -32,6 +32,15 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.results.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    let policy = &config.policy;
+    text.push_str(&format!(
+        "\n[policy]\npreset = \"{}\" # {}\n",
+        policy.settings.preset, policy.preset_origin
+    ));
+    if let Some(origin) = &policy.settings.read_only {
+        text.push_str(&format!("read_only = true # {origin}\n"));
+    }
+    text.push_str("# the rules: `gristmill policy show`\n");
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -83,6 +92,11 @@ pub fn as_json(config: &Config) -> Json {
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
+        },
+        "policy": {
+            "preset": entry(json!(config.policy.settings.preset.as_str()), &config.policy.preset_origin),
+            "read_only": config.policy.settings.read_only.is_some(),
+            "rules": config.policy.settings.user.len() + config.policy.settings.project.len(),
         },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),

@@ -6,6 +6,7 @@ mod documented;
 mod editing;
 mod history;
 mod hostile;
+mod policy;
 mod reading;
 mod resolving;
 mod results;

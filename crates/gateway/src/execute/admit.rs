@@ -43,6 +43,18 @@ pub(super) async fn admit(
             "start a gateway at that level: its workers run behind other sandbox layers",
         ));
     }
+    let token = request.capabilities.caller.token.as_ref();
+    let needed = token.and_then(|token| token.limits.as_ref()?.level);
+    if let Some(needed) = needed.filter(|needed| *needed > limits.level()) {
+        return Err(Refusal::new(
+            Code::BadRequest,
+            format!(
+                "this access token is for level {needed} only, and this gateway runs at {}",
+                limits.level()
+            ),
+            "ask the user for a gateway at that level, or for another token",
+        ));
+    }
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
             Code::BadRequest,

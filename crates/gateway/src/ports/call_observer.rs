@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gristmill_domain::Code;
+use gristmill_domain::policy::Decided;
 
 use crate::ids::Caller;
 
@@ -23,6 +24,8 @@ pub struct CallFacts {
     /// What was asked of it: the server's own name of a tool or a prompt, its own URI of a resource.
     /// As the caller wrote it, if there is no such thing.
     pub name: String,
+    /// What the policy decided, and by which rule; `None` if the request did not get that far.
+    pub decision: Option<Decided>,
     /// The arguments as they are sent.
     pub request_bytes: u64,
     /// The answer as it came; 0 if none did.

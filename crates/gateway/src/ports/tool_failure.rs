@@ -41,6 +41,14 @@ pub enum ToolFailure {
         /// What is wrong with it.
         why: ResourceUriError,
     },
+    /// Nothing was sent: the policy, or a person, says no.
+    #[error("{message}")]
+    Refused {
+        /// One of the codes 33xx.
+        code: Code,
+        /// Why, and what to do instead.
+        message: String,
+    },
     /// The tool ran and said no, in its own words.
     #[error("{0}")]
     Said(String),
@@ -65,7 +73,7 @@ impl ToolFailure {
                 Code::BadCall
             }
             ToolFailure::Said(_) => Code::Tool,
-            ToolFailure::Upstream { code, .. } => *code,
+            ToolFailure::Upstream { code, .. } | ToolFailure::Refused { code, .. } => *code,
         }
     }
 
@@ -76,7 +84,8 @@ impl ToolFailure {
             | ToolFailure::Ambiguous { .. }
             | ToolFailure::BadArguments(_)
             | ToolFailure::UnknownOffer { .. }
-            | ToolFailure::BadUri { .. } => true,
+            | ToolFailure::BadUri { .. }
+            | ToolFailure::Refused { .. } => true,
             ToolFailure::Said(_) => false,
             ToolFailure::Upstream { code, .. } => {
                 matches!(code, Code::ServerDown | Code::LoginNeeded | Code::ToolHeldBack | Code::CallRate)

@@ -17,6 +17,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/4_results.sql"),
     include_str!("migrations/5_token_accounts.sql"),
     include_str!("migrations/6_session_answers.sql"),
+    include_str!("migrations/7_approvals.sql"),
 ];
 
 /// The version that this gristmill writes.

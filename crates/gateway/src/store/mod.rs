@@ -6,6 +6,7 @@
 //!
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
+mod approvals;
 mod database;
 mod error;
 mod execution_record;
@@ -31,6 +32,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{Clock, unix_ms};
 
+pub use approvals::{ApprovalRecord, ApprovalState};
 pub use error::StoreError;
 pub use execution_record::{
     ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,

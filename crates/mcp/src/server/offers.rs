@@ -209,6 +209,7 @@ fn is_callers(failure: &ToolFailure) -> bool {
         | ToolFailure::BadArguments(_)
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. }
+        | ToolFailure::Refused { .. }
         | ToolFailure::Said(_) => true,
         ToolFailure::Upstream { .. } => false,
     }

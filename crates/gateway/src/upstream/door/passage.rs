@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_domain::ToolAnswer;
+use gristmill_domain::policy::Decided;
 
 use super::check::Checked;
 use super::request::DoorRequest;
@@ -25,6 +26,7 @@ impl Passage {
             kind: request.kind(),
             server: None,
             name: request.name().to_owned(),
+            decision: None,
             request_bytes: 0,
             answer_bytes: 0,
             took: Duration::ZERO,
@@ -40,6 +42,10 @@ impl Passage {
 
     pub fn checked(&mut self, checked: &Checked) {
         self.facts.request_bytes = checked.outgoing.bytes();
+    }
+
+    pub fn decided(&mut self, decided: Decided) {
+        self.facts.decision = Some(decided);
     }
 
     pub fn received(&mut self, raw: &str) {
