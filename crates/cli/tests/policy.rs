@@ -91,17 +91,15 @@ fn a_test_explains_line_by_line_what_would_happen() {
     );
 }
 
-const UPDATE: &str = "from servers.crm import update_record, list_records\n\
-                      first = (await list_records(type='meeting', limit=1))\n\
+const UPDATE: &str = "from servers.crm import update_record\n\
                       result = 'done'\n\
-                      await update_record(type='meeting', id='MTG-0001', fields={'status': 'held'})";
+                      await update_record(type='meeting', id='MTG-0042', fields={'status': 'held'})";
 
 #[test]
 fn a_program_without_anybody_to_ask_is_refused_with_what_to_do() {
     let home = home("policy-run", "");
     let script = home.work().join("update.py");
-    std::fs::write(&script, UPDATE.replace("first = (await list_records(type='meeting', limit=1))\n", ""))
-        .expect("written");
+    std::fs::write(&script, UPDATE).expect("written");
     let script = script.to_str().expect("a path");
     let refused = home.run(&["run", script]);
     assert_eq!(refused.code, Some(1), "{}", refused.stderr);
@@ -122,7 +120,7 @@ fn whoever_types_a_call_has_said_yes_to_it_but_not_to_what_is_denied() {
     let home = home("policy-call", RULES);
     let call = |amount: u64| {
         let fields = format!("fields={{\"amount\": {amount}}}");
-        home.run(&["tools", "call", "crm.update_record", "type=meeting", "id=MTG-0001", &fields])
+        home.run(&["tools", "call", "crm.update_record", "type=meeting", "id=MTG-0042", &fields])
     };
     let denied = call(5000);
     assert_eq!(denied.code, Some(1), "{}", denied.stderr);

@@ -42,7 +42,7 @@ pub(super) fn tool_failure(id: u64, error: &ToolFailure, tool: &str) -> Completi
             ("bad_arguments", None)
         }
         ToolFailure::Said(_) => ("tool", None),
-        ToolFailure::Refused { .. } => ("policy", Some(false)),
+        ToolFailure::Refused { .. } => ("policy", None),
         ToolFailure::Upstream { retry_safe, .. } => ("upstream", Some(*retry_safe)),
     };
     let code = error.code();
