@@ -261,6 +261,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::ToolHeldBack
         | Code::CallRate
         | Code::BadAnswer => "upstream",
+        Code::PolicyDenied | Code::ApprovalNeeded | Code::PolicyBudget => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

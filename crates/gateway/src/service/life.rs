@@ -13,7 +13,7 @@ use super::start::{PlaceChoice, StartRequest};
 use crate::answer::{self, Answer, AnswerBudget, Keeping};
 use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
-use crate::ids::{ExecutionId, Owner, SessionId};
+use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::ports::Asker;
 use crate::report::{Refusal, Report};
 use crate::request::ExecuteRequest;

@@ -3,7 +3,7 @@
 use gristmill_domain::policy::Answered;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Reply, Store, StoreError};
+use super::{Reply, Store};
 
 /// What was asked longer ago is forgotten, whatever was answered.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
