@@ -6,6 +6,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, Valu
 use gristmill_bench::Bench;
 
 use crate::arguments::{Run, Setup, Tools};
+use crate::commands::approvals::ApprovalsArguments;
 use crate::commands::backup::Backup;
 use crate::commands::cache::Cache;
 use crate::commands::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
@@ -20,6 +21,7 @@ use crate::commands::list::List;
 use crate::commands::login::{Login, Logout};
 use crate::commands::logs::Logs;
 use crate::commands::man::ManArguments;
+use crate::commands::policy::PolicyArguments;
 use crate::commands::restore::Restore;
 use crate::commands::servers::{self, AddArguments, AddJsonArguments, GetArguments, RemoveArguments};
 use crate::commands::token::TokenArguments;
@@ -139,6 +141,10 @@ pub enum Command {
     Skills(crate::commands::skills::SkillsArguments),
     /// Manage access tokens for `gristmill serve --http`
     Token(TokenArguments),
+    /// Show and test the rules for tool calls
+    Policy(PolicyArguments),
+    /// List and answer calls that need your approval
+    Approvals(ApprovalsArguments),
     /// Show, check and edit the configuration
     Config(ConfigArguments),
     /// Explain an error code, such as GM-1201

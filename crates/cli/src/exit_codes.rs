@@ -34,7 +34,7 @@ pub fn of_a_tool(failure: &gristmill_gateway::ports::ToolFailure) -> ExitCode {
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. } => 2,
         ToolFailure::Said(_) => 1,
-        ToolFailure::Upstream { code, .. } => number_of(*code),
+        ToolFailure::Upstream { code, .. } | ToolFailure::Refused { code, .. } => number_of(*code),
     })
 }
 
@@ -58,6 +58,8 @@ pub fn number_of(code: Code) -> u8 {
         | Code::LoginNeeded
         | Code::ToolHeldBack
         | Code::BadAnswer
+        | Code::PolicyDenied
+        | Code::ApprovalNeeded
         | Code::Cancelled => 1,
         Code::BadRequest | Code::Workspace | Code::Configuration => 2,
         Code::WallTime
@@ -69,6 +71,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::ToolCalls
         | Code::CallBytes
         | Code::CallRate
+        | Code::PolicyBudget
         | Code::Busy => 3,
         Code::WorkerUnavailable | Code::WorkerLost | Code::WorkerMisbehaved => 4,
     }

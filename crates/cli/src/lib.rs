@@ -100,6 +100,8 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Workspace(arguments) => commands::workspace::workspace(arguments).await,
         Command::Skills(arguments) => commands::skills::skills(arguments).await,
         Command::Token(arguments) => commands::token::token(arguments),
+        Command::Policy(arguments) => commands::policy::policy(arguments).await,
+        Command::Approvals(arguments) => commands::approvals::approvals(arguments).await,
         Command::Logs(arguments) => commands::logs::logs(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
         Command::Explain(arguments) => commands::explain::explain(arguments),

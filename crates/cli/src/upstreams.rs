@@ -12,8 +12,10 @@ use gristmill_config::{
 };
 use gristmill_gateway::Folders;
 use gristmill_gateway::checks::Guardrails;
-use gristmill_gateway::domain::{Limits, Sandboxing, ServerSettings};
-use gristmill_gateway::upstream::{Startup, UpstreamFolders, Upstreams};
+use gristmill_gateway::domain::policy::Policy;
+use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
+use gristmill_gateway::store::Store;
+use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 
@@ -96,7 +98,18 @@ impl Configured {
         let own = config::locations::user_file(&self.surroundings);
         // Secrets lie beside the user's own file.
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
+        let mut startup = startup.into();
+        if startup.guard.is_none() {
+            startup.guard = Some(self.guard(None, self.config.level)?);
+        }
         connect(settings, contexts.collect(), self.data_folder()?, hidden, startup)
+    }
+
+    /// Who may call what, as it is configured. With a database other processes can answer its questions.
+    pub fn guard(&self, store: Option<Store>, level: Level) -> Result<Arc<Guard>, Failure> {
+        let policy = Policy::new(self.config.policy.settings.clone());
+        let data = Some(self.data_folder()?);
+        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store })))
     }
 
     /// A server with the sandbox that it has at this level.

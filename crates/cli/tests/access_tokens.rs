@@ -51,6 +51,25 @@ fn a_machine_gets_json_with_scopes_and_times() {
 }
 
 #[test]
+fn a_token_can_be_limited_and_the_list_says_to_what() {
+    let home = Home::new(gristmill(), "tokens-limited");
+    let words =
+        ["token", "new", "ci", "--servers", "crm,mail", "--tools", "crm.get_*", "--level", "hardened"];
+    let more = ["--calls-per-minute", "60", "--read-only", "--expires", "30d"];
+    let words: Vec<&str> = words.into_iter().chain(more).collect();
+    let made = home.run(&words);
+    let says = "servers crm, mail; tools crm.get_*; level hardened; 60 calls a minute; read-only";
+    assert_eq!(made.code, Some(0), "{}", made.stderr);
+    assert!(made.stderr.contains(&format!("It's limited to {says}.")), "{}", made.stderr);
+    let limits = json!({
+        "servers": ["crm", "mail"], "tools": ["crm.get_*"], "level": "hardened", "calls_per_minute": 60,
+        "read_only": true,
+    });
+    assert_eq!(parsed(&home.ok(&["token", "list", "--json"]))[0]["limits"], limits);
+    assert!(home.ok(&["token", "list"]).contains("LIMITED TO"));
+}
+
+#[test]
 fn mistakes_say_what_is_allowed() {
     let home = Home::new(gristmill(), "tokens-wrong");
     home.ok(&["token", "new", "a"]);

@@ -263,3 +263,20 @@ fn json_at_a_terminal_moves_nothing_and_means_the_same() {
     assert!(shown.contains("pay\\u202eload \\u009b2J\\u200b"), "{shown}");
     assert_eq!(parsed(&shown), parsed(&piped));
 }
+
+#[test]
+fn a_program_asks_on_its_terminal_before_it_destroys_anything() {
+    let home = Home::new(gristmill(), "approve-terminal");
+    home.add_example("crm");
+    let code = "from servers.crm import update_record\n\
+                await update_record(type='meeting', id='MTG-0042', fields={'status': 'held'})\n\
+                result = 'done'";
+    let run = |typed: &str| on_terminal(&home, 100, typed, &["run", "-c", code]);
+    let allowed = run("y\n");
+    assert!(allowed.stdout.contains("May this program call crm.update_record?"), "{}", allowed.stdout);
+    assert!(allowed.stdout.contains("its server marks it destructive"), "{}", allowed.stdout);
+    assert!(allowed.code == Some(0) && allowed.stdout.contains("done"), "{}", allowed.stdout);
+    let refused = run("\n");
+    assert_eq!(refused.code, Some(1), "{}", refused.stdout);
+    assert!(refused.stdout.contains("GM-3302"), "{}", refused.stdout);
+}

@@ -89,7 +89,7 @@ fn owner(name: &str) -> Owner {
 fn start_in(whose: &str, session: SessionChoice, code: &str) -> StartRequest {
     StartRequest {
         place: PlaceChoice::Session { session, patience: Patience::Refuse, keep_variables: false },
-        answers: Answers { forms: true, urls: false },
+        answers: Answers { forms: true, ..Answers::default() },
         answer: Some(AnswerBudget::default()),
         ..StartRequest::new(Caller::of(owner(whose)), ExecuteRequest::python(code))
     }
@@ -429,7 +429,7 @@ fn a_question_ends_with_its_program() {
 #[test]
 fn a_question_that_nobody_can_answer_is_not_asked() {
     let (world, _, service) = world(KeepLimits::default());
-    for answers in [Answers::default(), Answers { forms: false, urls: true }] {
+    for answers in [Answers::default(), Answers { urls: true, ..Answers::default() }] {
         let nobody = StartRequest { answers, ..start("a", ASK) };
         assert_eq!(run(&world, &service, nobody), Some(json!("None")));
     }

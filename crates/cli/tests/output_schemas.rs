@@ -70,6 +70,7 @@ fn every_output_is_as_its_schema_says() {
     servers_and_tools(&mut outputs);
     what_is_kept(&mut outputs);
     configuration_and_system(&mut outputs);
+    policy(&mut outputs);
     tables(&mut outputs);
     answers(&mut outputs);
     outputs.check("cache-clean", &[0], &["cache", "clean", "--json"]);
@@ -129,12 +130,27 @@ fn what_is_kept(outputs: &mut Outputs) {
     outputs.check("skills-show", &[0], &["skills", "show", "double", "--json"]);
     outputs.check_filled("skills-history", &["skills", "history", "double", "--json"]);
     outputs.check("token-new", &[0], &["token", "new", "laptop", "--json"]);
+    outputs.home.ok(&["token", "new", "ci", "--servers", "crm", "--level", "hardened", "--read-only"]);
     outputs.check_filled("token-list", &["token", "list", "--json"]);
     outputs.check("db-check", &[0], &["db", "check", "--json"]);
     outputs.check_filled("audit-query", &["audit", "query", "--limit", "1000", "--json"]);
     let counted = outputs.check("audit-report", &[0], &["audit", "report", "--json"]);
     assert_eq!(counted["by_kind"][0]["name"], "limit wall_time", "{counted}");
     outputs.check("audit-verify", &[0], &["audit", "verify", "--json"]);
+}
+
+/// The weather is made to need an approval, which nobody here can give.
+fn policy(outputs: &mut Outputs) {
+    let rule = "[[policy.rules]]\nserver = 'weather'\ndecision = 'ask'\ncalls_per_day = 100\n";
+    let file = outputs.home.work().join("asks.toml");
+    let servers = std::fs::read_to_string(outputs.home.config_file()).expect("a configuration");
+    std::fs::write(&file, format!("{rule}\n{servers}")).expect("written");
+    let file = file.to_str().expect("a path");
+    outputs.check("policy-show", &[0], &["policy", "show", "--config", file, "--json"]);
+    outputs.check("policy-test", &[0], &["policy", "test", "weather.current", "--config", file, "--json"]);
+    let asks = "from servers.weather import current\nawait current(city='Oslo')";
+    assert_eq!(outputs.home.run(&["run", "--config", file, "-c", asks]).code, Some(1));
+    outputs.check_filled("approvals", &["approvals", "--json"]);
 }
 
 fn configuration_and_system(outputs: &mut Outputs) {

@@ -10,6 +10,7 @@ use super::fields::Fields;
 use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
+use super::policy_table::{self, PolicyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
@@ -21,7 +22,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 10] = [
     "servers",
     "mcpServers",
     "level",
@@ -31,6 +32,7 @@ pub(super) const KEYS: [&str; 9] = [
     results_table::TABLE,
     audit_table::TABLE,
     guardrails_table::TABLE,
+    policy_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -54,6 +56,8 @@ pub struct Document {
     pub results: ResultsTable,
     /// What it says about checks of programs.
     pub guardrails: GuardrailsTable,
+    /// What it says about who may call what.
+    pub policy: PolicyTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
     /// everything in the data folder is kept, whichever project it came from, and what programs may do.
     pub user_tables: Vec<(&'static str, usize)>,
@@ -112,6 +116,12 @@ impl Document {
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             document.guardrails = guardrails_table::read(node, problems);
             document.user_tables.push((guardrails_table::TABLE, fields.line(guardrails_table::TABLE)));
+        }
+        // Another client's key of this name is none of our business.
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(policy_table::TABLE)
+        {
+            document.policy = policy_table::read(node, problems);
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

@@ -23,6 +23,8 @@ pub mod env_file;
 mod environment;
 mod fields;
 pub mod history_table;
+mod policy_schema;
+pub mod policy_table;
 pub mod problem;
 mod quantities;
 pub mod references;

@@ -19,6 +19,7 @@ use super::history_table::{HistoryConfig, HistoryTable};
 use super::locations::{self, Location, Role};
 use super::needs;
 use super::origin::Origin;
+use super::policy_table::PolicyConfig;
 use super::problem::{Place, Problem, ProblemKind, Problems, Severity};
 use super::project_values::{self, without_line_end};
 use super::read_file::FileText;
@@ -67,6 +68,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         results.lay_over(&source.document.results, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
     }
+    let policy = policy(&sources, &mut problems);
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
     let config = Config {
@@ -80,6 +82,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         audit,
         results,
         guardrails,
+        policy,
         data_folder,
         files,
         locations,
@@ -345,6 +348,26 @@ impl<'a> Resolving<'a> {
 
 fn used(sources: &[Source]) -> impl DoubleEndedIterator<Item = &Source> {
     sources.iter().filter(|source| source.file.approval == Approval::Given)
+}
+
+/// The user's own first: a project's is measured by it.
+fn policy(sources: &[Source], problems: &mut Vec<Problem>) -> PolicyConfig {
+    let mut policy = PolicyConfig::default();
+    let is_project = |source: &&Source| source.file.role == Role::Project;
+    for source in used(sources).filter(|source| !is_project(source)) {
+        policy.lay_over(&source.document.policy, |line| source.origin(line));
+    }
+    for source in used(sources).filter(is_project) {
+        for looser in policy.tighten(&source.document.policy, |line| source.origin(line)) {
+            let place = Place {
+                file: Some(source.file.path.clone()),
+                line: Some(looser.line),
+                key: Some(looser.key),
+            };
+            problems.push(Problem { severity: Severity::Warning, place, kind: ProblemKind::Looser });
+        }
+    }
+    policy
 }
 
 fn level(sources: &[Source], environment: &FromEnvironment, flags: &Flags) -> (Level, Origin) {

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use gristmill_gateway::domain::policy::ConditionError;
 use gristmill_gateway::domain::{Accept, LimitError, SecretTextError, UnknownLevel, nearest};
 
 use super::syntax_error::SyntaxError;
@@ -192,6 +193,19 @@ pub enum ProblemKind {
         "is ignored in a project file, because it would affect all your data; put it in your own file (`gristmill config path` shows where)"
     )]
     UserOnly,
+    /// A rule that says nothing.
+    #[error("needs `decision` (allow, ask or deny), or a budget such as `calls_per_minute`")]
+    NoDecision,
+    #[error("can have at most {max} rules")]
+    TooManyRules { max: usize },
+    /// A condition that cannot be read.
+    #[error(transparent)]
+    Condition(#[from] ConditionError),
+    /// A project that would permit more than its user does.
+    #[error(
+        "is ignored in a project file, because it would allow more than your own policy; put it in your own file (`gristmill config path` shows where)"
+    )]
+    Looser,
     /// The same name in a stronger file.
     #[error("overrides the server with the same name in {file}", file = shown(&.file.display().to_string()))]
     Replaces { file: PathBuf },

@@ -13,6 +13,7 @@ use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
+use super::policy_table::PolicyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
 use super::sessions_table::SessionsConfig;
@@ -39,6 +40,8 @@ pub struct Config {
     pub results: ResultsConfig,
     /// What is done about what checks find in programs.
     pub guardrails: GuardrailsConfig,
+    /// Who may call what.
+    pub policy: PolicyConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

@@ -8,8 +8,8 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    audit_table, document, guardrails_table, history_table, results_table, server_entry, server_limits,
-    server_sandbox, server_tools, server_transport,
+    audit_table, document, guardrails_table, history_table, policy_schema, policy_table, results_table,
+    server_entry, server_limits, server_sandbox, server_tools, server_transport,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -91,6 +91,7 @@ fn top_level(key: &str) -> Option<Json> {
         history_table::TABLE => {
             table(&history_table::KEYS, history, "Recorded executions; in your own configuration only")
         }
+        policy_table::TABLE => policy_schema::policy(),
         results_table::TABLE => {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
@@ -356,6 +357,8 @@ mod tests {
         check(&audit_table::KEYS, "/properties/audit/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
+        check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
+        check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 /// One kind of failure. The number says whose fault it is: 1xxx the program's or its limits,
-/// 2xxx the caller's, 3xxx an upstream server's, 4xxx ours or the machine's.
+/// 2xxx the caller's, 3xxx an upstream server's (33xx: the policy between), 4xxx ours or the machine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     /// The program is not valid Python. Nothing ran.
@@ -66,6 +66,12 @@ pub enum Code {
     CallRate,
     /// A server answered with something that is no answer, or too large.
     BadAnswer,
+    /// The policy does not allow a call. Nothing was sent.
+    PolicyDenied,
+    /// A person has to allow a call, and has not. Nothing was sent.
+    ApprovalNeeded,
+    /// A rule's number of calls is used up. Nothing was sent.
+    PolicyBudget,
     /// No worker could be started.
     WorkerUnavailable,
     /// A worker was lost in the middle of a program.
@@ -76,7 +82,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 35] = [
+    pub const ALL: [Code; 38] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -109,6 +115,9 @@ impl Code {
         Code::ToolHeldBack,
         Code::CallRate,
         Code::BadAnswer,
+        Code::PolicyDenied,
+        Code::ApprovalNeeded,
+        Code::PolicyBudget,
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
@@ -149,6 +158,9 @@ impl Code {
             Code::ToolHeldBack => "GM-3005",
             Code::CallRate => "GM-3006",
             Code::BadAnswer => "GM-3007",
+            Code::PolicyDenied => "GM-3301",
+            Code::ApprovalNeeded => "GM-3302",
+            Code::PolicyBudget => "GM-3303",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

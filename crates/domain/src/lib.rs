@@ -9,6 +9,7 @@ mod glob;
 mod levels;
 mod limits;
 mod nearest;
+pub mod policy;
 mod quantity;
 pub mod resource_uri;
 pub mod result_path;

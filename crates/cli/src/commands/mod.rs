@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod analyze;
+pub mod approvals;
 pub mod audit;
 pub mod backup;
 pub mod bench;
@@ -34,6 +35,7 @@ pub mod listen;
 pub mod login;
 pub mod logs;
 pub mod man;
+pub mod policy;
 mod print_file;
 pub mod rerun;
 pub mod restore;
@@ -42,6 +44,7 @@ mod row_format;
 pub mod run;
 mod run_error;
 mod run_input;
+mod run_questions;
 mod run_screen;
 mod run_watch;
 pub mod serve;

@@ -21,7 +21,7 @@ use gristmill_gateway::{
 
 use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
-use super::{Failure, Outcome, run_input, run_watch};
+use super::{Failure, Outcome, run_input, run_questions, run_watch};
 use crate::arguments::Run;
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
@@ -117,6 +117,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());
     let mut observer = None;
+    let approvals = store.clone();
     if let Some(store) = store {
         let (store, audit) = audit_log::attach(store, place.audit);
         observer = audit.as_ref().map(Audit::observer);
@@ -143,7 +144,8 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
-            let startup = Startup { observer, ..Startup::from(Refresh::WhenUsed) };
+            let guard = Some(configured.guard(approvals, settings.limits.level())?);
+            let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);
@@ -155,6 +157,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
 async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> Result<Ran, Failure> {
     let budget = arguments.answer.budget();
     let mut start = StartRequest {
+        answers: run_questions::answers(),
         answer: budget,
         budget_is_explicit: true,
         ..StartRequest::new(Caller::local(), request)
@@ -181,8 +184,12 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
 
 async fn follow_start(gateway: &Gateway, arguments: &Run, start: StartRequest) -> Ran {
     let budget = start.answer;
+    let can_ask = start.answers.approvals;
     match gateway.service().start_live(start) {
         Ok((follower, events)) => {
+            if can_ask {
+                tokio::spawn(run_questions::ask_on_terminal(follower.clone()));
+            }
             let is_shown = !arguments.json && budget.is_none();
             follow(follower, is_shown.then_some(events)).await
         }

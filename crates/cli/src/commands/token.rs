@@ -10,7 +10,8 @@ use clap::{Args, Subcommand};
 use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, Caller, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::audit::AuditEvent;
-use gristmill_gateway::domain::utc_text;
+use gristmill_gateway::domain::policy::TokenLimits;
+use gristmill_gateway::domain::{Level, utc_text};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
@@ -43,6 +44,8 @@ pub enum TokenCommand {
         /// [default: execute and search]
         #[arg(long)]
         scope: Vec<Scope>,
+        #[command(flatten)]
+        limits: LimitFlags,
         /// How long it's valid: 30d, 12h, 8w or `never`
         #[arg(long, default_value = "90d")]
         expires: Lifetime,
@@ -62,6 +65,33 @@ pub enum TokenCommand {
         /// Token name
         name: String,
     },
+}
+
+/// What a token is limited to.
+#[derive(Args)]
+pub struct LimitFlags {
+    /// Only these servers, such as `crm,mail`; `*` is anything
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    servers: Vec<String>,
+    /// Only these tools, such as `crm.get_*`; repeatable
+    #[arg(long, value_name = "SERVER.TOOL", value_delimiter = ',')]
+    tools: Vec<String>,
+    /// Only on a gateway at this isolation level or a stricter one
+    #[arg(long)]
+    level: Option<Level>,
+    /// At most this many tool calls per minute
+    #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    calls_per_minute: Option<u32>,
+    /// Only tools that their servers mark read-only
+    #[arg(long)]
+    read_only: bool,
+}
+
+impl From<LimitFlags> for TokenLimits {
+    fn from(flags: LimitFlags) -> Self {
+        let LimitFlags { servers, tools, level, calls_per_minute, read_only } = flags;
+        Self { servers, tools, level, calls_per_minute, read_only }
+    }
 }
 
 /// How long a token is good.
@@ -96,14 +126,14 @@ pub fn token(arguments: TokenArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let tokens = AccessTokens::open(&configured.data_folder()?);
     match arguments.command {
-        TokenCommand::New { name, scope, expires, json } => {
+        TokenCommand::New { name, scope, limits, expires, json } => {
             let scopes = if scope.is_empty() { Scope::USUAL.to_vec() } else { scope };
             let now = SystemTime::now();
             let expires = match expires {
                 Lifetime::For(time) => Some(now + time),
                 Lifetime::Never => None,
             };
-            let issued = tokens.issue(&name, scopes, expires, now).map_err(failure)?;
+            let issued = tokens.issue_limited(&name, scopes, limits.into(), expires, now).map_err(failure)?;
             let names: Vec<&str> = issued.record.scopes.iter().map(|scope| scope.as_str()).collect();
             let until = issued.record.expires.map(utc_text);
             audit_log::note(&configured, AuditEvent::token_issued(&name, &names, until.as_deref()));
@@ -171,6 +201,9 @@ fn show_new(issued: &IssuedToken, times: TimeArguments, as_json: bool) {
     }
     let name = &record.name;
     eprintln!("Token `{name}` allows {}, {}.", scopes(&record.scopes), until(record.expires, times));
+    if !record.limits.is_empty() {
+        eprintln!("It's limited to {}.", record.limits.words());
+    }
     eprintln!("It won't be shown again. Your client sends it as a header:");
     eprintln!("  Authorization: Bearer {}…", &text.reveal()[..8]);
     hint(&format!("`gristmill token remove {name}` revokes it"));
@@ -186,12 +219,11 @@ fn show_all(records: &[TokenRecord], times: TimeArguments, as_json: bool) {
         hint("`gristmill token new NAME` creates one");
         return;
     }
-    let mut table = Table::new([
-        Column::left("NAME"),
-        Column::left("ALLOWS"),
-        Column::left("CREATED"),
-        Column::left("EXPIRES"),
-    ]);
+    let has_limits = records.iter().any(|record| !record.limits.is_empty());
+    let columns =
+        [Column::left("NAME"), Column::left("ALLOWS"), Column::left("CREATED"), Column::left("EXPIRES")];
+    let limits = has_limits.then_some(Column::wrapping("LIMITED TO"));
+    let mut table = Table::new(columns.into_iter().chain(limits));
     for record in records {
         let expires = match record.expires {
             Some(at) if at <= SystemTime::now() => "expired".to_owned(),
@@ -199,18 +231,23 @@ fn show_all(records: &[TokenRecord], times: TimeArguments, as_json: bool) {
             Some(at) => times.minute(at),
             None => "never".to_owned(),
         };
-        table.row([record.name.clone(), scopes(&record.scopes), times.day(record.created), expires]);
+        let cells = [record.name.clone(), scopes(&record.scopes), times.day(record.created), expires];
+        table.row(cells.into_iter().chain(has_limits.then(|| record.limits.words())));
     }
     table.print();
 }
 
 fn as_value(record: &TokenRecord) -> Value {
-    json!({
+    let mut shown = json!({
         "name": record.name,
         "scopes": record.scopes,
         "created": utc_text(record.created),
         "expires": record.expires.map(utc_text),
-    })
+    });
+    if !record.limits.is_empty() {
+        shown["limits"] = json!(*record.limits);
+    }
+    shown
 }
 
 fn scopes(scopes: &BTreeSet<Scope>) -> String {

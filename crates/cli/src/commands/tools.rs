@@ -11,13 +11,12 @@ use gristmill_gateway::domain::catalogue::{Reserved, ReservedName, Resolved, Ser
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::ports::{
-    Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource,
-};
+use gristmill_gateway::ports::{CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
 use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Startup, Upstreams};
 use serde_json::{Map, Value, json};
 
+use super::run_questions::asker_of_a_typed_call;
 use super::server_trouble::{ask_all, print_trouble};
 use super::tools_review::{self, Approval};
 use super::{Failure, Outcome, tool_answer};
@@ -226,7 +225,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
         progress: progress(&name, &spinner),
         name,
         arguments,
-        asker: Asker::none(),
+        asker: asker_of_a_typed_call(),
         watcher: CallWatcher::none(),
     });
     let answered = upstreams.pass(&Caller::local(), request).await;

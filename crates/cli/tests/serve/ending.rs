@@ -29,7 +29,9 @@ fn with_folder(name: &str, arguments: &[&str]) -> Served {
     let root = place.home().path().join("root");
     std::fs::create_dir(&root).expect("a folder");
     let args = json!(["example-server", "filesystem", "--root", root]);
-    let place = place.server("filesystem", json!({"command": gristmill(), "args": args}));
+    let place = place
+        .server("filesystem", json!({"command": gristmill(), "args": args}))
+        .setting("policy", json!("trusting"));
     place.serve(legacy(), arguments)
 }
 

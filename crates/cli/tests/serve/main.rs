@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod analysis;
+mod approvals;
 mod client;
 mod ending;
 mod entering;
@@ -57,6 +58,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        approvals::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

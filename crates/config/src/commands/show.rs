@@ -40,6 +40,15 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.guardrails.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    let policy = &config.policy;
+    text.push_str(&format!(
+        "\n[policy]\npreset = \"{}\" # {}\n",
+        policy.settings.preset, policy.preset_origin
+    ));
+    if let Some(origin) = &policy.settings.read_only {
+        text.push_str(&format!("read_only = true # {origin}\n"));
+    }
+    text.push_str("# the rules: `gristmill policy show`\n");
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
@@ -104,6 +113,11 @@ pub fn as_json(config: &Config) -> Json {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
             "denied_modules": entry(json!(guardrails.settings.denied_modules), &guardrails.denied_origin),
+        },
+        "policy": {
+            "preset": entry(json!(config.policy.settings.preset.as_str()), &config.policy.preset_origin),
+            "read_only": config.policy.settings.read_only.is_some(),
+            "rules": config.policy.settings.user.len() + config.policy.settings.project.len(),
         },
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),

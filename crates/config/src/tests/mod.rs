@@ -8,6 +8,7 @@ mod editing;
 mod guardrails;
 mod history;
 mod hostile;
+mod policy;
 mod reading;
 mod resolving;
 mod results;

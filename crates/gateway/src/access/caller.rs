@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use gristmill_domain::policy::TokenLimits;
 use serde::{Deserialize, Serialize};
 
 /// What a caller may do.
@@ -71,13 +73,16 @@ pub struct Caller {
     pub identity: String,
     /// What they may do.
     pub scopes: BTreeSet<Scope>,
+    /// What their token is limited to; `None` if it is not.
+    pub limits: Option<Arc<TokenLimits>>,
 }
 
 impl Caller {
     /// Whoever started us, or has shown to be the same user: by the local owner's token, or at a socket
     /// that lets nobody else in.
     pub fn local() -> Self {
-        Self { name: LOCAL.to_owned(), identity: LOCAL.to_owned(), scopes: BTreeSet::from(Scope::ALL) }
+        let (name, identity) = (LOCAL.to_owned(), LOCAL.to_owned());
+        Self { name, identity, scopes: BTreeSet::from(Scope::ALL), limits: None }
     }
 
     /// Whoever reaches us where no token is required: they have the local owner's rights, and may be

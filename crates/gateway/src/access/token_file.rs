@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use gristmill_domain::policy::TokenLimits;
 use gristmill_files::{FileLock, FileStamp, read_bounded, replace_private};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct TokenRecord {
     pub created: SystemTime,
     /// From when on it is refused, to the second.
     pub expires: Option<SystemTime>,
+    /// What it is limited to beside its scopes.
+    pub limits: Arc<TokenLimits>,
 }
 
 /// All tokens by their hashes.
@@ -54,6 +57,9 @@ struct StoredToken {
     scopes: BTreeSet<Scope>,
     created_s: u64,
     expires_s: Option<u64>,
+    /// Not there in files from before tokens could be limited.
+    #[serde(default, skip_serializing_if = "TokenLimits::is_empty")]
+    limits: TokenLimits,
 }
 
 impl TokenFile {
@@ -154,11 +160,12 @@ fn written(hash: &blake3::Hash, record: &TokenRecord) -> StoredToken {
         scopes: record.scopes.clone(),
         created_s: seconds(record.created),
         expires_s: record.expires.map(seconds),
+        limits: TokenLimits::clone(&record.limits),
     }
 }
 
 fn understood(token: StoredToken) -> Result<(blake3::Hash, TokenRecord), String> {
-    let StoredToken { name, hash, scopes, created_s, expires_s } = token;
+    let StoredToken { name, hash, scopes, created_s, expires_s, limits } = token;
     if !is_name(&name) {
         return Err("a name that cannot be one".to_owned());
     }
@@ -169,7 +176,7 @@ fn understood(token: StoredToken) -> Result<(blake3::Hash, TokenRecord), String>
     let no_time = || format!("a time of `{name}` that cannot be one");
     let created = moment(created_s).ok_or_else(no_time)?;
     let expires = expires_s.map(|at| moment(at).ok_or_else(no_time)).transpose()?;
-    Ok((hash, TokenRecord { name, scopes, created, expires }))
+    Ok((hash, TokenRecord { name, scopes, created, expires, limits: Arc::new(limits) }))
 }
 
 fn moment(seconds: u64) -> Option<SystemTime> {

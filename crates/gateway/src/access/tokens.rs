@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
+
+use gristmill_domain::policy::TokenLimits;
 
 use super::caller::{Caller, Scope};
 use super::local_token::LocalToken;
@@ -59,6 +62,18 @@ impl AccessTokens {
         expires: Option<SystemTime>,
         now: SystemTime,
     ) -> Result<IssuedToken, TokenError> {
+        self.issue_limited(name, scopes, TokenLimits::default(), expires, now)
+    }
+
+    /// The same, good for less than its scopes permit.
+    pub fn issue_limited(
+        &self,
+        name: &str,
+        scopes: impl IntoIterator<Item = Scope>,
+        limits: TokenLimits,
+        expires: Option<SystemTime>,
+        now: SystemTime,
+    ) -> Result<IssuedToken, TokenError> {
         if !is_name(name) {
             return Err(TokenError::Name { name: cut(name) });
         }
@@ -71,7 +86,9 @@ impl AccessTokens {
             return Err(TokenError::Past);
         }
         let text = TokenText::random().map_err(|error| TokenError::Randomness { why: error.to_string() })?;
-        let record = TokenRecord { name: name.to_owned(), scopes, created: whole_seconds(now), expires };
+        let limits = Arc::new(limits);
+        let record =
+            TokenRecord { name: name.to_owned(), scopes, created: whole_seconds(now), expires, limits };
         self.file.change(|records| {
             if records.values().any(|other| other.name == name) {
                 return Err(TokenError::Taken { name: name.to_owned() });
@@ -118,7 +135,8 @@ impl AccessTokens {
         }
         // A hash of the hash: what is kept in memory about a caller opens no door.
         let identity = format!("{}:{}", record.name, blake3::hash(hash.as_bytes()).to_hex());
-        Ok(Caller { name: record.name.clone(), identity, scopes: record.scopes.clone() })
+        let limits = (!record.limits.is_empty()).then(|| Arc::clone(&record.limits));
+        Ok(Caller { name: record.name.clone(), identity, scopes: record.scopes.clone(), limits })
     }
 }
 

@@ -23,6 +23,7 @@ fn a_token_opens_the_door_until_it_expires() {
         scopes: BTreeSet::from([Scope::Search]),
         created: at(100),
         expires: Some(at(200)),
+        limits: Arc::default(),
     };
     assert_eq!(issued.record, record);
     let caller = tokens.check(issued.text.reveal(), at(199)).expect("a caller");
@@ -186,4 +187,30 @@ fn a_local_token_that_others_can_read_leaves_the_named_ones_as_they_are() {
     std::fs::set_permissions(tokens.local().path(), shared).expect("ours");
     assert!(matches!(tokens.check(text.reveal(), at(1)), Err(TokenRefused::Unreadable(_))));
     assert!(tokens.check(named.text.reveal(), at(1)).is_ok());
+}
+
+#[test]
+fn a_limited_token_carries_its_limits_and_files_from_before_are_read() {
+    let folder = TestFolder::new("tokens-limits");
+    let tokens = AccessTokens::open(folder.path());
+    let limits = TokenLimits {
+        servers: vec!["crm".to_owned()],
+        tools: vec!["crm.get_*".to_owned()],
+        calls_per_minute: Some(60),
+        read_only: true,
+        ..TokenLimits::default()
+    };
+    let issued = tokens.issue_limited("ci", Scope::USUAL, limits.clone(), None, at(0)).expect("issued");
+    let plain = tokens.issue("plain", Scope::USUAL, None, at(0)).expect("issued");
+    let again = AccessTokens::open(folder.path());
+    let caller = |issued: &IssuedToken| again.check(issued.text.reveal(), at(1)).expect("a caller");
+    assert_eq!(caller(&issued).limits.as_deref(), Some(&limits));
+    assert_eq!(caller(&plain).limits, None);
+    let text = std::fs::read_to_string(path(&folder)).expect("written");
+    assert_eq!(text.matches("\"limits\"").count(), 1, "a token without limits is written as it was before");
+    std::fs::write(path(&folder), text.replace("\"read_only\"", "\"writes\"")).expect("written");
+    assert!(
+        again.check(issued.text.reveal(), at(1)).is_err(),
+        "a limit that is not understood lets nobody in"
+    );
 }

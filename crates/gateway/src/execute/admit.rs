@@ -8,6 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Core, Purpose};
 use crate::context_text::ContextText;
+use crate::ids::Caller;
 use crate::ports::LargeResults;
 use crate::report::Refusal;
 use crate::request::{Capabilities, ExecuteRequest, Variables, WorkspaceChoice};
@@ -37,6 +38,7 @@ pub(super) async fn admit(
 ) -> Result<Admitted, Refusal> {
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
     check_level(core, limits.level()).await?;
+    check_token(&request.capabilities.caller, limits.level())?;
     if request.code.len() > CODE_BYTES_MAX {
         return Err(Refusal::new(
             Code::BadRequest,
@@ -97,6 +99,17 @@ fn shown_filename(given: &str) -> Option<String> {
 fn is_shown(c: char) -> bool {
     // Neither of them shows a quote or a backslash as it is.
     !c.is_control() && visible(c.encode_utf8(&mut [0; 4])).chars().eq([c]) && !matches!(c, '"' | '\\')
+}
+
+/// A token may be for stricter levels only.
+fn check_token(caller: &Caller, level: Level) -> Result<(), Refusal> {
+    let needed = caller.token.as_ref().and_then(|token| token.limits.as_ref()?.level);
+    let Some(needed) = needed.filter(|needed| *needed > level) else { return Ok(()) };
+    Err(Refusal::new(
+        Code::BadRequest,
+        format!("this access token is for level {needed} only, and this program would run at {level}"),
+        "ask for that level, or ask the user for another token",
+    ))
 }
 
 impl Core {

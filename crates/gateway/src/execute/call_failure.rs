@@ -43,6 +43,7 @@ pub(super) fn tool_failure(id: u64, error: &ToolFailure, tool: &str) -> Completi
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. } => ("bad_arguments", None),
         ToolFailure::Said(_) => ("tool", None),
+        ToolFailure::Refused { .. } => ("policy", None),
         ToolFailure::Upstream { retry_safe, .. } => ("upstream", Some(*retry_safe)),
     };
     let code = error.code();

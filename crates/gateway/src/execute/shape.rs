@@ -410,7 +410,7 @@ fn code_of(kind: &str, call: Option<&str>) -> Code {
 /// The code that a call failed with, if it is one that a call can fail with. The program hands it
 /// on, so it may be made up.
 fn code_of_a_call(text: &str) -> Option<Code> {
-    const OF_CALLS: [Code; 11] = [
+    const OF_CALLS: [Code; 14] = [
         Code::Analysis,
         Code::UnknownTool,
         Code::BadCall,
@@ -422,6 +422,9 @@ fn code_of_a_call(text: &str) -> Option<Code> {
         Code::ToolHeldBack,
         Code::CallRate,
         Code::BadAnswer,
+        Code::PolicyDenied,
+        Code::ApprovalNeeded,
+        Code::PolicyBudget,
     ];
     OF_CALLS.into_iter().find(|code| code.as_str() == text)
 }

@@ -169,6 +169,7 @@ fn unless_a_skill(error: ToolFailure, skills: &SkillOffer) -> ToolFailure {
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. }
         | ToolFailure::Said(_)
+        | ToolFailure::Refused { .. }
         | ToolFailure::Upstream { .. } => None,
     };
     match meant {

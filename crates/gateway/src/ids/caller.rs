@@ -1,5 +1,9 @@
 //! Who asks: what every decision about a request goes by.
 
+use std::sync::Arc;
+
+use gristmill_domain::policy::TokenLimits;
+
 use super::execution_id::ExecutionId;
 use super::owner::Owner;
 use super::session_id::SessionId;
@@ -14,6 +18,8 @@ pub struct Caller {
     pub client: Option<Client>,
     /// The session that the program works in.
     pub session: Option<SessionId>,
+    /// What that session is called, if it has a name.
+    pub session_name: Option<String>,
     /// The program that asks; `None` if a client or a person asks directly.
     pub execution: Option<ExecutionId>,
 }
@@ -25,6 +31,8 @@ pub struct TokenRef {
     pub name: String,
     /// Differs for another token of the same name.
     pub identity: String,
+    /// What it is limited to; `None` if it is not.
+    pub limits: Option<Arc<TokenLimits>>,
 }
 
 /// An MCP client as it introduced itself. Not to be trusted: anyone can claim any name.
@@ -39,7 +47,7 @@ pub struct Client {
 impl Caller {
     /// This owner, and nothing else is known.
     pub fn of(owner: Owner) -> Self {
-        Self { owner, token: None, client: None, session: None, execution: None }
+        Self { owner, token: None, client: None, session: None, session_name: None, execution: None }
     }
 
     /// Whoever uses this machine.

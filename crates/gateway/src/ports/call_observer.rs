@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use gristmill_domain::Code;
+use gristmill_domain::policy::Decided;
 
 use crate::ids::Caller;
 
@@ -46,6 +47,8 @@ pub struct CallFacts {
     /// What was asked of it: the server's own name of a tool or a prompt, its own URI of a resource.
     /// As the caller wrote it, if there is no such thing.
     pub name: String,
+    /// What the policy decided, and by which rule; `None` if the request did not get that far.
+    pub decision: Option<Decided>,
     /// The arguments as they are sent.
     pub request_bytes: u64,
     /// What the observer keeps of them; `None` before they were checked.

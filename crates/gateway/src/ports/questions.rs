@@ -1,6 +1,6 @@
-//! Questions that a server asks the user behind the caller while one of its tools runs, and who
-//! answers them. The words come from the server: they are shown as such, and nothing of ours is in
-//! them.
+//! Questions to the user behind the caller, and who answers them: those that the policy asks before a
+//! call is sent, and those that a server asks while one of its tools runs. A server's words are shown as
+//! such, and nothing of ours is in them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use super::box_future::BoxFuture;
 /// among the running are taken.
 const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 
-/// A question that a server asks the user behind the caller, while one of its tools runs.
+/// A question to the user behind the caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The server that asks, as configured.
+    /// The server that asks or is to be asked, as configured.
     pub server: String,
-    /// In the words of the server.
+    /// In the words of whoever asks.
     pub message: String,
     pub asked: QuestionKind,
 }
 
-/// What a server wants of the user.
+/// What is wanted of the user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionKind {
     /// A form to fill in.
@@ -31,6 +31,9 @@ pub enum QuestionKind {
         /// The JSON schema of the answer, as the server wrote it.
         schema: Value,
     },
+    /// Whether a call may be sent: the policy asks. The answer has a field `answer`, one of
+    /// [`APPROVAL_ANSWERS`].
+    Approval,
     /// To go to a page.
     Url {
         /// Where to, `http` or `https`.
@@ -39,6 +42,10 @@ pub enum QuestionKind {
         id: String,
     },
 }
+
+/// What can be answered to a question of the policy's, with words for each.
+pub const APPROVAL_ANSWERS: [(&str, &str); 4] =
+    [("session", "Yes, for this session"), ("once", "Yes, once"), ("always", "Yes, always"), ("no", "No")];
 
 /// What the user says.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +75,7 @@ impl Asker {
         Self(Some(ask))
     }
 
-    pub fn none() -> Self {
+    pub const fn none() -> Self {
         Self(None)
     }
 

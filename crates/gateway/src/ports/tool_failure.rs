@@ -49,6 +49,14 @@ pub enum ToolFailure {
         /// What is wrong with it.
         why: ResourceUriError,
     },
+    /// Nothing was sent: the policy, or a person, says no.
+    #[error("{message}")]
+    Refused {
+        /// One of the codes 33xx.
+        code: Code,
+        /// Why, and what to do instead.
+        message: String,
+    },
     /// The tool ran and said no, in its own words.
     #[error("{0}")]
     Said(String),
@@ -74,7 +82,7 @@ impl ToolFailure {
             | ToolFailure::UnknownOffer { .. }
             | ToolFailure::BadUri { .. } => Code::BadCall,
             ToolFailure::Said(_) => Code::Tool,
-            ToolFailure::Upstream { code, .. } => *code,
+            ToolFailure::Upstream { code, .. } | ToolFailure::Refused { code, .. } => *code,
         }
     }
 
@@ -104,7 +112,8 @@ impl ToolFailure {
             | ToolFailure::BadArguments(_)
             | ToolFailure::Unfit { .. }
             | ToolFailure::UnknownOffer { .. }
-            | ToolFailure::BadUri { .. } => true,
+            | ToolFailure::BadUri { .. }
+            | ToolFailure::Refused { .. } => true,
             ToolFailure::Said(_) => false,
             ToolFailure::Upstream { code, .. } => {
                 matches!(code, Code::ServerDown | Code::LoginNeeded | Code::ToolHeldBack | Code::CallRate)

@@ -286,6 +286,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::CallRate
         | Code::BadAnswer => "upstream",
         Code::Guardrail => "guardrail",
+        Code::PolicyDenied | Code::ApprovalNeeded | Code::PolicyBudget => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

@@ -166,7 +166,8 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     }
     let (id, owner) = (entry.id.clone(), caller.owner.clone());
     let session = place.as_ref().and_then(Place::session).cloned();
-    request.capabilities.caller = caller.in_execution(id.clone(), session);
+    let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
+    request.capabilities.caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
     Ok(Placed { id, owner, request, purpose, place, budget, live, note, is_recorded })
 }
 

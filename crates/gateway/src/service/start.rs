@@ -52,18 +52,20 @@ pub enum PlaceChoice {
     },
 }
 
-/// Which questions of servers whoever started an execution can answer.
+/// Which questions whoever started an execution can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Forms to fill in.
     pub forms: bool,
     /// Pages to go to.
     pub urls: bool,
+    /// Whether a call may be sent.
+    pub approvals: bool,
 }
 
 impl Answers {
     pub(super) fn any(self) -> bool {
-        self.forms || self.urls
+        self.forms || self.urls || self.approvals
     }
 
     /// Whether questions of this kind can be answered.
@@ -71,6 +73,7 @@ impl Answers {
         match kind {
             QuestionKind::Form { .. } => self.forms,
             QuestionKind::Url { .. } => self.urls,
+            QuestionKind::Approval => self.approvals,
         }
     }
 }

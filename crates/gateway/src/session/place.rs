@@ -231,6 +231,14 @@ impl Place {
         }
     }
 
+    /// The name of that session, if it has one.
+    pub fn session_name(&self) -> Option<&str> {
+        match self {
+            Place::Held(held) => held.name(),
+            Place::Alone { .. } => None,
+        }
+    }
+
     /// After the program: lets go of the session, or makes one of what was left behind. Done before
     /// anybody hears of the end, since the next program may come at once.
     pub async fn leave(self, owner: &Owner, report: &mut Report) {

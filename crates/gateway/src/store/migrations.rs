@@ -20,6 +20,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/7_skill_origins.sql"),
     include_str!("migrations/8_audit.sql"),
     include_str!("migrations/9_findings.sql"),
+    include_str!("migrations/10_approvals.sql"),
 ];
 
 /// The version that this gristmill writes.

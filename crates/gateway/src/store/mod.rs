@@ -6,6 +6,7 @@
 //!
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
+mod approvals;
 mod audit;
 mod audit_rows;
 mod database;
@@ -36,6 +37,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{Clock, unix_ms};
 use crate::ports::{AuditEvent, AuditLog};
 
+pub use approvals::{ApprovalRecord, ApprovalState};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub use error::StoreError;

@@ -12,6 +12,7 @@ mod attempts;
 mod connection;
 mod door;
 mod frozen;
+mod guard;
 mod known;
 mod listing;
 mod no_tools;
@@ -49,6 +50,7 @@ pub use connection::{
     ConnectRequest, Connection, Connector, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
 };
 pub use door::DoorRequest;
+pub use guard::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError, Guard, GuardSettings};
 pub use no_tools::NoTools;
 pub use pin_file::{ApproveError, PinError, forget_approvals};
 pub use registry::log_path;
@@ -75,7 +77,7 @@ impl Upstreams {
         folders: &UpstreamFolders,
         startup: impl Into<Startup>,
     ) -> Self {
-        let Startup { refresh, can_ask, observer } = startup.into();
+        let Startup { refresh, can_ask, observer, guard } = startup.into();
         let registry = Arc::new(Registry::open(settings, connector, can_ask, folders));
         for server in registry.servers() {
             let is_reached = match refresh {
@@ -87,7 +89,7 @@ impl Upstreams {
                 supervisor::reach_in_background(&registry, server);
             }
         }
-        Self { door: Door::new(Arc::clone(&registry), observer), registry }
+        Self { door: Door::new(Arc::clone(&registry), observer, guard), registry }
     }
 
     /// The one way to have something sent to a server outside of a program: as whoever asks for it, and

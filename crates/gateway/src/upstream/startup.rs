@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::guard::Guard;
 use crate::ports::CallObserver;
 
 /// When servers are reached.
@@ -27,6 +28,8 @@ pub struct Startup {
     pub can_ask: bool,
     /// Who hears of everything that is sent to a server.
     pub observer: Option<Arc<dyn CallObserver>>,
+    /// Who may call what; `None` if whoever calls has decided that already.
+    pub guard: Option<Arc<Guard>>,
 }
 
 impl From<Refresh> for Startup {

@@ -39,6 +39,7 @@ impl Requester {
             // A client that names neither means forms, which came first.
             forms: elicitation.form.is_some() || elicitation.url.is_none(),
             urls: elicitation.url.is_some(),
+            approvals: elicitation.form.is_some() || elicitation.url.is_none(),
         });
         let Identity { owner, is_alone, may_execute, is_admin } = Identity::of(context, connection);
         let caller = caller_of(context, connection);

@@ -210,6 +210,7 @@ fn is_callers(failure: &ToolFailure) -> bool {
         | ToolFailure::Unfit { .. }
         | ToolFailure::UnknownOffer { .. }
         | ToolFailure::BadUri { .. }
+        | ToolFailure::Refused { .. }
         | ToolFailure::Said(_) => true,
         ToolFailure::Upstream { .. } => false,
     }

@@ -1,7 +1,7 @@
-//! Questions of servers, as the protocol puts them to a client.
+//! Questions of servers and of the policy, as the protocol puts them to a client.
 
 use gristmill_gateway::domain::one_line;
-use gristmill_gateway::ports::{QuestionAnswer, QuestionKind};
+use gristmill_gateway::ports::{APPROVAL_ANSWERS, QuestionAnswer, QuestionKind};
 use gristmill_gateway::service::PendingQuestion;
 use rmcp::model::{ClientResult, CustomRequest, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, RoleServer};
@@ -12,11 +12,15 @@ const LINE_CHARS_MAX: usize = 2_000;
 /// The protocol's forms are flat; what is deeper is not shown to anyone.
 const SCHEMA_DEPTH_MAX: usize = 16;
 
-/// The parameters of `elicitation/create`. The server that asks is named: the user must know who it is.
+/// The parameters of `elicitation/create`. Whoever asks is named: the user must know who it is.
 fn parameters(pending: &PendingQuestion) -> Value {
     let question = &pending.question;
     let message = format!("{} asks: {}", question.server, harmless(&question.message));
     match &question.asked {
+        QuestionKind::Approval => {
+            let message = format!("Gristmill asks: {}", harmless(&question.message));
+            json!({"mode": "form", "message": message, "requestedSchema": approval_form()})
+        }
         QuestionKind::Form { schema } => {
             let mut schema = schema.clone();
             clean_words(&mut schema, SCHEMA_DEPTH_MAX);
@@ -26,6 +30,17 @@ fn parameters(pending: &PendingQuestion) -> Value {
             json!({"mode": "url", "message": message, "url": url, "elicitationId": id})
         }
     }
+}
+
+/// The answers that the policy knows, the usual one first.
+fn approval_form() -> Value {
+    let answers = APPROVAL_ANSWERS.map(|(answer, words)| json!({"const": answer, "title": words}));
+    let answer = json!({
+        "type": "string",
+        "title": "Allow it?",
+        "oneOf": answers,
+    });
+    json!({"type": "object", "properties": {"answer": answer}, "required": ["answer"]})
 }
 
 /// A server's words for a person: nothing hidden in them, and every line of them indented, so that

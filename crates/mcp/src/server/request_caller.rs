@@ -14,9 +14,14 @@ const CLIENT_CHARS_MAX: usize = 100;
 pub(super) fn caller_of(context: &RequestContext<RoleServer>, connection: Connection) -> Caller {
     let parts = context.extensions.get::<http::request::Parts>();
     let entered = parts.and_then(|parts| parts.extensions.get::<access::Caller>());
-    let token = entered
-        .filter(|entered| connection == Connection::Http && entered.has_token())
-        .map(|entered| TokenRef { name: entered.name.clone(), identity: entered.identity.clone() });
+    let token =
+        entered.filter(|entered| connection == Connection::Http && entered.has_token()).map(|entered| {
+            TokenRef {
+                name: entered.name.clone(),
+                identity: entered.identity.clone(),
+                limits: entered.limits.clone(),
+            }
+        });
     let owner = match (connection, &token, entered) {
         (Connection::Pipes, _, _) | (Connection::Http, None, Some(_)) => Owner::local(),
         (Connection::Http, Some(token), _) => Owner::of_token(&token.identity),

@@ -1,8 +1,8 @@
 //! The door: whatever is sent to a server passes here, with whoever asks for it. Each stage takes what
 //! the one before returns, so that none can be left out:
 //!
-//! `resolve` (which server, which of its things) → `check` (arguments) → `admit` (a place among the
-//! calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
+//! `resolve` (which server, which of its things) → `check` (arguments) → `policy` (whether this caller
+//! may, or a person says so) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
 //! the caller reads it). A `Passage` measures and records beside them.
 //!
 //! Walls: a connection is opened up only here and by those who list what a server offers.
@@ -12,6 +12,9 @@ mod answer;
 mod check;
 mod failure;
 mod passage;
+mod policy;
+#[cfg(test)]
+mod policy_tests;
 mod request;
 mod resolve;
 mod send;
@@ -22,6 +25,7 @@ use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
 
+use super::guard::Guard;
 use super::registry::Registry;
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
@@ -30,6 +34,7 @@ use admit::admit;
 use answer::answer;
 use check::check;
 use passage::Passage;
+use policy::{Permitted, permit};
 use resolve::resolve;
 use send::send;
 
@@ -40,11 +45,16 @@ pub use request::DoorRequest;
 pub(super) struct Door {
     registry: Arc<Registry>,
     observer: Option<Arc<dyn CallObserver>>,
+    guard: Option<Arc<Guard>>,
 }
 
 impl Door {
-    pub(super) fn new(registry: Arc<Registry>, observer: Option<Arc<dyn CallObserver>>) -> Self {
-        Self { registry, observer }
+    pub(super) fn new(
+        registry: Arc<Registry>,
+        observer: Option<Arc<dyn CallObserver>>,
+        guard: Option<Arc<Guard>>,
+    ) -> Self {
+        Self { registry, observer, guard }
     }
 
     /// Has a request answered by its server, for a caller who has seen these tools. Dropping the future
@@ -56,13 +66,14 @@ impl Door {
         request: DoorRequest,
     ) -> Result<ToolAnswer, ToolFailure> {
         let mut passage = Passage::begin(self.observer.clone(), caller, &request);
-        let outcome = self.carry_out(seen, request, &mut passage).await;
+        let outcome = self.carry_out(caller, seen, request, &mut passage).await;
         passage.end(&outcome);
         outcome
     }
 
     async fn carry_out(
         &self,
+        caller: &Caller,
         seen: &Snapshot,
         request: DoorRequest,
         passage: &mut Passage,
@@ -71,6 +82,7 @@ impl Door {
         passage.resolved(&resolved);
         let checked = check(resolved)?;
         passage.checked(&checked);
+        let Permitted(checked) = permit(self.guard.as_deref(), caller, checked, passage).await?;
         let _place = admit(&checked.server).await?;
         let raw = send(&self.registry, &checked).await?;
         passage.received(&raw);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gristmill_domain::ToolAnswer;
+use gristmill_domain::policy::Decided;
 
 use super::check::Checked;
 use super::request::DoorRequest;
@@ -25,6 +26,7 @@ impl Passage {
             kind: request.kind(),
             server: None,
             name: request.name().to_owned(),
+            decision: None,
             request_bytes: 0,
             arguments: None,
             decision: None,
@@ -44,6 +46,10 @@ impl Passage {
         let arguments = checked.outgoing.arguments();
         self.facts.request_bytes = arguments.len() as u64;
         self.facts.arguments = self.observer.as_ref().and_then(|observer| observer.arguments(arguments));
+    }
+
+    pub fn decided(&mut self, decided: Decided) {
+        self.facts.decision = Some(decided);
     }
 
     pub fn received(&mut self, raw: &str) {

@@ -2,6 +2,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gristmill_domain::catalogue::Resolved as Found;
+use gristmill_domain::policy::Decided;
 use gristmill_domain::resource_uri::to_ours;
 use gristmill_domain::{Code, SecretText, ServerSettings, Transport};
 use gristmill_testkit::TestFolder;
@@ -14,7 +15,7 @@ use crate::ports::{
     RequestKind, ToolCall, ToolFailure, ToolSource,
 };
 use crate::upstream::{
-    ConnectRequest, Connection, Connector, DoorRequest, Refresh, ServerFacts, Startup, Upstream,
+    ConnectRequest, Connection, Connector, DoorRequest, Guard, Refresh, ServerFacts, Startup, Upstream,
     UpstreamCall, UpstreamFailure, UpstreamFolders, Upstreams,
 };
 
@@ -36,7 +37,7 @@ impl Seen {
     }
 }
 
-/// A server with the tools `echo` and `hang`, and with every resource and one prompt.
+/// A server with the tools `echo`, `hang` and `wipe`, which destroys, and with every resource and one prompt.
 #[derive(Clone, Default)]
 struct Scripted {
     /// How long it takes to start.
@@ -81,6 +82,7 @@ impl Upstream for Scripted {
         listed(vec![
             json!({ "name": "echo", "inputSchema": schema }),
             json!({ "name": "hang", "inputSchema": { "type": "object" } }),
+            json!({ "name": "wipe", "inputSchema": { "type": "object" }, "annotations": { "destructiveHint": true } }),
         ])
     }
 
@@ -132,8 +134,8 @@ impl Upstream for Scripted {
 }
 
 /// One scripted server, `a`, whose door is watched.
-struct World {
-    upstreams: Upstreams,
+pub(super) struct World {
+    pub upstreams: Upstreams,
     scripted: Scripted,
     seen: Arc<Seen>,
     folder: TestFolder,
@@ -146,6 +148,14 @@ impl World {
         world
     }
 
+    /// With a policy.
+    pub async fn guarded(guard: Guard) -> Self {
+        let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
+        let world = Self::begin_with(scripted, Refresh::InBackground, folder, Some(Arc::new(guard)));
+        world.upstreams.known().await;
+        world
+    }
+
     /// The same server with its offer known from before and its process not there.
     async fn start_again(self, scripted: Scripted) -> Self {
         self.upstreams.close().await;
@@ -153,6 +163,15 @@ impl World {
     }
 
     fn begin(scripted: Scripted, refresh: Refresh, folder: TestFolder) -> Self {
+        Self::begin_with(scripted, refresh, folder, None)
+    }
+
+    fn begin_with(
+        scripted: Scripted,
+        refresh: Refresh,
+        folder: TestFolder,
+        guard: Option<Arc<Guard>>,
+    ) -> Self {
         let seen = Arc::<Seen>::default();
         let folders =
             UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
@@ -163,18 +182,23 @@ impl World {
             cwd: None,
         };
         let observer: Arc<dyn CallObserver> = Arc::clone(&seen) as Arc<dyn CallObserver>;
-        let startup = Startup { refresh, observer: Some(observer), ..Startup::default() };
+        let startup = Startup { refresh, observer: Some(observer), guard, ..Startup::default() };
         let settings = vec![ServerSettings::new("a", transport)];
         let upstreams = Upstreams::start(settings, Arc::new(scripted.clone()), &folders, startup);
         Self { upstreams, scripted, seen, folder }
     }
 
-    fn heard(&self) -> Vec<String> {
+    /// What was decided since the last look.
+    pub fn decided(&self) -> Vec<Decided> {
+        self.seen.take().into_iter().filter_map(|facts| facts.decision).collect()
+    }
+
+    pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.scripted.heard.lock().unwrap())
     }
 }
 
-fn tool_call(name: &str, arguments: Value) -> ToolCall {
+pub(super) fn tool_call(name: &str, arguments: Value) -> ToolCall {
     let arguments = arguments.as_object().cloned().unwrap();
     ToolCall {
         name: name.to_owned(),
@@ -186,12 +210,13 @@ fn tool_call(name: &str, arguments: Value) -> ToolCall {
 }
 
 /// A program that a client with a token has run.
-fn program() -> Caller {
+pub(super) fn program() -> Caller {
     Caller {
         owner: Owner::of_token("t1"),
-        token: Some(TokenRef { name: "alice".to_owned(), identity: "t1".to_owned() }),
+        token: Some(TokenRef { name: "alice".to_owned(), identity: "t1".to_owned(), limits: None }),
         client: Some(Client { name: "claude-code".to_owned(), version: "2.1".to_owned() }),
         session: None,
+        session_name: None,
         execution: None,
     }
     .in_execution(ExecutionId::new().unwrap(), SessionId::read("abcdefghijkmnpqrstuv"))
@@ -203,6 +228,7 @@ fn facts(caller: &Caller, kind: RequestKind, name: &str, bytes: (usize, usize), 
         kind,
         server: Some("a".to_owned()),
         name: name.to_owned(),
+        decision: Some(Decided::without_policy()),
         request_bytes: bytes.0 as u64,
         arguments: None,
         decision: None,
@@ -265,12 +291,15 @@ async fn what_is_refused_or_fails_is_recorded_as_what_it_is() {
     assert_eq!(pass(read("gristmill://a/x%3Alost")).await, ToolFailure::Said("`a` says: no such".to_owned()));
     let (tool, resource) = (RequestKind::CallTool, RequestKind::ReadResource);
     let refused = |code| CallEnd::Failed { code, was_sent: false };
-    let unresolved =
-        |kind, name, code| CallFacts { server: None, ..facts(&caller, kind, name, (0, 0), refused(code)) };
+    let unresolved = |kind, name, code| CallFacts {
+        server: None,
+        decision: None,
+        ..facts(&caller, kind, name, (0, 0), refused(code))
+    };
     let said = CallEnd::Failed { code: Code::Tool, was_sent: true };
     let expected = [
         unresolved(tool, "a.ecko", Code::UnknownTool),
-        facts(&caller, tool, "echo", (0, 0), refused(Code::BadCall)),
+        CallFacts { decision: None, ..facts(&caller, tool, "echo", (0, 0), refused(Code::BadCall)) },
         unresolved(resource, "file:///x", Code::BadCall),
         unresolved(resource, "gristmill://b/x", Code::BadCall),
         facts(&caller, resource, "x:lost", (6, 0), said),

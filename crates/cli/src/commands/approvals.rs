@@ -1,0 +1,259 @@
+//! `gristmill approvals`: calls that wait for your answer, and those that were refused for want of one.
+
+use std::collections::HashSet;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use gristmill_config::Flags;
+use gristmill_gateway::domain::policy::Answered;
+use gristmill_gateway::domain::utc_text;
+use gristmill_gateway::store::{ApprovalRecord, ApprovalState, Store};
+use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals};
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome};
+use crate::arguments::ConfigFile;
+use crate::data_store;
+use crate::hints::hint;
+use crate::id_prefix::Kind;
+use crate::local_time::{TimeArguments, from_unix_ms};
+use crate::table::{Column, Table};
+use crate::terminal::{ask, eprint_lines, one_line};
+use crate::upstreams;
+
+/// How often `--watch` looks.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+
+#[derive(Args)]
+pub struct ApprovalsArguments {
+    #[command(subcommand)]
+    pub command: Option<ApprovalsCommand>,
+
+    /// Wait for calls, and answer them one by one
+    #[arg(long)]
+    pub watch: bool,
+
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub times: TimeArguments,
+
+    #[command(flatten)]
+    pub config: ConfigFile,
+}
+
+#[derive(Subcommand)]
+pub enum ApprovalsCommand {
+    /// Allow a call once, for its session, or always
+    Allow {
+        /// Its id; the first characters are enough
+        id: String,
+        /// This tool for the rest of the session
+        #[arg(long, conflicts_with = "always")]
+        session: bool,
+        /// This tool from now on
+        #[arg(long)]
+        always: bool,
+    },
+    /// Refuse a call that waits
+    Deny {
+        /// Its id; the first characters are enough
+        id: String,
+    },
+    /// Ask about a tool again that you've always allowed
+    Forget {
+        /// The tool, as `server.tool`
+        tool: String,
+    },
+}
+
+/// What is answered here, and where it is kept.
+struct Desk {
+    store: Store,
+    always: AlwaysApprovals,
+}
+
+pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
+    let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
+    let data = configured.data_folder()?;
+    let store = Store::open(&data).map_err(data_store::failure)?;
+    let desk = Desk { store, always: AlwaysApprovals::open(&data) };
+    let outcome = match arguments.command {
+        None if arguments.watch => desk.watch(arguments.times).await,
+        None => desk.list(arguments.times, arguments.json).await,
+        Some(ApprovalsCommand::Allow { id, session, always }) => {
+            let answered = match (session, always) {
+                (_, true) => Answered::Always,
+                (true, false) => Answered::Session,
+                (false, false) => Answered::Once,
+            };
+            desk.answer_to(&id, answered).await
+        }
+        Some(ApprovalsCommand::Deny { id }) => desk.answer_to(&id, Answered::No).await,
+        Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
+    };
+    desk.store.close().await;
+    outcome
+}
+
+impl Desk {
+    /// Those that can be answered, the newest first.
+    async fn open_questions(&self) -> Result<Vec<ApprovalRecord>, Failure> {
+        let mut all = self.store.list_approvals().await.map_err(data_store::failure)?;
+        all.retain(|record| matches!(record.state, ApprovalState::Waiting | ApprovalState::Refused));
+        Ok(all)
+    }
+
+    async fn list(&self, times: TimeArguments, as_json: bool) -> Outcome {
+        let open = self.open_questions().await?;
+        if as_json {
+            println!("{:#}", Value::from_iter(open.iter().map(as_value)));
+            return Ok(ExitCode::SUCCESS);
+        }
+        if open.is_empty() {
+            eprint_lines("No calls need your approval.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut table = Table::new([
+            Column::left("ID"),
+            Column::left("STATUS"),
+            Column::left("ASKED"),
+            Column::wrapping("TOOL"),
+            Column::wrapping("BY"),
+            Column::wrapping("WHY"),
+        ]);
+        for record in &open {
+            table.row([
+                record.id.clone(),
+                record.state.as_str().to_owned(),
+                times.second(from_unix_ms(record.asked_ms)),
+                one_line(&format!("{}.{}", record.server, record.tool)),
+                one_line(&record.caller),
+                one_line(&record.why),
+            ]);
+            table.note(format!("  {}", one_line(&record.arguments)));
+        }
+        table.print();
+        hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn answer_to(&self, id: &str, answered: Answered) -> Outcome {
+        const APPROVAL: Kind = Kind { noun: "call", list_command: "gristmill approvals" };
+        let open = self.open_questions().await?;
+        let id = APPROVAL.resolve(id, open.iter().map(|record| record.id.as_str()))?;
+        let record = open.into_iter().find(|record| record.id == id);
+        let record = record.ok_or_else(|| Failure::Usage(anyhow!("no call has the id `{id}`")))?;
+        self.answer(&record, answered).await?;
+        let name = one_line(&format!("{}.{}", record.server, record.tool));
+        let (is_waiting, again) = match record.state {
+            ApprovalState::Waiting => (true, ""),
+            ApprovalState::Refused
+            | ApprovalState::Answered(_)
+            | ApprovalState::Used
+            | ApprovalState::Over => (false, "; ask your agent to try again"),
+        };
+        match answered {
+            Answered::Once if is_waiting => println!("allowed {name} once"),
+            Answered::Once => println!("allowed {name} once, with the same arguments{again}"),
+            Answered::Session => println!("allowed {name} for this session{again}"),
+            Answered::Always => println!("allowed {name} from now on{again}"),
+            Answered::No | Answered::Timeout | Answered::Nobody => println!("refused {name}"),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn answer(&self, record: &ApprovalRecord, answered: Answered) -> Result<(), Failure> {
+        if answered == Answered::Always {
+            let approval = AlwaysApproval {
+                owner: record.owner.clone(),
+                rule: record.rule.clone(),
+                server: record.server.clone(),
+                tool: record.tool.clone(),
+            };
+            self.always.allow(approval).map_err(|error| Failure::Usage(error.into()))?;
+        }
+        let is_answered =
+            self.store.answer_approval(&record.id, answered).await.map_err(data_store::failure)?;
+        match is_answered {
+            true => Ok(()),
+            false => {
+                Err(Failure::Usage(anyhow!("the call `{}` was answered already, or has ended", record.id)))
+            }
+        }
+    }
+
+    fn forget(&self, tool: &str) -> Outcome {
+        let (server, name) = tool
+            .split_once('.')
+            .ok_or_else(|| Failure::Usage(anyhow!("`{}` must be SERVER.TOOL", one_line(tool))))?;
+        let forgotten = self.always.forget(server, name).map_err(|error| Failure::Usage(error.into()))?;
+        match forgotten {
+            0 => Err(Failure::Usage(anyhow!(
+                "{} isn't always allowed\nhint: `gristmill policy show` lists what is",
+                one_line(tool)
+            ))),
+            _ => {
+                println!("{} is asked about again", one_line(tool));
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+
+    /// Shows each call that waits as it comes; on a terminal, takes the answer. Ends with the terminal.
+    async fn watch(&self, times: TimeArguments) -> Outcome {
+        let is_interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        let mut seen = HashSet::new();
+        eprint_lines("waiting for calls that need your approval; Ctrl-C to stop");
+        loop {
+            for record in self.open_questions().await?.into_iter().rev() {
+                if record.state != ApprovalState::Waiting || !seen.insert(record.id.clone()) {
+                    continue;
+                }
+                self.show_one(&record, times);
+                if is_interactive && let Some(answered) = asked().await {
+                    match self.answer(&record, answered).await {
+                        Ok(()) => eprint_lines(answered.as_str()),
+                        Err(_) => eprint_lines("it was answered already, or has ended"),
+                    }
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
+            }
+        }
+    }
+
+    fn show_one(&self, record: &ApprovalRecord, times: TimeArguments) {
+        let name = one_line(&format!("{}.{}", record.server, record.tool));
+        println!("{}  {}  {name}", record.id, times.second(from_unix_ms(record.asked_ms)));
+        println!("  by {}, asked because {}", one_line(&record.caller), one_line(&record.why));
+        println!("  {}", one_line(&record.arguments));
+    }
+}
+
+/// On a thread of its own: a person takes a while.
+async fn asked() -> Option<Answered> {
+    let said = tokio::task::spawn_blocking(|| ask(super::run_questions::CHOICES)).await.ok()??;
+    Some(super::run_questions::answered(&said))
+}
+
+fn as_value(record: &ApprovalRecord) -> Value {
+    json!({
+        "id": record.id,
+        "status": record.state.as_str(),
+        "asked": utc_text(from_unix_ms(record.asked_ms)),
+        "server": record.server,
+        "tool": record.tool,
+        "arguments": record.arguments,
+        "by": record.caller,
+        "rule": record.rule,
+        "why": record.why,
+    })
+}

@@ -1,0 +1,228 @@
+use super::*;
+use crate::levels::Level;
+
+/// A call of `crm.update_record` by a person on this machine.
+fn asked<'a>() -> Asked<'a> {
+    Asked {
+        kind: AskedKind::Tool,
+        server: "crm",
+        name: "update_record",
+        hints: Hints::default(),
+        arguments: Arguments::none(),
+        token: None,
+        token_limits: None,
+        client: None,
+        session: None,
+        level: Level::Production,
+    }
+}
+
+fn destructive<'a>() -> Asked<'a> {
+    Asked { hints: Hints { destructive: Some(true), ..Hints::default() }, ..asked() }
+}
+
+fn reading<'a>() -> Asked<'a> {
+    Asked { hints: Hints { read_only: Some(true), ..Hints::default() }, ..asked() }
+}
+
+fn of_preset(preset: Preset) -> Policy {
+    Policy::new(PolicySettings { preset, ..PolicySettings::default() })
+}
+
+/// Rules of the user's, each written on the line of its number.
+fn of_user(rules: Vec<Rule>) -> PolicySettings {
+    let line = |(number, rule)| (rule, format!("gristmill.toml:{number}"));
+    PolicySettings { user: rules.into_iter().enumerate().map(line).collect(), ..PolicySettings::default() }
+}
+
+fn decision(policy: &Policy, asked: &Asked<'_>) -> Decision {
+    policy.decide(asked).decided.decision
+}
+
+#[test]
+fn each_preset_decides_about_reads_writes_and_destruction() {
+    use Decision::{Allow, Ask, Deny};
+    let hardened = || Asked { level: Level::Hardened, ..asked() };
+    let resource = || Asked { kind: AskedKind::Resource, name: "file:///x", ..asked() };
+    let check = |preset, expected: [Decision; 5]| {
+        let requests = [reading(), resource(), asked(), destructive(), hardened()];
+        let policy = of_preset(preset);
+        assert_eq!(requests.map(|asked| decision(&policy, &asked)), expected, "{preset}");
+    };
+    check(Preset::Trusting, [Allow, Allow, Allow, Allow, Allow]);
+    check(Preset::Careful, [Allow, Allow, Allow, Ask, Allow]);
+    check(Preset::Strict, [Allow, Allow, Ask, Ask, Deny]);
+    assert_eq!(Policy::default().preset(), Preset::Careful);
+}
+
+#[test]
+fn the_first_line_that_fits_decides_and_names_itself() {
+    let large = Condition::read("amount", ">1000").unwrap();
+    let policy = Policy::new(of_user(vec![
+        Rule {
+            server: Some("crm".to_owned()),
+            conditions: vec![large],
+            reason: Some("too much at once".to_owned()),
+            ..Rule::deciding(Decision::Deny)
+        },
+        Rule { tool: Some("update_*".to_owned()), ..Rule::deciding(Decision::Ask) },
+    ]));
+    let with = |arguments| Asked { arguments: Arguments::of(arguments), ..asked() };
+    let large = policy.decide(&with(r#"{"amount": 1001}"#)).decided;
+    assert_eq!((large.decision, &*large.why), (Decision::Deny, "too much at once"));
+    assert_eq!((&*large.rule, &*large.origin), ("crm.* where amount >1000", "gristmill.toml:0"));
+    let small = policy.decide(&with(r#"{"amount": 1000}"#)).decided;
+    assert_eq!((small.decision, &*small.rule), (Decision::Ask, "*.update_*"));
+    let other = policy.decide(&Asked { server: "mail", name: "send", ..asked() }).decided;
+    assert_eq!((other.decision, &*other.rule), (Decision::Allow, "everything else of preset careful"));
+}
+
+#[test]
+fn arguments_are_parsed_only_for_a_rule_that_looks_at_them() {
+    let large = Condition::read("amount", ">1000").unwrap();
+    let rule =
+        Rule { server: Some("bank".to_owned()), conditions: vec![large], ..Rule::deciding(Decision::Deny) };
+    let policy = Policy::new(of_user(vec![rule]));
+    let asked = Asked { arguments: Arguments::of("{}"), ..asked() };
+    decision(&policy, &asked);
+    assert!(!asked.arguments.were_parsed());
+    let asked = Asked { server: "bank", ..asked };
+    decision(&policy, &asked);
+    assert!(asked.arguments.were_parsed());
+}
+
+#[test]
+fn rules_go_by_caller_session_and_level() {
+    let check = |rule: Rule, asked: Asked<'_>, expected: bool| {
+        let policy = Policy::new(of_user(vec![rule.clone()]));
+        assert_eq!(decision(&policy, &asked) == Decision::Deny, expected, "{}", rule.words());
+    };
+    let deny = || Rule::deciding(Decision::Deny);
+    let token = |name| Asked { token: Some(name), ..asked() };
+    check(Rule { token: Some("ci-*".to_owned()), ..deny() }, token("ci-1"), true);
+    check(Rule { token: Some("ci-*".to_owned()), ..deny() }, token("ann"), false);
+    check(Rule { token: Some("*".to_owned()), ..deny() }, asked(), false);
+    check(
+        Rule { client: Some("claude*".to_owned()), ..deny() },
+        Asked { client: Some("claude-code"), ..asked() },
+        true,
+    );
+    check(
+        Rule { session: Some("audit".to_owned()), ..deny() },
+        Asked { session: Some("audit"), ..asked() },
+        true,
+    );
+    check(Rule { session: Some("audit".to_owned()), ..deny() }, asked(), false);
+    check(Rule { level: Some(Level::Hardened), ..deny() }, asked(), false);
+    check(Rule { level: Some(Level::Production), ..deny() }, asked(), true);
+    check(Rule { destructive_hint: Some(true), ..deny() }, destructive(), true);
+    check(Rule { destructive_hint: Some(true), ..deny() }, asked(), false);
+}
+
+#[test]
+fn read_only_lets_reads_through_and_nothing_else_whatever_a_rule_allows() {
+    let place = || "gristmill.toml:2".to_owned();
+    let allow = || vec![Rule::deciding(Decision::Allow)];
+    let everything = Policy::new(PolicySettings { read_only: Some(place()), ..of_user(allow()) });
+    assert_eq!(decision(&everything, &asked()), Decision::Deny);
+    assert_eq!(decision(&everything, &reading()), Decision::Allow);
+    let some = Policy::new(PolicySettings {
+        read_only_sessions: vec![("audit*".to_owned(), place())],
+        read_only_tokens: vec![("ci".to_owned(), place())],
+        ..of_user(allow())
+    });
+    assert_eq!(decision(&some, &Asked { session: Some("audit-3"), ..asked() }), Decision::Deny);
+    assert_eq!(decision(&some, &Asked { token: Some("ci"), ..asked() }), Decision::Deny);
+    assert_eq!(decision(&some, &asked()), Decision::Allow);
+}
+
+#[test]
+fn a_project_makes_things_stricter_and_never_looser() {
+    let both = |user: Decision, project: Decision| {
+        let settings = PolicySettings {
+            project: vec![(Rule::deciding(project), "project".to_owned())],
+            ..of_user(vec![Rule::deciding(user)])
+        };
+        let decided = Policy::new(settings).decide(&asked()).decided;
+        (decided.decision, decided.origin.to_string() == "project")
+    };
+    for user in Decision::ALL {
+        for project in Decision::ALL {
+            assert_eq!(both(user, project), (user.max(project), project > user), "{user} {project}");
+        }
+    }
+}
+
+#[test]
+fn a_token_is_good_for_what_it_is_limited_to() {
+    let limits = TokenLimits {
+        servers: vec!["crm".to_owned(), "mail".to_owned()],
+        tools: vec!["crm.get_*".to_owned(), "crm.update_*".to_owned()],
+        ..TokenLimits::default()
+    };
+    let check = |limits: &TokenLimits, asked: Asked<'_>, expected: Option<&str>| {
+        let asked = Asked { token: Some("ci"), token_limits: Some(limits), ..asked };
+        let decided = Policy::default().decide(&asked).decided;
+        let refused = (decided.decision == Decision::Deny).then_some(&*decided.why);
+        assert_eq!(refused, expected);
+        assert!(refused.is_none() || &*decided.rule == "token ci");
+    };
+    check(&limits, asked(), None);
+    check(&limits, Asked { server: "bank", ..asked() }, Some("the access token isn't good for this server"));
+    check(&limits, Asked { name: "delete", ..asked() }, Some("the access token isn't good for this tool"));
+    check(&limits, Asked { kind: AskedKind::Resource, server: "mail", name: "x:y", ..asked() }, None);
+    let reads = TokenLimits { read_only: true, ..TokenLimits::default() };
+    check(&reads, reading(), None);
+    check(&reads, asked(), Some("the access token is read-only, and this tool isn't marked read-only"));
+    let hardened = TokenLimits { level: Some(Level::Hardened), ..TokenLimits::default() };
+    check(&hardened, asked(), Some("the access token needs a stricter isolation level than this gateway's"));
+    check(&hardened, Asked { level: Level::Hardened, ..asked() }, None);
+}
+
+#[test]
+fn a_line_with_only_a_budget_counts_and_leaves_the_decision_to_those_below() {
+    let budgets = Budgets { calls_per_minute: Some(10), ..Budgets::default() };
+    let policy = Policy::new(of_user(vec![
+        Rule { name: Some("slow".to_owned()), budgets, ..Rule::default() },
+        Rule { budgets, ..Rule::deciding(Decision::Ask) },
+    ]));
+    let verdict = policy.decide(&asked());
+    let counted: Vec<&str> = verdict.counted.iter().map(|line| &*line.id).collect();
+    assert_eq!((verdict.decided.decision, counted), (Decision::Ask, vec!["slow", "*"]));
+}
+
+#[test]
+fn an_explanation_has_every_line_and_why_it_does_not_fit() {
+    let large = Condition::read("amount", ">1000").unwrap();
+    let policy = Policy::new(of_user(vec![
+        Rule { server: Some("mail".to_owned()), ..Rule::deciding(Decision::Deny) },
+        Rule { conditions: vec![large], ..Rule::deciding(Decision::Deny) },
+    ]));
+    let (lines, decided) = policy.explain(&destructive());
+    let outcomes: Vec<(String, Outcome)> = lines.into_iter().map(|line| (line.rule, line.outcome)).collect();
+    let no = |why: &str| Outcome::No(why.to_owned());
+    let expected = [
+        ("mail.*", no("server doesn't fit")),
+        ("* where amount >1000", no("no argument `amount` that fits `>1000`")),
+        ("resources of preset careful", no("kind doesn't fit")),
+        ("prompts of preset careful", no("kind doesn't fit")),
+        ("reads of preset careful", no("read_only_hint doesn't fit")),
+        ("destructive of preset careful", Outcome::Decides),
+        ("everything else of preset careful", Outcome::NotReached),
+    ];
+    assert_eq!(outcomes, expected.map(|(rule, outcome)| (rule.to_owned(), outcome)));
+    assert_eq!(decided.decision, Decision::Ask);
+}
+
+#[test]
+fn a_table_of_a_hundred_lines_is_read_in_microseconds() {
+    let rule =
+        |number: usize| Rule { server: Some(format!("server-{number}-*")), ..Rule::deciding(Decision::Deny) };
+    let policy = Policy::new(of_user((0..100).map(rule).collect()));
+    let began = std::time::Instant::now();
+    for _ in 0..1_000 {
+        decision(&policy, &destructive());
+    }
+    // Generous: tests run unoptimized, beside others.
+    assert!(began.elapsed() < std::time::Duration::from_millis(1_000), "{:?}", began.elapsed());
+}

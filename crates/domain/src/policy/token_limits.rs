@@ -1,0 +1,67 @@
+//! What an access token is limited to.
+
+use serde::{Deserialize, Serialize};
+
+use super::asked::Asked;
+use super::wildcard::wildcard_fits;
+use crate::levels::Level;
+
+/// Everything that is empty or `None` is no limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TokenLimits {
+    /// Names of servers, with stars.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<String>,
+    /// As `server.tool`, with stars. Resources and prompts go by their servers alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The loosest level that its programs run at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls_per_minute: Option<u32>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+}
+
+impl TokenLimits {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// For people: `servers crm, tools crm.get_*, read-only`.
+    pub fn words(&self) -> String {
+        let list = |what: &str, names: &[String]| format!("{what} {}", names.join(", "));
+        let mut words = Vec::new();
+        words.extend((!self.servers.is_empty()).then(|| list("servers", &self.servers)));
+        words.extend((!self.tools.is_empty()).then(|| list("tools", &self.tools)));
+        words.extend(self.level.map(|level| format!("level {level}")));
+        words.extend(self.calls_per_minute.map(|count| format!("{count} calls a minute")));
+        words.extend(self.read_only.then(|| "read-only".to_owned()));
+        words.join("; ")
+    }
+
+    /// Why a request is not one of those that it is good for, if it is not.
+    pub(super) fn refusal(&self, asked: &Asked<'_>) -> Option<&'static str> {
+        let is_listed = |patterns: &[String], name: &str| {
+            patterns.is_empty() || patterns.iter().any(|pattern| wildcard_fits(pattern, name))
+        };
+        if !is_listed(&self.servers, asked.server) {
+            return Some("the access token isn't good for this server");
+        }
+        let is_tool = asked.kind == super::AskedKind::Tool;
+        if is_tool && !self.tools.is_empty() {
+            let name = format!("{}.{}", asked.server, asked.name);
+            if !is_listed(&self.tools, &name) {
+                return Some("the access token isn't good for this tool");
+            }
+        }
+        if self.read_only && !asked.is_read() {
+            return Some("the access token is read-only, and this tool isn't marked read-only");
+        }
+        self.level
+            .is_some_and(|level| asked.level < level)
+            .then_some("the access token needs a stricter isolation level than this gateway's")
+    }
+}

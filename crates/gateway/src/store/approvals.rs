@@ -1,0 +1,260 @@
+//! Calls that a person is asked about, so that another process than the gateway's can answer.
+
+use gristmill_domain::policy::Answered;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::{Reply, Store};
+
+/// What was asked longer ago is forgotten, whatever was answered.
+const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// A program that asks in a loop ends here: the oldest go.
+const ROWS_MAX: i64 = 1_000;
+
+/// A call that a person is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRecord {
+    pub id: String,
+    pub owner: String,
+    /// Who asks, in words for a person.
+    pub caller: String,
+    /// How far an answer for the session reaches.
+    pub scope: String,
+    pub rule: String,
+    pub why: String,
+    pub server: String,
+    pub tool: String,
+    /// What a person sees of them, on one line.
+    pub arguments: String,
+    /// Of all of them.
+    pub digest: String,
+    pub asked_ms: i64,
+    pub state: ApprovalState,
+}
+
+/// What became of the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalState {
+    /// The call waits for the answer.
+    Waiting,
+    /// The call was refused, because nobody could be asked.
+    Refused,
+    Answered(Answered),
+    /// A yes for one call that was made since.
+    Used,
+    /// The call waits no longer.
+    Over,
+}
+
+impl ApprovalState {
+    /// For people, and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ApprovalState::Waiting => "waiting",
+            ApprovalState::Refused => "refused",
+            ApprovalState::Answered(answered) => answered.as_str(),
+            ApprovalState::Used => "used",
+            ApprovalState::Over => "over",
+        }
+    }
+
+    fn read(text: &str) -> Self {
+        let answers = [Answered::Once, Answered::Session, Answered::Always, Answered::No];
+        let plain = [ApprovalState::Waiting, ApprovalState::Refused, ApprovalState::Used];
+        let answered = answers.into_iter().map(ApprovalState::Answered);
+        plain.into_iter().chain(answered).find(|state| state.as_str() == text).unwrap_or(ApprovalState::Over)
+    }
+}
+
+const COLUMNS: &str = "id, owner, caller, scope, rule, why, server, tool, arguments, digest, asked_ms, state";
+
+impl Store {
+    /// Puts a question where other processes see it.
+    pub(crate) fn add_approval(&self, new: ApprovalRecord) -> Reply<()> {
+        self.change(move |transaction| {
+            transaction.execute("DELETE FROM approvals WHERE asked_ms < ?1", [new.asked_ms - KEPT_MS])?;
+            // The same call that was refused before is the same question.
+            transaction.execute(
+                "DELETE FROM approvals WHERE owner = ?1 AND rule = ?2 AND server = ?3 AND tool = ?4 \
+                 AND digest = ?5 AND state = 'refused'",
+                params![new.owner, new.rule, new.server, new.tool, new.digest],
+            )?;
+            transaction.execute(
+                "DELETE FROM approvals WHERE id IN \
+                 (SELECT id FROM approvals ORDER BY asked_ms DESC, rowid DESC LIMIT -1 OFFSET ?1)",
+                [ROWS_MAX - 1],
+            )?;
+            transaction.execute(
+                &format!("INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+                params![
+                    new.id,
+                    new.owner,
+                    new.caller,
+                    new.scope,
+                    new.rule,
+                    new.why,
+                    new.server,
+                    new.tool,
+                    new.arguments,
+                    new.digest,
+                    new.asked_ms,
+                    new.state.as_str(),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// What became of a question; `None` if it is not known any more.
+    pub(crate) fn approval_state(&self, id: &str) -> Reply<Option<ApprovalState>> {
+        let id = id.to_owned();
+        self.run(move |connection| {
+            let sql = "SELECT state FROM approvals WHERE id = ?1";
+            let state: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
+            Ok(state.as_deref().map(ApprovalState::read))
+        })
+    }
+
+    /// The call waits no longer: it was answered, here or by another process, or taken back.
+    pub(crate) fn end_approval(&self, id: &str, state: ApprovalState) {
+        let (id, now) = (id.to_owned(), self.now_ms());
+        self.later(move |connection| {
+            connection.execute(
+                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3 WHERE id = ?1 AND (state = 'waiting' OR (state = 'once' AND ?2 = 'used'))",
+                params![id, state.as_str(), now],
+            )?;
+            Ok(())
+        });
+    }
+
+    /// A yes that was given for such a call before. One that is for a single call is used up.
+    pub(crate) fn take_approval(&self, wanted: ApprovalRecord) -> Reply<Option<Answered>> {
+        let since = self.now_ms() - KEPT_MS;
+        self.change(move |transaction| {
+            let sql = "SELECT id, state FROM approvals WHERE owner = ?1 AND rule = ?2 AND server = ?3 AND tool = ?4 \
+                 AND asked_ms >= ?7 AND ((state = 'session' AND scope = ?5) OR (state = 'once' AND digest = ?6)) \
+                 ORDER BY state DESC LIMIT 1";
+            let ApprovalRecord { owner, rule, server, tool, scope, digest, .. } = wanted;
+            let found: Option<(String, String)> = transaction
+                .query_row(sql, params![owner, rule, server, tool, scope, digest, since], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .optional()?;
+            let Some((id, state)) = found else { return Ok(None) };
+            if state == Answered::Session.as_str() {
+                return Ok(Some(Answered::Session));
+            }
+            transaction.execute("UPDATE approvals SET state = 'used' WHERE id = ?1", [id])?;
+            Ok(Some(Answered::Once))
+        })
+    }
+
+    /// The questions of the last day, the newest first.
+    pub fn list_approvals(&self) -> Reply<Vec<ApprovalRecord>> {
+        let since = self.now_ms() - KEPT_MS;
+        self.run(move |connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM approvals WHERE asked_ms >= ?1 ORDER BY asked_ms DESC, rowid DESC"
+            );
+            let mut query = connection.prepare(&sql)?;
+            let found = query.query_map([since], record)?;
+            Ok(found.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Answers a question that nobody has answered yet; `false` if somebody has, or it is over.
+    pub fn answer_approval(&self, id: &str, answered: Answered) -> Reply<bool> {
+        let (id, now) = (id.to_owned(), self.now_ms());
+        self.change(move |transaction| {
+            let changed = transaction.execute(
+                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3 \
+                 WHERE id = ?1 AND state IN ('waiting', 'refused')",
+                params![id, answered.as_str(), now],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<ApprovalRecord> {
+    Ok(ApprovalRecord {
+        id: row.get(0)?,
+        owner: row.get(1)?,
+        caller: row.get(2)?,
+        scope: row.get(3)?,
+        rule: row.get(4)?,
+        why: row.get(5)?,
+        server: row.get(6)?,
+        tool: row.get(7)?,
+        arguments: row.get(8)?,
+        digest: row.get(9)?,
+        asked_ms: row.get(10)?,
+        state: ApprovalState::read(&row.get::<_, String>(11)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(id: &str, state: ApprovalState, store: &Store) -> ApprovalRecord {
+        let text = |text: &str| text.to_owned();
+        ApprovalRecord {
+            id: text(id),
+            owner: text("local"),
+            caller: text("you"),
+            scope: text("session"),
+            rule: text("destructive"),
+            why: text("it destroys"),
+            server: text("crm"),
+            tool: text("delete"),
+            arguments: text("{}"),
+            digest: text("d"),
+            asked_ms: store.now_ms(),
+            state,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_yes_for_one_call_is_good_for_one_and_for_exactly_that() {
+        let store = Store::in_memory().unwrap();
+        let refused = asked("a", ApprovalState::Refused, &store);
+        store.add_approval(refused.clone()).await.unwrap();
+        assert_eq!(store.take_approval(refused.clone()).await.unwrap(), None);
+        assert!(store.answer_approval("a", Answered::Once).await.unwrap());
+        assert!(!store.answer_approval("a", Answered::Always).await.unwrap(), "it was answered");
+        let other = ApprovalRecord { digest: "e".to_owned(), ..refused.clone() };
+        assert_eq!(store.take_approval(other).await.unwrap(), None);
+        assert_eq!(store.take_approval(refused.clone()).await.unwrap(), Some(Answered::Once));
+        assert_eq!(store.take_approval(refused).await.unwrap(), None);
+        let left = store.list_approvals().await.unwrap();
+        assert_eq!((left[0].state, left[0].arguments.as_str()), (ApprovalState::Used, ""));
+    }
+
+    #[tokio::test]
+    async fn a_yes_for_the_session_is_for_that_session() {
+        let store = Store::in_memory().unwrap();
+        let waiting = asked("a", ApprovalState::Waiting, &store);
+        store.add_approval(waiting.clone()).await.unwrap();
+        assert_eq!(store.approval_state("a").await.unwrap(), Some(ApprovalState::Waiting));
+        assert!(store.answer_approval("a", Answered::Session).await.unwrap());
+        let other = ApprovalRecord { digest: "e".to_owned(), ..waiting.clone() };
+        assert_eq!(store.take_approval(other.clone()).await.unwrap(), Some(Answered::Session));
+        let elsewhere = ApprovalRecord { scope: "another".to_owned(), ..other };
+        assert_eq!(store.take_approval(elsewhere).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn the_same_refused_call_is_one_question_and_there_is_an_end_to_them() {
+        let store = Store::in_memory().unwrap();
+        for number in 0..3 {
+            store.add_approval(asked(&format!("{number}"), ApprovalState::Refused, &store)).await.unwrap();
+        }
+        assert_eq!(store.list_approvals().await.unwrap().len(), 1);
+        for number in 0..ROWS_MAX + 5 {
+            let waiting = asked(&format!("w{number}"), ApprovalState::Waiting, &store);
+            store.add_approval(waiting).await.unwrap();
+        }
+        assert_eq!(store.list_approvals().await.unwrap().len() as i64, ROWS_MAX);
+    }
+}

@@ -1,0 +1,289 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gristmill_domain::policy::{
+    Answered, Budgets, Condition, Decision, Policy, PolicySettings, Preset, Rule, TokenLimits,
+};
+use gristmill_domain::resource_uri::to_ours;
+use gristmill_domain::{Code, Level};
+use gristmill_testkit::TestFolder;
+use serde_json::{Value, json};
+
+use super::tests::{World, program, tool_call};
+use crate::ids::{Caller, TokenRef};
+use crate::ports::{Ask, Asker, BoxFuture, CallWatcher, Question, QuestionAnswer, QuestionKind, ToolFailure};
+use crate::store::{ApprovalState, Store};
+use crate::upstream::{DoorRequest, Guard, GuardSettings};
+
+fn of(settings: PolicySettings) -> GuardSettings {
+    GuardSettings { policy: Policy::new(settings), level: Level::Production, data: None, store: None }
+}
+
+fn rules(rules: Vec<Rule>) -> PolicySettings {
+    let placed = rules.into_iter().map(|rule| (rule, "gristmill.toml:1".to_owned())).collect();
+    PolicySettings { user: placed, ..PolicySettings::default() }
+}
+
+fn careful() -> PolicySettings {
+    PolicySettings { preset: Preset::Careful, ..PolicySettings::default() }
+}
+
+/// Answers what it was told to, and remembers the questions.
+#[derive(Clone, Default)]
+struct Person {
+    answers: Arc<Mutex<VecDeque<QuestionAnswer>>>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Person {
+    fn says(answers: &[&str]) -> Self {
+        let answer = |answer: &&str| QuestionAnswer::Accept(Some(json!({ "answer": answer })));
+        Self { answers: Arc::new(Mutex::new(answers.iter().map(answer).collect())), ..Self::default() }
+    }
+
+    fn asker(&self) -> Asker {
+        Asker::new(Arc::new(self.clone()))
+    }
+
+    fn asked(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl Ask for Person {
+    fn ask(&self, question: Question) -> BoxFuture<'static, QuestionAnswer> {
+        self.asked.lock().unwrap().push(question.message);
+        let answer = self.answers.lock().unwrap().pop_front();
+        Box::pin(async move {
+            match answer {
+                Some(answer) => answer,
+                None => std::future::pending().await,
+            }
+        })
+    }
+
+    fn can_answer(&self, kind: &QuestionKind) -> bool {
+        matches!(kind, QuestionKind::Approval)
+    }
+}
+
+async fn call(
+    world: &World,
+    caller: &Caller,
+    tool: &str,
+    arguments: Value,
+    asker: Asker,
+) -> Result<(), ToolFailure> {
+    let call = crate::ports::ToolCall { asker, ..tool_call(tool, arguments) };
+    world.upstreams.pass(caller, DoorRequest::CallTool(call)).await.map(drop)
+}
+
+fn refused(outcome: Result<(), ToolFailure>) -> (Code, String) {
+    let failure = outcome.unwrap_err();
+    assert!(failure.was_not_sent());
+    (failure.code(), failure.to_string())
+}
+
+#[tokio::test]
+async fn a_denied_call_is_not_sent_and_the_refusal_says_why_without_the_arguments() {
+    let large = Condition::read("text", "secret*").unwrap();
+    let world = World::guarded(Guard::new(of(rules(vec![Rule {
+        name: Some("no secrets".to_owned()),
+        conditions: vec![large],
+        reason: Some("secrets stay here".to_owned()),
+        ..Rule::deciding(Decision::Deny)
+    }]))))
+    .await;
+    let caller = program();
+    call(&world, &caller, "a.echo", json!({"text": "open"}), Asker::none()).await.unwrap();
+    let (code, said) =
+        refused(call(&world, &caller, "a.echo", json!({"text": "secret-1234"}), Asker::none()).await);
+    assert_eq!(code, Code::PolicyDenied);
+    assert!(said.starts_with("a.echo isn't allowed: secrets stay here (rule `no secrets`). "), "{said}");
+    assert!(!said.contains("1234"), "{said}");
+    assert_eq!(world.heard(), ["call echo {\"text\":\"open\"}"]);
+    let decided: Vec<(Decision, String)> =
+        world.decided().into_iter().map(|decided| (decided.decision, decided.rule.to_string())).collect();
+    let expected = [(Decision::Allow, "everything else of preset careful"), (Decision::Deny, "no secrets")];
+    assert_eq!(decided, expected.map(|(decision, rule)| (decision, rule.to_owned())));
+}
+
+#[tokio::test]
+async fn rules_hold_for_resources_and_prompts_too() {
+    let deny = Rule { server: Some("a".to_owned()), ..Rule::deciding(Decision::Deny) };
+    let world = World::guarded(Guard::new(of(rules(vec![deny])))).await;
+    let requests = [
+        DoorRequest::ReadResource { uri: to_ours("a", "x:y"), watcher: CallWatcher::none() },
+        DoorRequest::GetPrompt {
+            name: "a.greet".to_owned(),
+            arguments: Default::default(),
+            asker: Asker::none(),
+        },
+    ];
+    for request in requests {
+        let failure = world.upstreams.pass(&Caller::local(), request).await.unwrap_err();
+        assert_eq!(failure.code(), Code::PolicyDenied, "{failure}");
+    }
+    assert_eq!(world.heard(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_destructive_tool_is_asked_about_once_per_session_and_tool() {
+    let world = World::guarded(Guard::new(of(careful()))).await;
+    let (person, caller) = (Person::says(&["session", "no"]), program());
+    for _ in 0..3 {
+        call(&world, &caller, "a.wipe", json!({}), person.asker()).await.unwrap();
+    }
+    assert_eq!(person.asked(), 1);
+    let question = person.asked.lock().unwrap()[0].clone();
+    let expected = "May claude-code with the token `alice` call a.wipe?\nArguments: {}\nAsked because its server marks it destructive.";
+    assert_eq!(question, expected);
+    let elsewhere = Caller { session: None, ..caller };
+    let (code, said) = refused(call(&world, &elsewhere, "a.wipe", json!({}), person.asker()).await);
+    assert_eq!((code, person.asked()), (Code::ApprovalNeeded, 2));
+    assert!(said.starts_with("the user didn't allow a.wipe."), "{said}");
+    let answers: Vec<Option<Answered>> = world.decided().into_iter().map(|decided| decided.answer).collect();
+    let session = Some(Answered::Session);
+    assert_eq!(answers, [session, session, session, Some(Answered::No)]);
+}
+
+#[tokio::test]
+async fn once_is_once_and_always_outlasts_the_gateway() {
+    let folder = TestFolder::new("always");
+    let guard = || Guard::new(GuardSettings { data: Some(folder.path().to_owned()), ..of(careful()) });
+    let (world, caller) = (World::guarded(guard()).await, program());
+    let person = Person::says(&["once", "always"]);
+    for expected in [1, 2, 2] {
+        call(&world, &caller, "a.wipe", json!({}), person.asker()).await.unwrap();
+        assert_eq!(person.asked(), expected);
+    }
+    let later = World::guarded(guard()).await;
+    call(&later, &caller, "a.wipe", json!({}), Asker::none()).await.unwrap();
+    let somebody_else = Caller::local();
+    let (code, _) = refused(call(&later, &somebody_else, "a.wipe", json!({}), Asker::none()).await);
+    assert_eq!(code, Code::ApprovalNeeded, "an answer is its owner's alone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_answering_is_no() {
+    let world = World::guarded(Guard::new(of(careful()))).await;
+    let (code, said) =
+        refused(call(&world, &program(), "a.wipe", json!({}), Person::says(&[]).asker()).await);
+    assert_eq!(code, Code::ApprovalNeeded);
+    assert!(said.contains("nobody answered"), "{said}");
+    assert_eq!(world.heard(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_answer_that_was_not_offered_is_no() {
+    let world = World::guarded(Guard::new(of(careful()))).await;
+    let outcome = call(&world, &program(), "a.wipe", json!({}), Person::says(&["yes, all"]).asker()).await;
+    assert_eq!(refused(outcome).0, Code::ApprovalNeeded);
+}
+
+#[tokio::test]
+async fn a_caller_who_cannot_be_asked_is_told_how_its_person_can_allow_it() {
+    let store = Store::in_memory().unwrap();
+    let settings = GuardSettings { store: Some(store.clone()), ..of(careful()) };
+    let (world, caller) = (World::guarded(Guard::new(settings)).await, program());
+    let wipe = async |arguments: Value| call(&world, &caller, "a.wipe", arguments, Asker::none()).await;
+    let (code, said) = refused(wipe(json!({"n": 1})).await);
+    assert_eq!(code, Code::ApprovalNeeded);
+    let listed = store.list_approvals().await.unwrap();
+    let id = &listed[0].id;
+    assert!(
+        said.ends_with(&format!(
+            "They can allow it with `gristmill approvals allow {id}`; then call it again"
+        )),
+        "{said}"
+    );
+    assert!(store.answer_approval(id, Answered::Once).await.unwrap());
+    assert_eq!(refused(wipe(json!({"n": 2})).await).0, Code::ApprovalNeeded, "that was another call");
+    wipe(json!({"n": 1})).await.unwrap();
+    assert_eq!(refused(wipe(json!({"n": 1})).await).0, Code::ApprovalNeeded, "once");
+}
+
+#[tokio::test]
+async fn another_process_answers_a_call_that_waits() {
+    let store = Store::in_memory().unwrap();
+    let settings = GuardSettings { store: Some(store.clone()), ..of(careful()) };
+    let (world, caller) = (World::guarded(Guard::new(settings)).await, program());
+    let person = Person::says(&[]);
+    let answering = async {
+        loop {
+            let listed = store.list_approvals().await.unwrap();
+            if let [waiting] = listed.as_slice() {
+                assert_eq!(waiting.state, ApprovalState::Waiting);
+                assert!(store.answer_approval(&waiting.id, Answered::Once).await.unwrap());
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let (outcome, ()) = tokio::join!(call(&world, &caller, "a.wipe", json!({}), person.asker()), answering);
+    outcome.unwrap();
+    let left = store.list_approvals().await.unwrap();
+    assert_eq!(left[0].state, ApprovalState::Used, "the yes was for the call that waited");
+    let (code, _) = refused(call(&world, &caller, "a.wipe", json!({}), Asker::none()).await);
+    assert_eq!(code, Code::ApprovalNeeded);
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_leaves_no_question_behind() {
+    let store = Store::in_memory().unwrap();
+    let settings = GuardSettings { store: Some(store.clone()), ..of(careful()) };
+    let (world, caller) = (World::guarded(Guard::new(settings)).await, program());
+    let person = Person::says(&[]);
+    let waits = call(&world, &caller, "a.wipe", json!({}), person.asker());
+    tokio::select! {
+        outcome = waits => panic!("nobody answered: {outcome:?}"),
+        () = async { while person.asked() == 0 { tokio::task::yield_now().await } } => {}
+    }
+    let left = store.list_approvals().await.unwrap();
+    assert_eq!(left[0].state, ApprovalState::Over);
+    let decided = world.decided();
+    assert_eq!((decided[0].decision, decided[0].answer), (Decision::Ask, None));
+}
+
+#[tokio::test]
+async fn a_budget_ends_and_says_when_to_come_back() {
+    let budgets = Budgets { calls_per_minute: Some(2), ..Budgets::default() };
+    let rule = Rule { name: Some("slowly".to_owned()), budgets, ..Rule::default() };
+    let world = World::guarded(Guard::new(of(rules(vec![rule])))).await;
+    let caller = program();
+    let echo =
+        async |caller: &Caller| call(&world, caller, "a.echo", json!({"text": "x"}), Asker::none()).await;
+    assert!(echo(&caller).await.is_ok() && echo(&caller).await.is_ok());
+    let (code, said) = refused(echo(&caller).await);
+    assert_eq!(code, Code::PolicyBudget);
+    assert_eq!(
+        said,
+        "a.echo is limited to 2 calls per minute; wait before you call it again (rule `slowly`)"
+    );
+    assert!(echo(&Caller::local()).await.is_ok(), "others have their own");
+}
+
+#[tokio::test]
+async fn a_tokens_limits_come_before_every_rule() {
+    let world = World::guarded(Guard::new(of(rules(vec![Rule::deciding(Decision::Allow)])))).await;
+    let with = |limits: TokenLimits| Caller {
+        token: Some(TokenRef {
+            name: "ci".to_owned(),
+            identity: "t2".to_owned(),
+            limits: Some(Arc::new(limits)),
+        }),
+        ..program()
+    };
+    let echo =
+        async |caller: &Caller| call(&world, caller, "a.echo", json!({"text": "x"}), Asker::none()).await;
+    let elsewhere = with(TokenLimits { servers: vec!["crm".to_owned()], ..TokenLimits::default() });
+    assert_eq!(refused(echo(&elsewhere).await).0, Code::PolicyDenied);
+    let reads = with(TokenLimits { read_only: true, ..TokenLimits::default() });
+    assert_eq!(refused(echo(&reads).await).0, Code::PolicyDenied);
+    let slow = with(TokenLimits { calls_per_minute: Some(1), ..TokenLimits::default() });
+    assert!(echo(&slow).await.is_ok());
+    let (code, said) = refused(echo(&slow).await);
+    assert_eq!(code, Code::PolicyBudget);
+    assert!(said.contains("rule `token ci`"), "{said}");
+}

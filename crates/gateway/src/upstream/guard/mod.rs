@@ -1,0 +1,75 @@
+//! The policy at work: the table of rules, what has been counted, and what people have answered.
+//!
+//! Walls: the table is pure and lies in `domain`; here are its clock, its memory and its questions. What is
+//! counted is counted in memory and begins anew with the gateway.
+
+mod always_file;
+mod budgets;
+mod question;
+mod remembered;
+
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+use gristmill_domain::Level;
+use gristmill_domain::policy::{Asked, Decided, Decision, Policy, Verdict};
+
+use crate::ids::{Caller, unguessable};
+use crate::store::Store;
+use budgets::{Budgets, Taken};
+use remembered::Remembered;
+
+pub use always_file::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError};
+pub(super) use question::Approvable;
+
+/// What a guard goes by.
+pub struct GuardSettings {
+    pub policy: Policy,
+    /// That of the gateway's programs.
+    pub level: Level,
+    /// Where answers for good are kept; `None` if nothing is.
+    pub data: Option<PathBuf>,
+    /// Where other processes answer; `None` if they cannot.
+    pub store: Option<Store>,
+}
+
+/// See the module.
+pub struct Guard {
+    policy: Policy,
+    level: Level,
+    budgets: Budgets,
+    remembered: Remembered,
+    store: Option<Store>,
+    /// What tells this gateway from others.
+    mark: String,
+}
+
+impl Guard {
+    pub fn new(settings: GuardSettings) -> Self {
+        let GuardSettings { policy, level, data, store } = settings;
+        let always = data.map(|folder| AlwaysApprovals::open(&folder));
+        // Without randomness two gateways could share answers for a session that has no name.
+        let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
+        let remembered = Remembered::new(always);
+        Self { policy, level, budgets: Budgets::default(), remembered, store, mark }
+    }
+
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// What the table says about a request, within what the caller has left. A request that is let through
+    /// is counted.
+    pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Decided {
+        let Verdict { decided, counted } = self.policy.decide(asked);
+        let per_minute = asked.token_limits.and_then(|limits| limits.calls_per_minute);
+        if decided.decision == Decision::Deny || (counted.is_empty() && per_minute.is_none()) {
+            return decided;
+        }
+        let taken = self.budgets.take(caller, &counted, per_minute, Instant::now(), SystemTime::now());
+        match taken {
+            Taken::Counted => decided,
+            Taken::UsedUp(over) => over,
+        }
+    }
+}

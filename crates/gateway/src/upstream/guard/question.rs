@@ -1,0 +1,221 @@
+//! A person is asked about a call: through the client, on the terminal, or by `gristmill approvals`.
+
+use std::time::Duration;
+
+use gristmill_domain::one_line;
+use gristmill_domain::policy::{Answered, Decided};
+
+use super::Guard;
+use super::always_file::AlwaysApproval;
+use super::remembered::AnswerKey;
+use crate::ids::{Caller, unguessable};
+use crate::ports::{Asker, Question, QuestionAnswer, QuestionKind};
+use crate::store::{ApprovalRecord, ApprovalState, Store};
+
+/// How often another process's answer is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+
+/// What a person is shown of a call's arguments.
+const ARGUMENTS_CHARS_MAX: usize = 600;
+
+/// Of an id, for people: there are never many.
+const ID_CHARS: usize = 8;
+
+/// A call that a person is asked about.
+pub(in crate::upstream) struct Approvable<'a> {
+    pub caller: &'a Caller,
+    pub server: &'a str,
+    pub tool: &'a str,
+    /// As JSON.
+    pub arguments: &'a str,
+    pub asker: &'a Asker,
+}
+
+impl Guard {
+    /// What a person says, or has said before. With the id under which they can still answer, if nobody
+    /// could be asked.
+    pub(in crate::upstream) async fn answer(
+        &self,
+        call: &Approvable<'_>,
+        decided: &Decided,
+    ) -> (Answered, Option<String>) {
+        let key = self.key(call, decided);
+        if let Some(before) = self.answered_before(&key) {
+            return (before, None);
+        }
+        let record = record(call, &key, decided, self.store.as_ref());
+        if let (Some(store), Some(record)) = (&self.store, &record)
+            && let Ok(Some(granted)) = store.take_approval(record.clone()).await
+        {
+            return (granted, None);
+        }
+        if !call.asker.can_answer(&QuestionKind::Approval) {
+            return (Answered::Nobody, self.refuse_for_now(record).await);
+        }
+        let answered = self.ask(call, &key, decided, record).await;
+        match answered {
+            Answered::Session => self.remembered.allow_in_session(&key),
+            Answered::Always => self.remembered.allow_always(&key),
+            Answered::Once | Answered::No | Answered::Timeout | Answered::Nobody => {}
+        }
+        (answered, None)
+    }
+
+    fn answered_before(&self, key: &AnswerKey) -> Option<Answered> {
+        if self.remembered.is_allowed_in_session(key) {
+            return Some(Answered::Session);
+        }
+        self.remembered.is_always_allowed(key).then_some(Answered::Always)
+    }
+
+    /// Without a session an answer is good for the same client as long as this gateway runs.
+    fn key(&self, call: &Approvable<'_>, decided: &Decided) -> AnswerKey {
+        let caller = call.caller;
+        let client = caller.client.as_ref().map_or("", |client| &client.name);
+        let scope = match &caller.session {
+            Some(session) => session.to_string(),
+            None => format!("{}/{client}", self.mark),
+        };
+        let what = AlwaysApproval {
+            owner: caller.owner.0.clone(),
+            rule: decided.rule.to_string(),
+            server: call.server.to_owned(),
+            tool: call.tool.to_owned(),
+        };
+        AnswerKey { what, scope }
+    }
+
+    /// Leaves the question for `gristmill approvals`.
+    async fn refuse_for_now(&self, record: Option<ApprovalRecord>) -> Option<String> {
+        let (store, record) = (self.store.as_ref()?, record?);
+        let id = record.id.clone();
+        store.add_approval(ApprovalRecord { state: ApprovalState::Refused, ..record }).await.ok()?;
+        Some(id)
+    }
+
+    async fn ask(
+        &self,
+        call: &Approvable<'_>,
+        key: &AnswerKey,
+        decided: &Decided,
+        record: Option<ApprovalRecord>,
+    ) -> Answered {
+        let waiting = match (&self.store, record) {
+            (Some(store), Some(record)) => {
+                let id = record.id.clone();
+                store.add_approval(record).await.ok().map(|()| Waiting {
+                    store,
+                    id,
+                    end: ApprovalState::Over,
+                })
+            }
+            (_, _) => None,
+        };
+        let question = Question {
+            server: call.server.to_owned(),
+            message: words(call, decided),
+            asked: QuestionKind::Approval,
+        };
+        let answered = tokio::select! {
+            answer = call.asker.ask(question) => read_answer(answer),
+            answered = self.answered_elsewhere(key, waiting.as_ref()) => answered,
+        };
+        if let Some(mut waiting) = waiting {
+            waiting.end = match answered {
+                Answered::Timeout | Answered::Nobody => ApprovalState::Over,
+                // A single yes is used by the call that waits.
+                Answered::Once => ApprovalState::Used,
+                Answered::Session | Answered::Always | Answered::No => ApprovalState::Answered(answered),
+            };
+        }
+        answered
+    }
+
+    /// Another question's answer may settle this one, and so may another process.
+    async fn answered_elsewhere(&self, key: &AnswerKey, waiting: Option<&Waiting<'_>>) -> Answered {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            if let Some(answered) = self.answered_before(key) {
+                return answered;
+            }
+            let Some(Waiting { store, id, .. }) = waiting else { continue };
+            if let Ok(Some(ApprovalState::Answered(answered))) = store.approval_state(id).await {
+                return answered;
+            }
+        }
+    }
+}
+
+/// A question in the table. However its call ends, it does not stay there as one that waits.
+struct Waiting<'a> {
+    store: &'a Store,
+    id: String,
+    end: ApprovalState,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.store.end_approval(&self.id, self.end);
+    }
+}
+
+fn read_answer(answer: Option<QuestionAnswer>) -> Answered {
+    match answer {
+        Some(QuestionAnswer::Accept(content)) => {
+            let said = content.as_ref().and_then(|content| content.get("answer")?.as_str());
+            match said {
+                Some("once") => Answered::Once,
+                Some("session") => Answered::Session,
+                Some("always") => Answered::Always,
+                // An answer that is none of those that were offered is no yes.
+                Some(_) | None => Answered::No,
+            }
+        }
+        Some(QuestionAnswer::Decline) => Answered::No,
+        Some(QuestionAnswer::Cancel) => Answered::Timeout,
+        None => Answered::Nobody,
+    }
+}
+
+/// What a person reads: ours, but for the names and the arguments, which are on one line each.
+fn words(call: &Approvable<'_>, decided: &Decided) -> String {
+    let name = one_line(&format!("{}.{}", call.server, call.tool), 200);
+    let arguments = one_line(call.arguments, ARGUMENTS_CHARS_MAX);
+    format!("May {} call {name}?\nArguments: {arguments}\nAsked because {}.", who(call.caller), decided.why)
+}
+
+fn who(caller: &Caller) -> String {
+    let client = caller.client.as_ref().map(|client| client.name.clone());
+    let token = caller.token.as_ref().map(|token| format!("the token `{}`", token.name));
+    match (client, token) {
+        (Some(client), Some(token)) => format!("{client} with {token}"),
+        (Some(client), None) => client,
+        (None, Some(token)) => token,
+        (None, None) if caller.execution.is_some() => "this program".to_owned(),
+        (None, None) => "this command".to_owned(),
+    }
+}
+
+fn record(
+    call: &Approvable<'_>,
+    key: &AnswerKey,
+    decided: &Decided,
+    store: Option<&Store>,
+) -> Option<ApprovalRecord> {
+    let mut id = unguessable::new().ok()?;
+    id.truncate(ID_CHARS);
+    Some(ApprovalRecord {
+        id,
+        owner: key.what.owner.clone(),
+        caller: who(call.caller),
+        scope: key.scope.clone(),
+        rule: key.what.rule.clone(),
+        why: decided.why.to_string(),
+        server: key.what.server.clone(),
+        tool: key.what.tool.clone(),
+        arguments: one_line(call.arguments, ARGUMENTS_CHARS_MAX),
+        digest: blake3::hash(call.arguments.as_bytes()).to_hex().to_string(),
+        asked_ms: store?.now_ms(),
+        state: ApprovalState::Waiting,
+    })
+}
