@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use gristmill_config::written::transport;
 use gristmill_config::{Approval, ConfiguredServer, Flags};
-use gristmill_gateway::domain::{Level, Transport, counted, format_ms, grouped, parse_ms};
+use gristmill_gateway::domain::{Level, Transport, format_ms, grouped, parse_ms};
 use gristmill_gateway::upstream::{Refresh, ServerState, ServerStatus, Upstreams};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;

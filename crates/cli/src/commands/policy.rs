@@ -171,6 +171,7 @@ impl Tested {
                 let definition = &tool.definition;
                 (server.offer.name.clone(), definition.name.clone(), Some(Hints::of(definition)))
             }
+            Resolved::Reserved(server, reserved) => (server.offer.name.clone(), reserved.name.clone(), None),
             Resolved::Several(_) | Resolved::None(_) => match name.split_once('.') {
                 Some((server, tool)) => (server.to_owned(), tool.to_owned(), None),
                 None => return Err(Failure::Usage(anyhow!("`{}` must be SERVER.TOOL", one_line(name)))),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::anyhow;
@@ -157,6 +158,7 @@ fn all(tokens: &AccessTokens) -> Result<Vec<TokenRecord>, Failure> {
         scopes: Caller::local().scopes,
         created,
         expires: None,
+        limits: Arc::default(),
     });
     Ok(local.into_iter().chain(tokens.list().map_err(failure)?).collect())
 }

@@ -1,9 +1,9 @@
 //! Every request that came to the door of the servers, as an event.
 
+use gristmill_domain::policy::Decided;
+
 use crate::audit::Audit;
-use crate::ports::{
-    ArgumentRecord, AuditEvent, AuditKind, CallDecision, CallEnd, CallFacts, CallObserver, RequestKind,
-};
+use crate::ports::{ArgumentRecord, AuditEvent, AuditKind, CallEnd, CallFacts, CallObserver, RequestKind};
 
 /// What is kept of arguments, where they are.
 const ARGUMENT_BYTES_MAX: usize = 4 << 10;
@@ -40,9 +40,11 @@ impl CallObserver for Audit {
             None => event,
         };
         let event = match &facts.decision {
-            Some(CallDecision { decision, rule }) => {
-                event.value("decision", decision).some_name("rule", rule.as_deref())
-            }
+            Some(Decided { decision, rule, origin, why: _, answer }) => event
+                .value("decision", decision)
+                .name("rule", rule)
+                .name("rule_origin", origin)
+                .some("answer", answer.as_ref()),
             None => event,
         };
         match caller.execution {

@@ -28,15 +28,6 @@ pub struct ArgumentRecord {
     pub text: Option<String>,
 }
 
-/// What the rules said about a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallDecision {
-    /// Such as `allow`, `deny`, or what a person answered.
-    pub decision: &'static str,
-    /// Which rule said so.
-    pub rule: Option<String>,
-}
-
 /// What one request came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFacts {
@@ -53,8 +44,6 @@ pub struct CallFacts {
     pub request_bytes: u64,
     /// What the observer keeps of them; `None` before they were checked.
     pub arguments: Option<ArgumentRecord>,
-    /// What the rules said; `None` where there are none.
-    pub decision: Option<CallDecision>,
     /// The answer as it came; 0 if none did.
     pub answer_bytes: u64,
     /// From the request to its end, waits for a turn among them.

@@ -20,7 +20,7 @@ mod tools;
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
 pub use box_future::BoxFuture;
-pub use call_observer::{ArgumentRecord, CallDecision, CallEnd, CallFacts, CallObserver, RequestKind};
+pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind};
 pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};

@@ -99,6 +99,7 @@ impl ToolFailure {
             ToolFailure::Unfit { kept, .. } => format!("{code}: {kept}"),
             ToolFailure::UnknownOffer { .. } => format!("{code}: there is no such resource or prompt"),
             ToolFailure::BadUri { .. } => format!("{code}: not a Gristmill resource"),
+            ToolFailure::Refused { .. } => format!("{code}: the policy or a person said no"),
             ToolFailure::Said(_) => format!("{code}: the tool reported an error"),
             ToolFailure::Upstream { .. } => format!("{code}: the server didn't carry it out"),
         }

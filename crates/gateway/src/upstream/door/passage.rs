@@ -29,7 +29,6 @@ impl Passage {
             decision: None,
             request_bytes: 0,
             arguments: None,
-            decision: None,
             answer_bytes: 0,
             took: Duration::ZERO,
             end: CallEnd::Cancelled,

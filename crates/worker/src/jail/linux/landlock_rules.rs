@@ -94,7 +94,7 @@ fn enforce(rules: RulesetCreated) -> Result<(), JailError> {
 
 /// The kernel's own structure.
 #[repr(C, packed)]
-struct PathBeneath {
+struct RuleBeneath {
     allowed_access: u64,
     parent_fd: i32,
 }
@@ -103,7 +103,7 @@ struct PathBeneath {
 /// a way that could name any other, for which the list of system calls has no room.
 fn add_rule(ruleset: &OwnedFd, folder: &OwnedFd, access: BitFlags<AccessFs>) -> io::Result<()> {
     const PATH_BENEATH: libc::c_uint = 1;
-    let rule = PathBeneath { allowed_access: access.bits(), parent_fd: folder.as_raw_fd() };
+    let rule = RuleBeneath { allowed_access: access.bits(), parent_fd: folder.as_raw_fd() };
     // SAFETY: the structure that goes with this kind of rule, which the kernel only reads.
     let outcome = unsafe {
         libc::syscall(
