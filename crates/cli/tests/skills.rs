@@ -356,11 +356,12 @@ result = [str(saved), saved["status"], str(gone), two(), [s["name"] for s in lis
     assert_eq!(world.result("from skills.two_of import two\nresult = two()"), json!(2));
     // What is one's own is changed as before.
     for number in [1, 2] {
-        let code = format!("str(save_skill('own_of', 'def own(): return {number}'))");
+        let code = format!("result = str(save_skill('own_of', 'def own(): return {number}'))");
         let told = world.result(&code);
         assert!(told.as_str().unwrap_or_default().starts_with(&format!("saved own_of v{number}")), "{told}");
     }
-    let others = world.run_as(Some(Owner("http:ada".to_owned())), "str(save_skill('own_of', 'x = 1'))");
+    let others =
+        world.run_as(Some(Owner("http:ada".to_owned())), "result = str(save_skill('own_of', 'x = 1'))");
     let told = others.result.unwrap_or_default().to_string();
     assert!(told.contains("another caller saved it"), "{told}");
     let held = world.runtime.block_on(world.skills.held()).expect("what waits");
