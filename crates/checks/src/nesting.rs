@@ -47,10 +47,10 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
             | TokenKind::Rsqb
             | TokenKind::Rbrace
             | TokenKind::FStringEnd
-            | TokenKind::TStringEnd => {
-                if open.len() > 1 {
-                    below -= open.pop().unwrap_or(0);
-                }
+            | TokenKind::TStringEnd
+                if open.len() > 1 =>
+            {
+                below -= open.pop().unwrap_or(0);
             }
             _ => {}
         }
