@@ -184,6 +184,9 @@ fn config() -> String {
     for table in ["limits", "sessions", "history", "results", "audit"] {
         write_table(&format!("[{table}]"), &schema["properties"][table]);
     }
+    let policy = &schema["properties"]["policy"]["anyOf"][1];
+    write_table("[policy]", policy);
+    write_table("[[policy.rules]]", &policy["properties"]["rules"]["items"]);
     let server = &schema["$defs"]["server"];
     write_table("[servers.NAME]", server);
     write_table("[servers.NAME.limits]", &server["properties"]["limits"]);

@@ -13,6 +13,7 @@ pub(super) fn policy() -> Json {
     });
     json!({
         "description": "Which tools may be called, by whom; a project's file can only make it stricter",
+        "type": ["string", "object"],
         "anyOf": [
             preset,
             {

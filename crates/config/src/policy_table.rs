@@ -191,9 +191,11 @@ fn rule(node: &Node, path: &str, problems: &mut Problems) -> Option<(Rule, usize
         reason: text(&mut fields, "reason", problems),
     };
     let line = node.entries().first().map_or(node.line, |first| first.line);
-    let has_decision_key = fields.line("decision") > 0;
+    // One that is there and wrong has been told of.
+    let says = ["decision", "calls_per_minute", "calls_per_execution", "calls_per_day"];
+    let says_nothing = says.iter().all(|key| fields.line(key) == 0);
     fields.finish(&RULE_KEYS, problems);
-    if rule.decision.is_none() && rule.budgets.is_empty() && !has_decision_key {
+    if says_nothing {
         problems.error(path, line, ProblemKind::NoDecision);
     }
     Some((rule, line))
