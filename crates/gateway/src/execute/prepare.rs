@@ -161,7 +161,7 @@ async fn program_skills(core: &Core, capabilities: &Capabilities, purpose: Purpo
             let may_change = match &capabilities.changes_skills_as {
                 Some(owner) => {
                     let caller = Caller { owner: owner.clone(), ..capabilities.caller.clone() };
-                    MayChange::As(caller, skills.with_sandbox(sandbox))
+                    MayChange::As(Box::new(caller), skills.with_sandbox(sandbox))
                 }
                 None => MayChange::NotThisCaller,
             };

@@ -80,7 +80,7 @@ impl SkillCall {
 #[derive(Default)]
 pub(crate) enum MayChange {
     /// It may, as this caller: its own skills at once, others' once a person says yes.
-    As(Caller, Skills),
+    As(Box<Caller>, Skills),
     /// Whoever runs it may only read: skills are shared, and run in whoever imports them.
     NotThisCaller,
     /// There is nothing to change: without skills, and in programs of ours.

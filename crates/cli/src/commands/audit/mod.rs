@@ -173,19 +173,21 @@ async fn tail(audit: &Audit, follow: bool, lines: usize, json: bool, times: Time
         None => audit.size().await.map_err(data_store::failure)?.last,
     };
     show(&last, json, times);
-    if last.is_empty() && !follow {
-        eprintln!("No events yet.");
+    if !follow {
+        if last.is_empty() {
+            eprintln!("No events yet.");
+        }
+        return Ok(ExitCode::SUCCESS);
     }
-    while follow {
+    loop {
         tokio::select! {
-            _ = tokio::signal::ctrl_c() => break,
+            _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
             () = tokio::time::sleep(POLL) => {}
         }
         let new = audit.after(seen, PAGE).await.map_err(data_store::failure)?;
         seen = new.last().map_or(seen, |record| record.number);
         show(&new, json, times);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn show(records: &[AuditRecord], json: bool, times: TimeArguments) {
