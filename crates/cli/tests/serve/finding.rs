@@ -1,6 +1,6 @@
 //! `search_tools` and `get_tool_definition`: how a model finds what a program can call.
 
-use gristmill_testkit::eventually;
+use gristmill_testkit::processes::eventually;
 use serde_json::{Value, json};
 
 use crate::cases;
