@@ -90,13 +90,10 @@ fn a_modern_client_is_asked_by_an_answer_and_answers_by_asking_again() {
 
 fn a_no_is_an_error_that_the_program_can_catch() {
     let served = world("approve-no", legacy().can(json!({"elicitation": {}})));
-    let code = format!(
-        "try:\n    from servers.filesystem import write_file\n    await write_file(path='a.txt', text='x')\n\
-         except ToolError as error:\n    result = [error.code, str(error)]\n# {}",
-        "the program goes on"
-    );
+    let code = "try:\n    from servers.filesystem import write_file\n    await write_file(path='a.txt', text='x')\n\
+                except ToolError as error:\n    result = [error.code, str(error)]";
     for answer in [accept("no"), json!({"action": "decline"}), accept("maybe")] {
-        let id = served.begin_call("execute_code", program(&code));
+        let id = served.begin_call("execute_code", program(code));
         let question = served.next_question();
         served.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": answer}));
         let ran = served.called("execute_code", id);
