@@ -290,7 +290,11 @@ mod tests {
     #[test]
     fn an_event_is_one_line_of_json_in_which_nothing_is_hidden() {
         let caller = Caller {
-            token: Some(TokenRef { name: "laptop".to_owned(), identity: "secret-identity".to_owned() }),
+            token: Some(TokenRef {
+                name: "laptop".to_owned(),
+                identity: "secret-identity".to_owned(),
+                limits: None,
+            }),
             client: Some(Client { name: "evil\n\u{1b}[2J\u{202e}".to_owned(), version: String::new() }),
             session: SessionId::read("abcdefghijkmnpqrstuv"),
             ..Caller::of(Owner("http:laptop".to_owned()))
