@@ -9,6 +9,9 @@ use ruff_python_parser::{Mode, lexer};
 /// Far above what people and models write, and far below what a stack holds.
 const LEVELS_MAX: usize = 300;
 
+/// A bracket is a level of its own, with a call or a display in it.
+const BRACKET_LEVELS: usize = 2;
+
 pub(crate) fn is_too_deep(text: &str) -> bool {
     let mut lexer = lexer::lex(text, Mode::Module);
     // What the open brackets hold, each with its levels since the last comma.
@@ -22,9 +25,11 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
             TokenKind::Indent => indents += 1,
             TokenKind::Dedent => indents = indents.saturating_sub(1),
             TokenKind::Newline | TokenKind::Semi | TokenKind::Comma => {
+                // What holds the comma stays open.
+                let kept = if open.len() > 1 { BRACKET_LEVELS } else { 0 };
                 if let Some(last) = open.last_mut() {
-                    below -= *last;
-                    *last = 0;
+                    below = below - *last + kept;
+                    *last = kept;
                 }
                 continue;
             }
@@ -40,8 +45,7 @@ pub(crate) fn is_too_deep(text: &str) -> bool {
             | TokenKind::FStringStart
             | TokenKind::TStringStart => {
                 open.push(0);
-                // A bracket is a level of its own, with a call or a display in it.
-                here = 2;
+                here = BRACKET_LEVELS;
             }
             TokenKind::Rpar
             | TokenKind::Rsqb
