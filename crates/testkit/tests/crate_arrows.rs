@@ -154,7 +154,7 @@ fn a_forbidden_arrow_is_named_with_the_place_of_its_rule() {
         "gristmill-domain",
         Some("build"),
         &[
-            "forbidden arrow gristmill-worker → gristmill-domain (build): gristmill-worker may use gristmill-protocol, gristmill-analysis; see the arrows in ARCHITECTURE.md",
+            "forbidden arrow gristmill-worker → gristmill-domain (build): gristmill-worker may use gristmill-protocol, gristmill-analysis, gristmill-files; see the arrows in ARCHITECTURE.md",
         ],
     );
 }
