@@ -119,8 +119,7 @@ async fn door_9_tools_that_the_configuration_hides_are_not_shown_reviewed_or_cal
     let named = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
     change(&world, json!([named("x1"), named("x2")])).await;
     until("it is seen", || !world.upstreams.waiting().is_empty()).await;
-    let waiting: Vec<String> =
-        world.upstreams.waiting()[0].1.iter().map(|tool| tool.name.clone()).collect();
+    let waiting: Vec<String> = world.upstreams.waiting()[0].1.iter().map(|tool| tool.name.clone()).collect();
     assert_eq!(waiting, ["x1"]);
     world.upstreams.approve("a", Approve::All).expect("approved");
     assert_eq!(world.json("a.x1", json!({})).await, "{}");
