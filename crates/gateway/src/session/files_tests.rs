@@ -197,7 +197,7 @@ fn a_rename_race_never_reaches_outside() {
         let began = Instant::now();
         let (mut reads, mut writes) = (0, 0);
         // On a busy machine the other thread may hardly get to run.
-        let is_enough = || began.elapsed() > Duration::from_secs(1) && rounds.load(Ordering::Relaxed) > 100;
+        let is_enough = || began.elapsed() > Duration::from_secs(1) && swaps.load(Ordering::Relaxed) > 100;
         while !is_enough() && began.elapsed() < Duration::from_secs(60) {
             if let Ok(text) = world.text("folder/secret") {
                 assert_ne!(text, SECRET);
@@ -236,7 +236,8 @@ fn every_file_is_written_though_others_come_and_go() {
         });
         let began = Instant::now();
         let mut refused = Vec::new();
-        while began.elapsed() < Duration::from_secs(1) {
+        let is_enough = || began.elapsed() > Duration::from_secs(1) && rounds.load(Ordering::Relaxed) > 100;
+        while !is_enough() && began.elapsed() < Duration::from_secs(60) {
             refused.extend(world.files.write("notes/below/mine.txt", b"mine").err());
             refused.extend(world.files.write("mine.txt", b"mine").err());
         }
