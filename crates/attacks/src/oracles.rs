@@ -68,9 +68,10 @@ pub(crate) fn foreign_process(worker_name: &str) -> Option<String> {
             break;
         }
     }
-    let foreign = all
-        .iter()
-        .find(|process| process.id != us && below.contains(&process.id) && process.name != worker_name)?;
+    // Between its fork and its program a child has our own name.
+    let own_name = all.iter().find(|process| process.id == us)?.name.as_str();
+    let is_ours = |process: &Process| process.name == worker_name || process.name == own_name;
+    let foreign = all.iter().find(|process| below.contains(&process.id) && !is_ours(process))?;
     Some(format!("process {} runs `{}`", foreign.id, foreign.name))
 }
 
