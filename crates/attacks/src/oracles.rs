@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gristmill_gateway::Report;
 
@@ -68,11 +68,20 @@ pub(crate) fn foreign_process(worker_name: &str) -> Option<String> {
             break;
         }
     }
-    // Between its fork and its program a child has our own name.
-    let own_name = all.iter().find(|process| process.id == us)?.name.as_str();
-    let is_ours = |process: &Process| process.name == worker_name || process.name == own_name;
+    // Between its fork and its program a child has the name of one of our threads, and runs what we run.
+    let own_program = program_of(us);
+    let is_ours = |process: &Process| {
+        process.id == us
+            || process.name == worker_name
+            || own_program.is_some() && program_of(process.id) == own_program
+    };
     let foreign = all.iter().find(|process| below.contains(&process.id) && !is_ours(process))?;
     Some(format!("process {} runs `{}`", foreign.id, foreign.name))
+}
+
+/// The file that a process runs, if we may know.
+fn program_of(process: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{process}/exe")).ok()
 }
 
 /// A program's name as the system keeps it.

@@ -25,9 +25,10 @@ fn main() {
     unsafe { std::env::set_var(SECRET_VARIABLE, SECRET_VALUE) };
     let arguments = Arguments::from_args();
     let attacks = gristmill_attacks::all().expect("headers");
-    let siege = Arc::new(Siege::new());
+    let range = Range::new(Path::new(env!("CARGO_TARGET_TMPDIR")), worker(), PATIENCE).expect("a range");
     // Before any attack: each of them would see what the controls do.
-    let seen = siege.sees();
+    let seen = sees(&range);
+    let siege = Arc::new(Siege::of(range));
     let mut trials: Vec<Trial> = attacks
         .into_iter()
         .map(|attack| {
@@ -43,11 +44,9 @@ fn main() {
 }
 
 impl Siege {
-    fn new() -> Self {
-        let worker = Path::new(env!("CARGO_BIN_EXE_gristmill"));
+    fn of(range: Range) -> Self {
         let cache = Folders::from_environment().expect("folders").cache;
-        let range = Range::new(Path::new(env!("CARGO_TARGET_TMPDIR")), worker, PATIENCE).expect("a range");
-        let world = World::new(worker)
+        let world = World::new(worker())
             .limits(Range::limits(Limits::of(Level::Production)))
             .tools(ExampleTools::new(&cache).expect("example tools"))
             .start();
@@ -58,11 +57,15 @@ impl Siege {
         let verdict = self.world.block_on(self.range.withstand(self.world.gateway(), attack));
         verdict.problem.map_or(Ok(()), |problem| Err(problem.words().into()))
     }
+}
 
-    fn sees(&self) -> Result<(), Failed> {
-        match self.range.controls().into_iter().find(|control| !control.fired) {
-            Some(control) => Err(format!("not seen: {}", control.oracle).into()),
-            None => Ok(()),
-        }
+fn worker() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_gristmill"))
+}
+
+fn sees(range: &Range) -> Result<(), Failed> {
+    match range.controls().into_iter().find(|control| !control.fired) {
+        Some(control) => Err(format!("not seen: {}", control.oracle).into()),
+        None => Ok(()),
     }
 }
