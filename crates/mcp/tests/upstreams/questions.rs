@@ -202,14 +202,14 @@ async fn over_http_a_question_belongs_to_its_call() {
 
 async fn the_time_of_a_call_stands_still_while_a_person_thinks() {
     for behavior in ["version=2025-11-25", "modern"] {
-        let settings = limited(scripted("a", &[behavior]), |limits| limits.call_ms = 400);
+        let settings = limited(scripted("a", &[behavior]), |limits| limits.call_ms = 2000);
         let server = connect_to_ask(settings).await;
         let person = Person::who_thinks(Duration::from_millis(5000), QuestionAnswer::Accept(None));
         let answer = answer_to(&server, &person, &form()).await;
         assert_eq!(answer, json!({ "action": "accept", "content": {} }), "{behavior}");
         // It runs again afterwards.
         let outcome = server.call("hang", json!({})).await;
-        assert_eq!(outcome, Err(UpstreamFailure::Timeout { limit_ms: 400 }), "{behavior}");
+        assert_eq!(outcome, Err(UpstreamFailure::Timeout { limit_ms: 2000 }), "{behavior}");
     }
 }
 
