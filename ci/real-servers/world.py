@@ -55,6 +55,10 @@ class World(unittest.TestCase):
         # By way of a link below the world's own folder, so that a server's command line tells whose it is.
         (self.folder / "npm").symlink_to(Installed.servers / "node_modules" / ".bin")
         (self.folder / "python").symlink_to(Installed.servers / "python" / "bin")
+        # These servers do as they are told; who may call what is tested elsewhere.
+        config = self.home / ".config" / "gristmill"
+        config.mkdir(parents=True)
+        (config / "gristmill.toml").write_text('policy = "trusting"\n')
         self.variables = {
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
