@@ -64,7 +64,7 @@ print(await echo(message="x"), await read_graph())
         self.assertEqual(
             [(done.code, done.out, done.err) for done in (one.end() for one in running)], [expected] * 4
         )
-        self.assertEqual(self.ok("tools", "review").out, "no changes: every tool is as you approved it\n")
+        self.assertEqual(self.ok("tools", "review").out, "no changes: everything is as you approved it\n")
 
 
 class Everything(World):
