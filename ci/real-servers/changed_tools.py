@@ -14,8 +14,8 @@ class Reworded(World):
         self.flag = self.folder / "changed"
         self.habits = [f"reword={self.flag}", f"extra={self.flag}", f"notify={self.flag}"]
 
-    def add_everything(self, **settings):
-        self.add("everything", self.unruly(self.habits, self.everything()), **settings)
+    def add_everything(self, accept="additions", **settings):
+        self.add("everything", self.unruly(self.habits, self.everything()), accept=accept, **settings)
 
     def held_back(self, server="everything"):
         done = self.gristmill("tools", "review", "--json", server)
@@ -27,7 +27,7 @@ class Reworded(World):
     def test_a_changed_tool_is_held_back_until_it_is_approved(self):
         self.add_everything()
         self.assertEqual(self.result(CALL), "Echo: x")
-        self.assertEqual(self.ok("tools", "review").out, "no changes: every tool is as you approved it\n")
+        self.assertEqual(self.ok("tools", "review").out, "no changes: everything is as you approved it\n")
         self.flag.touch()
         # The first to notice, with the old definition in hand, is not let through either.
         for code in (BY_NAME, BY_NAME):
