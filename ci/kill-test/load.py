@@ -172,11 +172,6 @@ result = {number}
             slot, code = self.ledger.slot(SKILL, name), skill_code(number)
             slot.send(code)
             saved = self.gateway.call("save_skill", name=name, code=code)
-            if saved["status"] == "waiting":
-                # A kill in the middle of a save leaves nobody's version, and a change to that waits for a person.
-                slot.under_way = None
-                yield
-                continue
             self.ledger.acknowledge(slot)
             self.ledger.versions.append(Version(name, saved["version"], code))
             self.ledger.count(SKILL_VERSION, "acknowledged")

@@ -16,7 +16,7 @@ use super::holder::{Change, Held, whose};
 use super::skill::{Skill, SkillPlace, Standing};
 use super::{Skills, folder, in_background, write};
 use crate::ports::AuditEvent;
-use crate::store::{SavedHow, SkillOrigin, SkillVersion};
+use crate::store::{BegunSave, SavedHow, SkillOrigin, SkillVersion};
 
 /// Nobody writes for so long; who waits longer waits for somebody who is stuck.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -111,23 +111,36 @@ impl Skills {
                 noted.push(latest.clone());
                 continue;
             }
-            let version = SkillVersion {
-                folder: folder.to_owned(),
-                name: name.to_owned(),
-                version: latest.map_or(1, |latest| latest.version + 1),
-                hash,
-                files: skill.files.clone(),
-                facts: None,
-                saved_ms: self.inner.store.now_ms(),
-                saved_by: BY_HAND.to_owned(),
-                how: SavedHow::Edited,
-                origin: None,
-                holder: None,
-            };
-            self.inner.store.add_skill_version(version.clone()).await?;
-            noted.push(version);
+            noted.push(self.note_found(folder, name, &skill.files, latest).await?);
         }
         Ok(noted)
+    }
+
+    /// Makes a version of what was found in a folder: a save that was killed, or what somebody edited.
+    async fn note_found(
+        &self,
+        folder: &str,
+        name: &str,
+        files: &SkillFiles,
+        latest: Option<SkillVersion>,
+    ) -> Result<SkillVersion, SkillError> {
+        let hash = files.hash();
+        let begun = self.inner.store.begun_skill(folder, name, &hash).await?;
+        let version = SkillVersion {
+            folder: folder.to_owned(),
+            name: name.to_owned(),
+            version: latest.map_or(1, |latest| latest.version + 1),
+            hash,
+            files: files.clone(),
+            facts: None,
+            saved_ms: self.inner.store.now_ms(),
+            saved_by: begun.as_ref().map_or_else(|| BY_HAND.to_owned(), |begun| begun.origin.by()),
+            how: begun.as_ref().map_or(SavedHow::Edited, |begun| begun.how),
+            holder: begun.as_ref().and_then(|begun| begun.holder.clone()),
+            origin: begun.map(|begun| begun.origin),
+        };
+        self.inner.store.add_skill_version(version.clone()).await?;
+        Ok(version)
     }
 
     /// Writes a version into its folder and into the history. Whoever calls holds the lock.
@@ -149,6 +162,18 @@ impl Skills {
             make_project_folder(&folder).map_err(|error| disk(error.to_string()))?;
             self.inner.store.approve_skill(&key, new.name.as_str(), &hash, self.inner.store.now_ms()).await?;
         }
+        // Whoever is killed after writing is still known as the one who saved it.
+        self.inner
+            .store
+            .begin_skill(BegunSave {
+                folder: key.clone(),
+                name: new.name.as_str().to_owned(),
+                hash: hash.clone(),
+                how: new.how,
+                origin: new.origin.clone(),
+                holder: new.holder.clone(),
+            })
+            .await?;
         let written = in_background(move || {
             write::clean(&path);
             write::replace(&path, &written_name, &files)
@@ -204,21 +229,7 @@ impl Skills {
         if let Some(files) = &there
             && latest.as_ref().is_none_or(|latest| latest.hash != files.hash())
         {
-            let edited = SkillVersion {
-                folder,
-                name: name.as_str().to_owned(),
-                version: latest.map_or(1, |latest| latest.version + 1),
-                hash: files.hash(),
-                files: files.clone(),
-                facts: None,
-                saved_ms: self.inner.store.now_ms(),
-                saved_by: BY_HAND.to_owned(),
-                how: SavedHow::Edited,
-                origin: None,
-                holder: None,
-            };
-            self.inner.store.add_skill_version(edited.clone()).await?;
-            latest = Some(edited);
+            latest = Some(self.note_found(&folder, name.as_str(), files, latest).await?);
         }
         Ok((there, latest))
     }

@@ -21,6 +21,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/8_audit.sql"),
     include_str!("migrations/9_findings.sql"),
     include_str!("migrations/10_approvals.sql"),
+    include_str!("migrations/11_skills_begun.sql"),
 ];
 
 /// The version that this gristmill writes.

@@ -22,6 +22,7 @@ mod sessions;
 mod skill_origin;
 mod skill_proposals;
 mod skills;
+mod skills_begun;
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -54,6 +55,7 @@ pub use skill_origin::SkillOrigin;
 pub(crate) use skill_proposals::PROPOSALS_MAX;
 pub use skill_proposals::SkillProposal;
 pub use skills::{SavedHow, SkillVersion};
+pub(crate) use skills_begun::BegunSave;
 pub use upkeep::{BackupError, Health};
 
 /// The file's name in the data folder.

@@ -147,6 +147,8 @@ impl Store {
                 "DELETE FROM skill_versions WHERE folder = ?1 AND name = ?2 AND version <= ?3",
                 params![new.folder, new.name, new.version - VERSIONS_KEPT],
             )?;
+            let begun = "DELETE FROM skills_begun WHERE folder = ?1 AND name = ?2";
+            transaction.execute(begun, params![new.folder, new.name])?;
             Ok(())
         })
     }

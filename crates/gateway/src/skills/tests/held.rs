@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ids::{Caller, Owner};
+use crate::store::BegunSave;
 
 /// An agent of this owner.
 fn agent(owner: &str) -> SkillOrigin {
@@ -43,6 +44,31 @@ async fn door_4_what_an_agent_does_to_a_skill_of_a_person_waits_and_the_skill_st
     // A yes to this was no yes to the next.
     let next = world.skills.delete("total", &agent("b")).await.expect("it waits");
     assert_eq!(next.held, Some(Held::Persons));
+}
+
+#[tokio::test]
+async fn a_save_that_was_killed_after_writing_its_files_is_still_its_agents() {
+    let world = World::new("skills-killed-save");
+    let folder = world.skills.key_of(SkillPlace::User).expect("a folder");
+    let mut files = SkillFiles::default();
+    files.put("total.py", "x = 1\n").expect("a file");
+    let begun = BegunSave {
+        folder,
+        name: "total".to_owned(),
+        hash: files.hash(),
+        how: SavedHow::Saved,
+        origin: agent("a"),
+        holder: agent("a").holder(),
+    };
+    world.skills.inner.store.begin_skill(begun).await.expect("noted");
+    world.user("total/total.py", "x = 1\n");
+    let others = world.skills.delete("total", &agent("b")).await.expect("it waits");
+    assert_eq!(others.held, Some(Held::AnotherAgents));
+    assert_eq!(world.versions("total").await, [(1, SavedHow::Saved)]);
+    // Other content in the same place is somebody's edit.
+    world.user("total/total.py", "x = 2\n");
+    let own = world.skills.delete("total", &agent("a")).await.expect("it waits");
+    assert_eq!(own.held, Some(Held::Persons));
 }
 
 #[tokio::test]
