@@ -3,6 +3,7 @@
 use super::*;
 use crate::ids::{Caller, Owner};
 use crate::store::BegunSave;
+use gristmill_domain::skills::SkillFiles;
 
 /// An agent of this owner.
 fn agent(owner: &str) -> SkillOrigin {
