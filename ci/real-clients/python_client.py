@@ -30,6 +30,7 @@ async def do_all(job):
         seen["connected"] = greeting
         for step in job["steps"]:
             seen[step["name"]] = await do(client, step, seen)
+    seen["asked of the person"] = job.get("asked", [])
     return seen
 
 
@@ -108,11 +109,20 @@ async def connected_one(stack, job):
 
 
 def elicited(job):
-    """What the person at this client says, whatever is asked."""
+    """What the person at this client says: to questions of the policy's one answer after the other."""
     from mcp import types
 
-    async def answer(_context, _params):
-        return types.ElicitResult(action="accept", content=job["elicited"])
+    answers = iter(job.get("answers", ()))
+
+    async def answer(_context, params):
+        schema = params.requestedSchema if IS_ONE else params.requested_schema
+        if "answer" not in schema["properties"]:
+            return types.ElicitResult(action="accept", content=job["elicited"])
+        job.setdefault("asked", []).append(params.message)
+        said = next(answers, None)
+        if said is None:
+            return types.ElicitResult(action="decline")
+        return types.ElicitResult(action="accept", content={"answer": said})
 
     return answer
 

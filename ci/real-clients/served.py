@@ -110,11 +110,13 @@ class Served(unittest.TestCase):
     maxDiff = None
     # Set by each class: python_client.py or typescript_client.mjs, its major version, and the rest.
     program, major, era, protocol, transport = None, None, None, None, None
+    # What the person at the client says to the questions of the policy's, in their order; then no.
+    answers = ()
 
     @classmethod
     def setUpClass(cls):
         began = time.monotonic()
-        cls.home = Home()
+        cls.home = cls.make_home()
         cls.addClassCleanup(cls.home.world.doCleanups)
         try:
             cls.seen = cls.run_client()
@@ -128,11 +130,16 @@ class Served(unittest.TestCase):
         cls.home.close()
 
     @classmethod
+    def make_home(cls):
+        return Home()
+
+    @classmethod
     def run_client(cls):
         world = cls.home.world
         job = {
             "era": cls.era,
             "elicited": {"name": "Ada Lovelace"},
+            "answers": cls.answers,
             "cwd": str(world.work),
             "env": world.variables,
             "steps": cls.steps(cls.home),

@@ -14,10 +14,19 @@ const [major, modules, jobPath] = process.argv.slice(2);
 const load = createRequire(join(modules, "package.json"));
 const isOne = major === "1";
 const job = JSON.parse(readFileSync(jobPath, "utf8"));
+const asked = [];
 
 function makeClient() {
   const identity = { name: "real-clients", version: "1.0.0" };
-  const elicit = async () => ({ action: "accept", content: job.elicited });
+  const elicit = async ({ params }) => {
+    if (!params.requestedSchema?.properties?.answer) {
+      return { action: "accept", content: job.elicited };
+    }
+    // A question of the policy's: one answer after the other.
+    const said = job.answers?.[asked.length];
+    asked.push(params.message);
+    return said ? { action: "accept", content: { answer: said } } : { action: "decline" };
+  };
   if (isOne) {
     const { Client } = load("@modelcontextprotocol/sdk/client/index.js");
     const { ElicitRequestSchema } = load("@modelcontextprotocol/sdk/types.js");
@@ -139,6 +148,7 @@ const seen = {
 for (const step of job.steps) {
   seen[step.name] = await observe(client, step, seen);
 }
+seen["asked of the person"] = asked;
 if (isOne && transport.terminateSession) {
   await transport.terminateSession();
 }
