@@ -79,6 +79,8 @@ def _of_exception(error, message):
 _TOOL_HINT = "catch it with: except ToolError as error"
 # How a message about an unknown tool lists those there are.
 _SAYS_NAMES = ("did you mean", " may be ", " is ambiguous: ", "its tools:", "there are:")
+# What a policy refuses says itself what can be done.
+_REFUSED = "GM-33"
 # Mistakes of the program itself: there is nothing to catch.
 _TOOL_HINTS = {"GM-1401": "use one of the names above", "GM-1402": "fix the argument"}
 
@@ -90,6 +92,8 @@ def _of_tool(error, message):
     code = error.code if type(error.code) is str else None
     if code == "GM-1401" and not any(said in message for said in _SAYS_NAMES):
         return None if catalogue.servers() else tool_imports.NO_SERVERS
+    if code is not None and code.startswith(_REFUSED):
+        return None
     return _TOOL_HINTS.get(code, _TOOL_HINT)
 
 

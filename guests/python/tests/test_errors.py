@@ -74,6 +74,7 @@ class Hints(unittest.TestCase):
         for code, hint in (
             ("GM-1401", "use one of the names above"),
             ("GM-1402", "fix the argument"),
+            ("GM-3301", None),
             (-32000, "catch it with: except ToolError as error"),
         ):
             error = tools.ToolError("there is no tool `a`; did you mean b?", code=code)

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use gristmill_gateway::answer::{self, Answer};
 use gristmill_gateway::domain::{format_bytes, visible, visible_json};
 use gristmill_gateway::service::{Follower, LiveEvents};
-use gristmill_gateway::{Event, Report, Stream};
+use gristmill_gateway::{Event, Report, Stream, ToolCalled};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -226,7 +226,9 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
         }
         write!(stderr, "{}", shown(&text, terminal))?;
         let mut said = error_lines(error, workspace);
-        for call in report.tools_called.iter().filter(|call| !call.ok && error.kind != "tool").take(5) {
+        let is_told = |why: Option<&str>| error.kind == "tool" || why == Some(error.message.as_str());
+        let untold = |call: &&ToolCalled| !call.ok && !is_told(call.error.as_deref());
+        for call in report.tools_called.iter().filter(untold).take(5) {
             let why = call.error.as_deref().unwrap_or_default();
             said.push(format!("note: no answer from {}: {why}", call.name));
         }
