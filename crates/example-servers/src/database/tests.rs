@@ -1,6 +1,5 @@
 //! What is there, what can be asked, and what cannot be done to it.
 
-use std::time::Instant;
 
 use super::*;
 
@@ -145,12 +144,10 @@ fn errors_say_what_to_do() {
 #[test]
 fn an_endless_query_is_stopped_and_the_next_one_works() {
     let server = Database::new(None);
-    let started = Instant::now();
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT sum(x) FROM n";
     assert!(
-        query(&server, endless).is_err_and(|error| error.starts_with("the query ran longer than 5 seconds"))
+        query(&server, endless).is_err_and(|error| error.starts_with("the query computed for 5 seconds"))
     );
-    assert!(started.elapsed().as_secs() < 15);
     assert_eq!(query(&server, "SELECT 1 AS one"), Ok(json!([{"one": 1}])));
 }
 
