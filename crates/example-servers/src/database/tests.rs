@@ -1,6 +1,5 @@
 //! What is there, what can be asked, and what cannot be done to it.
 
-
 use super::*;
 
 fn call(server: &Database, tool: &str, arguments: Value) -> Result<Value, String> {
