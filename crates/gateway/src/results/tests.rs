@@ -79,7 +79,8 @@ async fn a_value_comes_back_byte_for_byte_and_is_kept_once() {
     assert_eq!(content(&results, "a", &stored.handle).await.unwrap(), text.as_bytes());
     // However it is written down.
     assert_eq!(content(&results, "a", &stored.path_in_program()).await.unwrap(), text.as_bytes());
-    let origin = Origin { session: Some("s".to_owned()), execution: Some("e".to_owned()) };
+    let origin =
+        Origin { session: Some("s".to_owned()), execution: Some("e".to_owned()), ..Origin::default() };
     let bytes = text.as_bytes().to_vec();
     let again = results.put(&of("a"), origin, ResultKind::Json, None, bytes.clone()).await.unwrap();
     assert_eq!((&again.handle, again.created_ms), (&stored.handle, stored.created_ms));
@@ -239,7 +240,7 @@ async fn what_one_execution_leaves_makes_no_room_for_more_of_it() {
     let (older, others) =
         (put(&results, "a", &sized('o', 100)).await, put(&results, "b", &sized('p', 100)).await);
     let left = async |letter: char, execution: &str| {
-        let origin = Origin { session: None, execution: Some(execution.to_owned()) };
+        let origin = Origin { session: None, execution: Some(execution.to_owned()), ..Origin::default() };
         let bytes = sized(letter, 400).into_bytes();
         results.put(&of("a"), origin, ResultKind::Json, None, bytes).await
     };
