@@ -144,11 +144,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
-            let marks = configured.marks(approvals.clone());
-            if let Some(data) = &mut settings.data {
-                data.marks = marks.clone();
-            }
-            let guard = Some(configured.guard(approvals, marks, settings.limits.level())?);
+            let guard = Some(configured.guard_of(&mut settings, approvals)?);
             let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());

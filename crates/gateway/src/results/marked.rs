@@ -26,8 +26,7 @@ const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 /// From now on the time of every read is noted.
 pub(super) fn note_reads_of(file: &File) -> io::Result<()> {
-    let changed = UNIX_EPOCH + Duration::from_secs(CHANGED_S);
-    file.set_times(FileTimes::new().set_accessed(UNIX_EPOCH).set_modified(changed))
+    file.set_times(FileTimes::new().set_accessed(UNIX_EPOCH).set_modified(changed()))
 }
 
 /// Whether the file system notes reads; blocks.
@@ -41,6 +40,20 @@ fn reads_are_noted(place: &Place) -> bool {
         Ok(again.metadata()?.accessed()? > UNIX_EPOCH)
     };
     look().unwrap_or(false)
+}
+
+/// Whether a file was read since. One that cannot be looked at may have been; so may one that somebody
+/// copied, of which not every read is noted.
+fn was_read_since(place: &Place, owner: &Owner, file_name: &str, since: SystemTime) -> bool {
+    let look = || -> io::Result<bool> {
+        let Some(found) = place.metadata(owner, file_name)? else { return Ok(false) };
+        Ok(found.modified()? != changed() || found.accessed()? >= since)
+    };
+    look().unwrap_or(true)
+}
+
+fn changed() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(CHANGED_S)
 }
 
 impl Results {
@@ -108,7 +121,7 @@ impl MarkedReads for ReadsSince {
             let read = blocking(move || {
                 let are_noted = *inner.reads_are_noted.get_or_init(|| reads_are_noted(&inner.place));
                 let was_read =
-                    |file_name: &str| !are_noted || inner.place.was_read_since(&owner, file_name, since);
+                    |file_name: &str| !are_noted || was_read_since(&inner.place, &owner, file_name, since);
                 let mut seen = Seen::default();
                 for MarkedResult { file_name, seen: of_file } in marked {
                     if !seen.covers(&of_file) && was_read(&file_name) {

@@ -3,11 +3,11 @@
 //! Walls: names are made here and nowhere else: of hashes and handles, never of what anybody said.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use gristmill_files::{FileLock, LockError};
 use rustix::fs::{FlockOperation, OFlags, flock};
@@ -188,12 +188,12 @@ impl Place {
         files.iter().filter_map(read_ms).collect()
     }
 
-    /// Whether a file was read since, as far as the file system notes it. One that is gone was not; one that
-    /// cannot be looked at may have been.
-    pub fn was_read_since(&self, owner: &Owner, file_name: &str, since: SystemTime) -> bool {
-        match fs::symlink_metadata(self.path_of(&owner.0, file_name)).and_then(|found| found.accessed()) {
-            Ok(read) => read >= since,
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
+    /// Of an owner's file; `None` if it is gone.
+    pub fn metadata(&self, owner: &Owner, file_name: &str) -> io::Result<Option<Metadata>> {
+        match fs::symlink_metadata(self.path_of(&owner.0, file_name)) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

@@ -12,6 +12,7 @@ use gristmill_testkit::TestFolder;
 
 use super::*;
 use crate::clock::unix_ms;
+use crate::ids::ExecutionId;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -325,4 +326,66 @@ async fn a_part_is_read_within_its_budget() {
     let unknown = unknown.unwrap_err();
     assert_eq!(unknown.to_string(), format!("no result `{}`", stored.handle));
     assert!(unknown.hint().unwrap().starts_with("results expire 7 d after their last use"));
+}
+
+fn private() -> Seen {
+    Seen { private: Some("crm".to_owned()), ..Seen::default() }
+}
+
+#[tokio::test]
+async fn a_program_that_reads_a_marked_result_has_read_that_data_and_others_have_not() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    let stored = results.put(&of("a"), marked, ResultKind::Json, None, b"[\"deal\"]".to_vec()).await.unwrap();
+    let plain = put(&results, "a", "[1]").await;
+    let begin = || {
+        let id = ExecutionId::new().unwrap();
+        let reading = results.follow_reads(&id, &of("a")).unwrap();
+        (Caller::of(of("a")).in_execution(id, None), reading)
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for _ in 0..2 {
+        let (caller, _reading) = begin();
+        fs::read(path_of(&results, &plain)).unwrap();
+        assert_eq!(ledger.seen(&caller).await, Seen::default(), "it lies there");
+        fs::read(path_of(&results, &stored)).unwrap();
+        assert_eq!(ledger.seen(&caller).await, private(), "every read is noticed, not only the first");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let (caller, _reading) = begin();
+    assert_eq!(ledger.seen(&caller).await, Seen::default(), "the next one has not read it");
+}
+
+#[tokio::test]
+async fn a_value_that_came_from_marked_data_once_stays_marked() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    let first = put(&results, "a", "[1]").await;
+    assert!(first.seen.is_empty());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    let again = results.put(&of("a"), marked, ResultKind::Json, None, b"[1]".to_vec()).await.unwrap();
+    assert_eq!((&again.handle, again.seen), (&first.handle, private()));
+    let later = put(&results, "a", "[1]").await;
+    assert_eq!(later.seen, private());
+    let reader = Caller::of(of("a"));
+    results.note_read(&reader, &later).await;
+    assert_eq!(ledger.seen(&reader).await, private());
+}
+
+#[tokio::test]
+async fn where_reads_are_not_noted_every_marked_result_counts_as_read() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    results.inner.reads_are_noted.set(false).unwrap();
+    let id = ExecutionId::new().unwrap();
+    let caller = Caller::of(of("a")).in_execution(id.clone(), None);
+    let _reading = results.follow_reads(&id, &of("a")).unwrap();
+    assert_eq!(ledger.seen(&caller).await, Seen::default());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    results.put(&of("a"), marked, ResultKind::Json, None, b"[2]".to_vec()).await.unwrap();
+    assert_eq!(ledger.seen(&caller).await, private());
 }
