@@ -156,9 +156,15 @@ impl Known {
     fn add(&mut self, scope: Scope, seen: &Seen) {
         let has_room = self.scopes.len() < SCOPES_MAX;
         match (self.scopes.get_mut(&scope), has_room, &scope) {
-            (Some(known), _, _) => drop(known.add(seen)),
-            (None, true, _) => drop(self.scopes.insert(scope, seen.clone())),
-            (None, false, Scope::Client { .. }) => drop(self.shared.add(seen)),
+            (Some(known), _, _) => {
+                known.add(seen);
+            }
+            (None, true, _) => {
+                self.scopes.insert(scope, seen.clone());
+            }
+            (None, false, Scope::Client { .. }) => {
+                self.shared.add(seen);
+            }
             // Read from the database each time.
             (None, false, Scope::Session(_)) => {}
         }

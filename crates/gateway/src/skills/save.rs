@@ -377,7 +377,9 @@ impl Skills {
         })?;
         let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
         // It may import any of them.
-        view.usable().for_each(|skill| drop(seen.add(&skill.seen)));
+        for skill in view.usable() {
+            seen.add(&skill.seen);
+        }
         Inspector(self.sandbox()?).test(name, files, frozen, (&owner, &seen)).await?;
         Ok(count)
     }

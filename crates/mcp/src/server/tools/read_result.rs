@@ -93,7 +93,7 @@ async fn read_result(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answe
     let owner = &call.requester.owner;
     match results.read(owner, &arguments.handle, &arguments.path, slice, budget).await {
         Ok(part) => {
-            results.note_read(&server.reader(call.requester).await, &part.stored).await;
+            results.note_read(&server.reader(&call.requester).await, &part.stored).await;
             Ok(of_part(&part, &path))
         }
         Err(error) => Err(Answer::refused(error.code(), &error.to_string(), error.hint().as_deref())),
