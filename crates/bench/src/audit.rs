@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use gristmill_gateway::audit::{Audit, AuditSettings};
 use gristmill_gateway::domain::Level;
+use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::ids::{Caller, ExecutionId};
 use gristmill_gateway::ports::{CallEnd, CallFacts, CallObserver, RequestKind};
 use gristmill_gateway::store::Store;
@@ -93,5 +94,6 @@ fn report() -> Report {
         call_tokens: CallTokens::default(),
         is_recorded: true,
         broke: None,
+        seen: Seen::default(),
     }
 }

@@ -20,7 +20,7 @@ pub fn open(data: &Path, surroundings: &Surroundings) -> Result<Skills, Failure>
 pub fn with_store(store: Store, surroundings: &Surroundings) -> Result<Skills, Failure> {
     let cache = Folders::from_environment().map_err(|error| Failure::Usage(anyhow!(error)))?.cache;
     let SkillFolders { user, project, .. } = folders(&store, surroundings);
-    Ok(Skills::new(SkillsSettings { store, user, project, cache }))
+    Ok(Skills::new(SkillsSettings { store, user, project, cache, marks: None }))
 }
 
 /// Where they lie, for a gateway.

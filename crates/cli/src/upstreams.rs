@@ -10,12 +10,13 @@ use gristmill_config::env_file::Variables;
 use gristmill_config::{
     self as config, Config, ConfiguredServer, Flags, Loaded, Origin, Problem, Severity, Surroundings,
 };
-use gristmill_gateway::Folders;
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
+use gristmill_gateway::marks::MarkLedger;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
+use gristmill_gateway::{Folders, Settings};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
 use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 
@@ -100,16 +101,36 @@ impl Configured {
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
         let mut startup = startup.into();
         if startup.guard.is_none() {
-            startup.guard = Some(self.guard(None, self.config.level)?);
+            startup.guard = Some(self.guard(None, self.marks(None), self.config.level)?);
         }
         connect(settings, contexts.collect(), self.data_folder()?, hidden, startup)
     }
 
-    /// Who may call what, as it is configured. With a database other processes can answer its questions.
-    pub fn guard(&self, store: Option<Store>, level: Level) -> Result<Arc<Guard>, Failure> {
+    /// Who may call what in a gateway that is about to be built, and what it remembers. With a database other
+    /// processes can answer its questions.
+    pub fn guard_of(&self, settings: &mut Settings, store: Option<Store>) -> Result<Arc<Guard>, Failure> {
+        let marks = self.marks(store.clone());
+        if let Some(data) = &mut settings.data {
+            data.marks = marks.clone();
+        }
+        self.guard(store, marks, settings.limits.level())
+    }
+
+    fn guard(
+        &self,
+        store: Option<Store>,
+        marks: Option<MarkLedger>,
+        level: Level,
+    ) -> Result<Arc<Guard>, Failure> {
         let policy = Policy::new(self.config.policy.settings.clone());
         let data = Some(self.data_folder()?);
-        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store })))
+        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store, marks })))
+    }
+
+    /// Where it is remembered what was read from marked servers; nowhere if there are none.
+    fn marks(&self, store: Option<Store>) -> Option<MarkLedger> {
+        let is_marked = |server: &&ConfiguredServer| server.settings.marks.is_remembered();
+        self.usable().iter().any(is_marked).then(|| MarkLedger::new(store))
     }
 
     /// A server with the sandbox that it has at this level.

@@ -309,7 +309,7 @@ impl<'a> Resolving<'a> {
         if source.file.role == Role::User {
             self.user_variables = source.variables.clone();
         }
-        for (settings, line) in std::mem::take(&mut source.document.servers) {
+        for (mut settings, line) in std::mem::take(&mut source.document.servers) {
             let name = settings.name.clone();
             let (approval, files) = source.approval_of(&settings, approvals, problems);
             let place =
@@ -333,6 +333,10 @@ impl<'a> Resolving<'a> {
                     place,
                     kind: ProblemKind::Replaces { file },
                 });
+                // A project adds marks to the user's own server and takes none away.
+                if let Some(weaker) = self.servers.get(&name).filter(|_| source.file.role == Role::Project) {
+                    settings.marks.add(&weaker.settings.marks);
+                }
             }
             let server = ConfiguredServer {
                 settings,

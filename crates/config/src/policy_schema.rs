@@ -40,6 +40,10 @@ fn table_key(key: &str, preset: &Json) -> Option<Json> {
         }),
         "read_only_sessions" => patterns("The same for sessions with these names; `*` is anything"),
         "read_only_tokens" => patterns("The same for access tokens with these names; `*` is anything"),
+        "flow" => json!({
+            "description": "What happens to requests to external servers once a session has read untrusted and private data [default: ask]",
+            "enum": Decision::ALL.map(Decision::as_str),
+        }),
         "rules" => json!({
             "description": "Your rules; the first that fits decides, before the preset's",
             "type": "array",

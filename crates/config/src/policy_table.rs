@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::domain::policy::{
-    AskedKind, Budgets, Condition, Decision, PolicySettings, Preset, Rule,
+    AskedKind, Budgets, Condition, Decision, FLOW_RULE, Flow, PolicySettings, Preset, Rule,
 };
 
 use super::fields::Fields;
@@ -15,7 +15,8 @@ use super::problem::{ProblemKind, Problems};
 use super::tree::{Node, Value, join};
 
 pub const TABLE: &str = "policy";
-pub(super) const KEYS: [&str; 5] = ["preset", "read_only", "read_only_sessions", "read_only_tokens", "rules"];
+pub(super) const KEYS: [&str; 6] =
+    ["preset", "read_only", "read_only_sessions", "read_only_tokens", "flow", "rules"];
 pub(super) const RULE_KEYS: [&str; 17] = [
     "name",
     "server",
@@ -50,6 +51,7 @@ pub struct PolicyTable {
     read_only: Option<(bool, usize)>,
     read_only_sessions: Vec<(String, usize)>,
     read_only_tokens: Vec<(String, usize)>,
+    flow: Option<(Decision, usize)>,
     rules: Vec<(Rule, usize)>,
 }
 
@@ -82,6 +84,9 @@ impl PolicyConfig {
         if let Some((read_only, line)) = table.read_only {
             self.settings.read_only = read_only.then(|| origin(line).to_string());
         }
+        if let Some((decision, line)) = table.flow {
+            self.settings.flow = Flow::new(decision, &origin(line).to_string());
+        }
         self.settings.user.extend(with_origins(&table.rules, &origin));
         self.take_read_only_lists(table, &origin);
     }
@@ -104,6 +109,17 @@ impl PolicyConfig {
                 looser.push(Looser { key: join(TABLE, "read_only"), line });
             }
             Some((false, _)) | None => {}
+        }
+        // As written, whatever the level makes of it.
+        let current = self.settings.flow.decision(Level::Development);
+        match table.flow {
+            Some((decision, line)) if decision > current => {
+                self.settings.flow = Flow::new(decision, &origin(line).to_string());
+            }
+            Some((decision, line)) if decision < current => {
+                looser.push(Looser { key: join(TABLE, "flow"), line });
+            }
+            Some(_) | None => {}
         }
         for (index, (rule, line)) in table.rules.iter().enumerate() {
             if rule.decision == Some(Decision::Allow) {
@@ -145,6 +161,7 @@ pub fn read(node: &Node, problems: &mut Problems) -> PolicyTable {
         read_only: fields.flag("read_only", problems).map(|flag| (flag, fields.line("read_only"))),
         read_only_sessions: fields.texts("read_only_sessions", problems),
         read_only_tokens: fields.texts("read_only_tokens", problems),
+        flow: word(&mut fields, "flow", &Decision::ALL.map(Decision::as_str), problems),
         rules: rules(&mut fields, problems),
     };
     fields.finish(&KEYS, problems);
@@ -197,6 +214,10 @@ fn rule(node: &Node, path: &str, problems: &mut Problems) -> Option<(Rule, usize
     fields.finish(&RULE_KEYS, problems);
     if says_nothing {
         problems.error(path, line, ProblemKind::NoDecision);
+    }
+    // An answer for good to one would count for the other.
+    if rule.name.as_deref() == Some(FLOW_RULE) {
+        problems.error(&join(path, "name"), line, ProblemKind::FlowName);
     }
     Some((rule, line))
 }

@@ -196,6 +196,9 @@ pub enum ProblemKind {
     /// A rule that says nothing.
     #[error("needs `decision` (allow, ask or deny), or a budget such as `calls_per_minute`")]
     NoDecision,
+    /// A rule that would be taken for another in answers and records.
+    #[error("is what the built-in rule about marked servers is called; use another name")]
+    FlowName,
     #[error("can have at most {max} rules")]
     TooManyRules { max: usize },
     /// A condition that cannot be read.

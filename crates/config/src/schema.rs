@@ -2,6 +2,7 @@
 //!
 //! It takes its keys from the readers' own lists, so that it has every key that they know.
 
+use gristmill_gateway::domain::policy::Mark;
 use gristmill_gateway::domain::{
     Accept, Level, LimitName, Limits, Protocol, SandboxPreset, ServerLimits, format_bytes, format_ms,
 };
@@ -235,6 +236,11 @@ fn server_key(key: &str) -> Option<Json> {
             }),
         }),
         "limits" => table(&server_limits::KEYS, server_limit, "Limits of this server"),
+        "marks" => json!({
+            "description": "What its data is (untrusted, private), and whether what is sent to it leaves the house (external)",
+            "type": "array",
+            "items": { "enum": Mark::ALL.map(Mark::as_str) },
+        }),
         "sandbox" => json!({
             "description": "Confines a server that Gristmill starts: true, false, or a table [default: on at level hardened]",
             "type": ["boolean", "object"],

@@ -3,6 +3,7 @@
 //! Both vocabularies are understood in every block: whoever moves a server from one file to
 //! another need not rewrite it.
 
+use gristmill_gateway::domain::policy::{Mark, Marks};
 use gristmill_gateway::domain::{Accept, Protocol, ServerLimits, ServerSettings};
 
 use super::fields::Fields;
@@ -12,7 +13,7 @@ use super::strictness::Strictness;
 use super::tree::Node;
 use super::{server_limits, server_sandbox, server_tools, server_transport};
 
-pub const KEYS: [&str; 15] = [
+pub const KEYS: [&str; 16] = [
     "command",
     "args",
     "env",
@@ -28,6 +29,7 @@ pub const KEYS: [&str; 15] = [
     "tools",
     "limits",
     "sandbox",
+    "marks",
 ];
 
 /// Keys of other clients that are understood.
@@ -115,6 +117,7 @@ pub fn read(
         server_limits::read(node, &fields.path("limits"), &mut limits, problems);
     }
     let sandbox = server_sandbox::read(&mut fields, transport.as_ref(), strictness, folders, problems);
+    let marks = marks(&mut fields, problems);
     leftovers(&fields, strictness, problems);
     let transport = transport?;
     (problems.errors() == before).then(|| ServerSettings {
@@ -128,6 +131,7 @@ pub fn read(
         protocol,
         tools,
         sandbox,
+        marks,
     })
 }
 
@@ -158,6 +162,21 @@ fn protocol(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Protocol
         problems.error(&fields.path("protocol"), line, ProblemKind::not_one_of(word, &Protocol::NAMES));
     }
     version
+}
+
+/// One that is misspelled is a mistake: leaving it out would let through what somebody marked.
+fn marks(fields: &mut Fields<'_>, problems: &mut Problems) -> Marks {
+    let mut marks = Vec::new();
+    for (word, line) in fields.texts("marks", problems) {
+        match word.parse::<Mark>() {
+            Ok(mark) => marks.push(mark),
+            Err(_) => {
+                let what = ProblemKind::not_one_of(&word, &Mark::ALL.map(Mark::as_str));
+                problems.error(&fields.path("marks"), line, what);
+            }
+        }
+    }
+    Marks::of(marks)
 }
 
 fn leftovers(fields: &Fields<'_>, strictness: Strictness, problems: &mut Problems) {

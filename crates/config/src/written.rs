@@ -69,6 +69,8 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
     put(&mut table, "tools", tools_table(&settings.tools));
     put(&mut table, "limits", limits_table(&settings.limits));
     put(&mut table, "sandbox", sandbox(&settings.sandbox));
+    let marks = || Node::list(settings.marks.iter().map(|mark| Node::text(mark.as_str())).collect());
+    put(&mut table, "marks", (!settings.marks.is_empty()).then(marks));
     Node::map(table)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::policy::Marks;
 use crate::server_sandbox::Sandboxing;
 use crate::{SecretText, ToolRules};
 
@@ -28,6 +29,8 @@ pub struct ServerSettings {
     pub tools: ToolRules,
     /// Whether it is confined, if we start it.
     pub sandbox: Sandboxing,
+    /// What its data is, and whether what is sent to it leaves the house.
+    pub marks: Marks,
 }
 
 impl ServerSettings {
@@ -44,6 +47,7 @@ impl ServerSettings {
             protocol: None,
             tools: ToolRules::default(),
             sandbox: Sandboxing::default(),
+            marks: Marks::default(),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinke
 use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
 use crate::history::History;
+use crate::marks::MarkLedger;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
 };
@@ -119,8 +120,8 @@ impl Gateway {
             Some(data) => OpenedData::open(data, &core).await?,
             None => OpenedData::default(),
         };
-        let OpenedData { history, audit, results, sessions, problems, sweeps_at_shutdown } = kept;
-        let world = Arc::new(World { core, sessions, history, audit, results });
+        let OpenedData { history, audit, results, sessions, marks, problems, sweeps_at_shutdown } = kept;
+        let world = Arc::new(World { core, sessions, history, audit, results, marks });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -179,6 +180,11 @@ impl Gateway {
     /// Where whole values are kept, if they are.
     pub fn results(&self) -> Option<&Results> {
         self.parts.world.results.as_ref()
+    }
+
+    /// Which marked data was read, if any server has a mark.
+    pub fn marks(&self) -> Option<&MarkLedger> {
+        self.parts.world.marks.as_ref()
     }
 
     /// What programs import, if anything is kept; checked and tested by this gateway's workers.
@@ -262,8 +268,8 @@ fn with_audit(data: DataSettings) -> DataSettings {
 fn skills_of(data: &DataSettings, folders: &Folders) -> Option<Skills> {
     let lie = data.skills.clone()?;
     let cache = lie.trees.unwrap_or_else(|| folders.cache.clone());
-    let store = data.store.clone();
-    Some(Skills::new(SkillsSettings { store, user: lie.user, project: lie.project, cache }))
+    let (store, marks) = (data.store.clone(), data.marks.clone());
+    Some(Skills::new(SkillsSettings { store, user: lie.user, project: lie.project, cache, marks }))
 }
 
 /// What outlasts programs, opened.
@@ -273,13 +279,15 @@ struct OpenedData {
     audit: Option<Audit>,
     results: Option<Results>,
     sessions: Option<Sessions>,
+    marks: Option<MarkLedger>,
     problems: Vec<BuildProblem>,
     sweeps_at_shutdown: bool,
 }
 
 impl OpenedData {
     async fn open(data: DataSettings, core: &Core) -> Result<Self, BuildError> {
-        let mut kept = Self { sweeps_at_shutdown: data.upkeep == Upkeep::AtShutdown, ..Self::default() };
+        let sweeps_at_shutdown = data.upkeep == Upkeep::AtShutdown;
+        let mut kept = Self { sweeps_at_shutdown, marks: data.marks.clone(), ..Self::default() };
         if let Some(settings) = data.history {
             match History::open(data.store.clone(), settings).await {
                 Ok(history) => kept.history = Some(history),
@@ -301,7 +309,12 @@ impl OpenedData {
         let folder = data.store.folder().map(|folder| folder.join("results"));
         if let (Some(settings), Some(folder)) = (data.results, folder) {
             match Results::open(data.store.clone(), folder, settings).await {
-                Ok(results) => kept.results = Some(results),
+                Ok(results) => {
+                    kept.results = Some(match &data.marks {
+                        Some(ledger) => results.with_marks(ledger.clone()),
+                        None => results,
+                    });
+                }
                 Err(error) => kept.problems.push(BuildProblem::NoResults(error)),
             }
         }

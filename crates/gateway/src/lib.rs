@@ -37,7 +37,8 @@ pub mod ports;
 pub mod report;
 pub mod state_values;
 
-// Rows and SQL; processes; servers.
+// Rows and SQL; marks; processes; servers.
+pub mod marks;
 mod pool;
 pub mod store;
 pub mod upstream;

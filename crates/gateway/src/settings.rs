@@ -10,6 +10,7 @@ use gristmill_files::Folders;
 
 use crate::audit::Audit;
 use crate::history::HistorySettings;
+use crate::marks::MarkLedger;
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
 use crate::ports::{FixedTools, ToolSource};
 use crate::results::ResultSettings;
@@ -83,6 +84,8 @@ pub struct DataSettings {
     /// What programs of one session share. Those of a database in memory end with the gateway.
     pub sessions: Option<SessionSettings>,
     pub skills: Option<SkillFolders>,
+    /// Which marked data was read; none if no server has a mark.
+    pub marks: Option<MarkLedger>,
     /// When what is too old or too much goes.
     pub upkeep: Upkeep,
 }
@@ -98,6 +101,7 @@ impl DataSettings {
             results: None,
             sessions: None,
             skills: None,
+            marks: None,
             upkeep: Upkeep::InBackground,
         }
     }

@@ -22,6 +22,8 @@ const ORDER: &[&str] = &[
     "report",
     // Rows and SQL.
     "store",
+    // Which marked data was read.
+    "marks",
     // Processes and servers.
     "pool",
     "upstream",

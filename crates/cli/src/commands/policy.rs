@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use gristmill_config::Flags;
+use gristmill_config::{ConfiguredServer, Flags};
 use gristmill_gateway::access::{AccessTokens, TokenRecord};
 use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::policy::{
-    Arguments, Asked, AskedKind, Decided, Explained, Hints, Line, Outcome as Fit, Policy,
+    Arguments, Asked, AskedKind, Decided, Decision, Explained, Hints, Line, Mark, Outcome as Fit, Policy,
+    Seen,
 };
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals, Refresh};
@@ -55,6 +56,9 @@ pub enum PolicyCommand {
         /// In the session with this name
         #[arg(long)]
         session: Option<String>,
+        /// As if untrusted and private data had been read
+        #[arg(long)]
+        read_both: bool,
         /// Print as JSON
         #[arg(long)]
         json: bool,
@@ -66,9 +70,9 @@ pub async fn policy(arguments: PolicyArguments) -> Outcome {
     let policy = Policy::new(configured.config.policy.settings.clone());
     match arguments.command {
         PolicyCommand::Show { json } => show(&configured, &policy, json),
-        PolicyCommand::Test { tool, arguments, token, client, session, json } => {
+        PolicyCommand::Test { tool, arguments, token, client, session, read_both, json } => {
             let tested = Tested::find(&configured, &tool, arguments, token, client, session).await?;
-            tested.explain(&configured, &policy, json)
+            tested.explain(&configured, &policy, read_both, json)
         }
     }
 }
@@ -78,7 +82,17 @@ fn show(configured: &Configured, policy: &Policy, as_json: bool) -> Outcome {
     let always = always.current().map_err(|error| Failure::Usage(error.into()))?;
     if as_json {
         let lines: Vec<Value> = policy.lines().map(line_as_json).collect();
-        println!("{:#}", json!({ "preset": policy.preset().as_str(), "rules": lines, "always": *always }));
+        let flow = policy.flow();
+        println!(
+            "{:#}",
+            json!({
+                "preset": policy.preset().as_str(),
+                "rules": lines,
+                "flow": { "decision": flow.decision(configured.config.level), "origin": flow.origin() },
+                "marks": marks_as_json(configured),
+                "always": *always,
+            })
+        );
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new([
@@ -99,12 +113,38 @@ fn show(configured: &Configured, policy: &Policy, as_json: bool) -> Outcome {
         ]);
     }
     table.print();
+    print_flow(configured, policy);
     for approval in always.iter() {
         let AlwaysApproval { rule, server, tool, .. } = approval;
         print_lines(&format!("always allowed: {server}.{tool}, though the rule `{rule}` asks"));
     }
     hint("`gristmill policy test SERVER.TOOL '{}'` explains one call");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is said about marked servers, and which those are.
+fn print_flow(configured: &Configured, policy: &Policy) {
+    let flow = policy.flow();
+    let decision = flow.decision(configured.config.level);
+    print_lines(&format!(
+        "flow: {decision} before anything is sent to an external server, once a session has read untrusted and private data ({})",
+        one_line(flow.origin())
+    ));
+    for server in configured.usable() {
+        let marks: Vec<&str> = server.settings.marks.iter().map(Mark::as_str).collect();
+        if !marks.is_empty() {
+            print_lines(&format!("marks: {} is {}", one_line(&server.settings.name), marks.join(", ")));
+        }
+    }
+}
+
+fn marks_as_json(configured: &Configured) -> Value {
+    let marked = configured.usable().into_iter().filter(|server| !server.settings.marks.is_empty());
+    let marks = |server: &ConfiguredServer| {
+        let marks: Vec<&str> = server.settings.marks.iter().map(Mark::as_str).collect();
+        (server.settings.name.clone(), json!(marks))
+    };
+    Value::Object(marked.map(marks).collect())
 }
 
 /// `deny`, `ask`, `max 5 a minute`.
@@ -181,7 +221,7 @@ impl Tested {
         Ok(Self { server, tool, hints, arguments, token, client, session })
     }
 
-    fn explain(&self, configured: &Configured, policy: &Policy, as_json: bool) -> Outcome {
+    fn explain(&self, configured: &Configured, policy: &Policy, read_both: bool, as_json: bool) -> Outcome {
         let asked = Asked {
             kind: AskedKind::Tool,
             server: &self.server,
@@ -195,6 +235,8 @@ impl Tested {
             level: configured.config.level,
         };
         let (lines, decided) = policy.explain(&asked);
+        let flow = self.flow(configured, policy).filter(|_| read_both);
+        let decided = flow.filter(|_| decided.decision != Decision::Deny).unwrap_or(decided);
         let is_always = self.is_always_allowed(configured, &decided)?;
         if as_json {
             let tool = format!("{}.{}", self.server, self.tool);
@@ -215,6 +257,17 @@ impl Tested {
         }
         self.print(&lines, &decided, is_always);
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What is said about it once both were read, by the first servers that have those marks.
+    fn flow(&self, configured: &Configured, policy: &Policy) -> Option<Decided> {
+        let usable = configured.usable();
+        let mut seen = Seen::default();
+        for server in &usable {
+            seen.add(&Seen::from_server(&server.settings.name, &server.settings.marks));
+        }
+        let target = usable.iter().find(|server| server.settings.name == self.server)?;
+        policy.flow().decide(&seen, &self.server, &target.settings.marks, configured.config.level)
     }
 
     fn print(&self, lines: &[Explained], decided: &Decided, is_always: bool) {

@@ -144,7 +144,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         if !usable.is_empty() {
-            let guard = Some(configured.guard(approvals, settings.limits.level())?);
+            let guard = Some(configured.guard_of(&mut settings, approvals)?);
             let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());

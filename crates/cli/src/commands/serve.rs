@@ -13,7 +13,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::{ConfiguredServer, Surroundings};
 use gristmill_gateway::answer::TOKENS_DEFAULT;
 use gristmill_gateway::audit::Audit;
-use gristmill_gateway::domain::Level;
 use gristmill_gateway::ports::{AuditLog, CallObserver};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
@@ -87,9 +86,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
         );
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
-    let store = settings.data.as_ref().map(|data| data.store.clone());
     let observer = audit.as_ref().map(Audit::observer);
-    let connect = |configured: &Configured| connect(configured, observer, store, settings.limits.level());
+    let connect = |configured: &Configured| connect(configured, observer, &mut settings);
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
@@ -130,8 +128,7 @@ fn settings_for(
 fn connect(
     configured: &Configured,
     observer: Option<Arc<dyn CallObserver>>,
-    store: Option<Store>,
-    level: Level,
+    settings: &mut Settings,
 ) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
@@ -140,7 +137,8 @@ fn connect(
         );
         return Ok(None);
     }
-    let guard = Some(configured.guard(store, level)?);
+    let store = settings.data.as_ref().map(|data| data.store.clone());
+    let guard = Some(configured.guard_of(settings, store)?);
     let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard };
     configured.connect(&usable, startup).map(Some)
 }

@@ -117,7 +117,17 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
         }
         SessionsCommand::Create { name, max_size, max_files, max_tokens } => {
             let max_output_tokens = max_tokens;
-            create(&sessions, NewSession { name, max_bytes: max_size, max_files, max_output_tokens }).await
+            create(
+                &sessions,
+                NewSession {
+                    name,
+                    max_bytes: max_size,
+                    max_files,
+                    max_output_tokens,
+                    ..NewSession::default()
+                },
+            )
+            .await
         }
         SessionsCommand::Remove { sessions: named, yes } => remove(&sessions, &named, yes).await,
         SessionsCommand::Reset { session } => {

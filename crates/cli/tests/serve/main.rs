@@ -10,6 +10,7 @@ mod client;
 mod ending;
 mod entering;
 mod finding;
+mod flow;
 mod following;
 mod gateways;
 mod http;
@@ -59,6 +60,7 @@ fn main() {
         tasks::cases(),
         questions::cases(),
         approvals::cases(),
+        flow::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

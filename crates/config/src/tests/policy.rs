@@ -1,6 +1,7 @@
 //! The table `policy`.
 
-use gristmill_gateway::domain::policy::{Decision, Policy, Preset};
+use gristmill_gateway::domain::Level;
+use gristmill_gateway::domain::policy::{Decision, Mark, Marks, Policy, Preset};
 
 use super::World;
 use crate::commands::show;
@@ -95,4 +96,49 @@ fn a_projects_file_makes_the_policy_stricter_and_never_looser() {
     assert_eq!(world.load().config.policy.settings.preset, Preset::Careful, "not approved");
     world.approve("home/project/gristmill.toml");
     assert_eq!(world.load().config.policy.settings.preset, Preset::Strict);
+}
+
+#[test]
+fn servers_have_marks_and_a_misspelled_one_is_told() {
+    let world =
+        World::new().user("[servers.web]\nurl = 'http://127.0.0.1:1/'\nmarks = ['untrusted', 'external']\n");
+    let loaded = world.load();
+    assert_eq!(world.said(&loaded), Vec::<String>::new());
+    assert_eq!(loaded.config.servers[0].settings.marks, Marks::of([Mark::External, Mark::Untrusted]));
+    assert!(show::as_toml(&loaded.config).contains("marks = [\"untrusted\", \"external\"]"));
+    let world = World::new().user("[servers.web]\nurl = 'http://127.0.0.1:1/'\nmarks = ['untrustd']\n");
+    let said = world.said(&world.load());
+    assert!(
+        said[0].contains("servers.web.marks") && said[0].contains("did you mean `untrusted`?"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_project_adds_marks_and_takes_none_away_and_makes_the_flow_stricter_only() {
+    let own = "[policy]\nflow = 'ask'\n[servers.crm]\nurl = 'http://127.0.0.1:1/'\nmarks = ['private']\n";
+    let project = |flow: &str| {
+        format!(
+            "[policy]\nflow = '{flow}'\n[servers.crm]\nurl = 'http://127.0.0.1:2/'\nmarks = ['external']\n"
+        )
+    };
+    let flow = |text: &str| {
+        let world = World::new().user(own).project(text);
+        world.approve("home/project/gristmill.toml");
+        let loaded = world.load();
+        let marks = loaded.config.servers[0].settings.marks.clone();
+        assert_eq!(marks, Marks::of([Mark::Private, Mark::External]));
+        let told = world.said(&loaded).iter().any(|line| line.contains("policy.flow"));
+        (loaded.config.policy.settings.flow.decision(Level::Production), told)
+    };
+    assert_eq!(flow(&project("deny")), (Decision::Deny, false));
+    assert_eq!(flow(&project("ask")), (Decision::Ask, false));
+    assert_eq!(flow(&project("allow")), (Decision::Ask, true));
+}
+
+#[test]
+fn no_rule_is_called_flow() {
+    let world = World::new().user("[[policy.rules]]\nname = 'flow'\ndecision = 'allow'\n");
+    let said = world.said(&world.load());
+    assert!(said.iter().any(|line| line.contains("use another name")), "{said:?}");
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::asked::Asked;
 use super::decision::{Decided, Decision};
+use super::marks::Flow;
 use super::preset::Preset;
 use super::rule::{Budgets, Rule};
 
@@ -47,6 +48,8 @@ pub struct PolicySettings {
     /// The same for sessions and tokens that fit a pattern.
     pub read_only_sessions: Vec<(String, String)>,
     pub read_only_tokens: Vec<(String, String)>,
+    /// What becomes of requests to external servers once untrusted and private data came together.
+    pub flow: Flow,
 }
 
 /// The whole table. See the module.
@@ -55,6 +58,7 @@ pub struct Policy {
     preset: Preset,
     project: Vec<Line>,
     own: Vec<Line>,
+    flow: Flow,
 }
 
 /// What was decided, and which budgets the request counts against if it is let through.
@@ -75,11 +79,17 @@ impl Policy {
         let mut own = read_only_lines(&settings);
         own.extend(of(Source::User, user));
         own.extend(preset.rules().into_iter().map(|rule| Line::new(Source::Preset, rule, &origin)));
-        Self { preset: *preset, project: of(Source::Project, project), own }
+        let project = of(Source::Project, project);
+        Self { preset: *preset, project, own, flow: settings.flow }
     }
 
     pub fn preset(&self) -> Preset {
         self.preset
+    }
+
+    /// What is said about requests to external servers.
+    pub fn flow(&self) -> &Flow {
+        &self.flow
     }
 
     /// Every line in the order in which it is read; a project's first.

@@ -25,7 +25,7 @@ async fn keeping(folder: &TestFolder, bytes_max: u64) -> Keeping {
     let settings = ResultSettings { bytes_max, ..ResultSettings::default() };
     let store = Store::in_memory().unwrap();
     let results = Results::open(store, folder.path().join("results"), settings).await.unwrap();
-    let origin = Origin { session: None, execution: Some("e".to_owned()) };
+    let origin = Origin { session: None, execution: Some("e".to_owned()), ..Origin::default() };
     Keeping { results, owner: Owner::local(), origin }
 }
 

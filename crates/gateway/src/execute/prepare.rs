@@ -85,7 +85,8 @@ pub(super) async fn prepare(
         Purpose::Asked(_) => CheckedFor::Caller,
         Purpose::Internal(_) => CheckedFor::Nobody,
     };
-    let skills = Arc::new(program_skills(core, &admitted.capabilities, purpose).await);
+    let program = (admitted.code.as_str(), &admitted.capabilities);
+    let skills = Arc::new(program_skills(core, program, purpose).await);
     let mut lease = match &admitted.variables {
         Variables::Forget => None,
         Variables::Keep { session, latest } => {
@@ -155,7 +156,11 @@ fn frame_of(admitted: &mut Admitted, used: Used, mounts: Vec<Mount>, stay: bool)
 }
 
 /// What was saved, as the program finds it, and whether it may change that.
-async fn program_skills(core: &Core, capabilities: &Capabilities, purpose: Purpose) -> ProgramSkills {
+async fn program_skills(
+    core: &Core,
+    (code, capabilities): (&str, &Capabilities),
+    purpose: Purpose,
+) -> ProgramSkills {
     match (purpose, &core.skills) {
         (Purpose::Asked(sandbox), Some(skills)) => {
             let may_change = match &capabilities.changes_skills_as {
@@ -165,7 +170,9 @@ async fn program_skills(core: &Core, capabilities: &Capabilities, purpose: Purpo
                 }
                 None => MayChange::NotThisCaller,
             };
-            ProgramSkills::new(may_change, skills.freeze().await)
+            let reader = &capabilities.caller;
+            let frozen = skills.freeze_for(reader, code).await;
+            ProgramSkills::new(may_change, frozen).read_by(reader.clone(), skills.clone())
         }
         (Purpose::Asked(_), None) => ProgramSkills::default(),
         (Purpose::Internal(frozen), _) => ProgramSkills::new(MayChange::Nobody, frozen),

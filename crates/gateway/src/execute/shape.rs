@@ -1,5 +1,6 @@
 //! Shape: from how a program ended to what its caller reads.
 
+use gristmill_domain::policy::Seen;
 use gristmill_domain::{Code, LimitName, Limits};
 use gristmill_protocol::{
     ChildExit, JSON_DEPTH_MAX, JsonCapError, JsonCaps, Outcome, RunStats, Trap, TrapKind, WorkerLimit,
@@ -137,6 +138,7 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         call_tokens,
         is_recorded: false,
         broke,
+        seen: Seen::default(),
     };
     Shaped { report, damaged, has_large_result }
 }

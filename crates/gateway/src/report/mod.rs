@@ -6,6 +6,7 @@ mod token_account;
 use std::time::Duration;
 
 use gristmill_checks::Finding;
+use gristmill_domain::policy::Seen;
 use gristmill_domain::{Code, LimitName, Limits, format_bytes};
 use serde::Serialize;
 use serde_json::Value;
@@ -65,6 +66,9 @@ pub struct Report {
     /// What its process did that no process of ours does.
     #[serde(skip)]
     pub broke: Option<Broke>,
+    /// Which marked data its caller has read.
+    #[serde(skip)]
+    pub seen: Seen,
 }
 
 /// What a worker's process did that none does.
@@ -236,6 +240,7 @@ impl Report {
             call_tokens: CallTokens::default(),
             is_recorded: false,
             broke: None,
+            seen: Seen::default(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a result is: JSON, text or bytes, and what its file is called.
 
+use gristmill_domain::policy::Seen;
+
 use super::Origin;
 use crate::ids::Owner;
 use crate::store::ResultRecord;
@@ -88,6 +90,8 @@ pub struct StoredResult {
     pub execution: Option<String>,
     /// The name of its file.
     pub file_name: String,
+    /// Which marked data it was made from.
+    pub seen: Seen,
 }
 
 impl StoredResult {
@@ -109,6 +113,7 @@ impl From<ResultRecord> for StoredResult {
             session: record.session,
             execution: record.execution,
             file_name: record.file_name,
+            seen: record.seen,
         }
     }
 }
@@ -133,5 +138,6 @@ pub(super) fn new_record(
         used_ms: now_ms,
         session: origin.session,
         execution: origin.execution,
+        seen: origin.seen,
     }
 }

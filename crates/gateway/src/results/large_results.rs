@@ -9,7 +9,7 @@ use gristmill_protocol::{JSON_DEPTH_MAX, JsonCaps};
 use serde::de::IgnoredAny;
 
 use super::{NewResult, Origin, ResultKind, Results, ResultsError, StoredResult, blocking};
-use crate::ids::Owner;
+use crate::ids::{Caller, Owner};
 use crate::ports::{BoxFuture, GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
 use crate::store::StoreError;
 use crate::tokens;
@@ -23,12 +23,13 @@ const CONDENSED_TOKENS_MAX: usize = 1_000;
 /// What the program of one execution may store.
 pub(super) struct LargeResultsOf {
     pub results: Results,
-    pub owner: Owner,
+    pub caller: Caller,
     pub origin: Origin,
 }
 
 struct Growing {
     results: Results,
+    caller: Caller,
     origin: Origin,
     new: NewResult,
 }
@@ -39,11 +40,11 @@ impl LargeResults for LargeResultsOf {
     }
 
     fn begin(&self) -> BoxFuture<'static, Result<Box<dyn GrowingResult>, LargeResultFailure>> {
-        let (results, owner, origin) = (self.results.clone(), self.owner.clone(), self.origin.clone());
+        let (results, caller, origin) = (self.results.clone(), self.caller.clone(), self.origin.clone());
         Box::pin(async move {
-            let made = results.clone();
+            let (made, owner) = (results.clone(), caller.owner.clone());
             let new = blocking(move || made.new_file(&owner)).await.map_err(not_stored)?;
-            Ok(Box::new(Growing { results, origin, new }) as Box<dyn GrowingResult>)
+            Ok(Box::new(Growing { results, caller, origin, new }) as Box<dyn GrowingResult>)
         })
     }
 }
@@ -65,7 +66,8 @@ impl GrowingResult for Growing {
 
     fn keep(self: Box<Self>) -> BoxFuture<'static, Result<KeptResult, LargeResultFailure>> {
         Box::pin(async move {
-            let Self { results, origin, new } = *self;
+            let Self { results, caller, origin, new } = *self;
+            let origin = results.with_seen(&caller, origin).await;
             let _held = results.inner.held_whole.acquire().await;
             let failed_in = results.clone();
             let read = blocking(move || {

@@ -18,6 +18,7 @@ mod handle;
 mod integrity;
 mod kind;
 mod large_results;
+mod marked;
 mod place;
 mod read;
 mod upkeep;
@@ -25,13 +26,15 @@ mod upkeep;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use gristmill_domain::policy::Seen;
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
-use crate::ids::Owner;
+use crate::ids::{Caller, Owner};
+use crate::marks::MarkLedger;
 use crate::request::Capabilities;
 use crate::store::{ResultRecord, ResultRoom, ResultsHeld, Room, Store, StoreError, StoredFile};
 
@@ -79,12 +82,16 @@ impl Default for ResultSettings {
 pub struct Origin {
     pub session: Option<String>,
     pub execution: Option<String>,
+    /// Which marked data it was made from.
+    pub seen: Seen,
 }
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Results {
     inner: Arc<Inner>,
+    /// None if no server has a mark.
+    marks: Option<MarkLedger>,
 }
 
 struct Inner {
@@ -94,6 +101,8 @@ struct Inner {
     keys: Mutex<HashMap<Owner, Key>>,
     seen_whole: SeenWhole,
     held_whole: Semaphore,
+    /// Whether the file system notes when files are read.
+    reads_are_noted: OnceLock<bool>,
 }
 
 impl Results {
@@ -103,8 +112,9 @@ impl Results {
         let place = blocking(move || Place::open(folder)).await?;
         let (keys, seen_whole) = (Mutex::default(), SeenWhole::default());
         let held_whole = Semaphore::new(HELD_AT_ONCE);
-        let results =
-            Self { inner: Arc::new(Inner { store, place, settings, keys, seen_whole, held_whole }) };
+        let reads_are_noted = OnceLock::new();
+        let inner = Inner { store, place, settings, keys, seen_whole, held_whole, reads_are_noted };
+        let results = Self { inner: Arc::new(inner), marks: None };
         // What cannot be tidied now is tidied later: results can be read meanwhile.
         let _ = results.sweep().await;
         Ok(results)
@@ -226,13 +236,14 @@ impl Results {
         self.inner.place.made_folder_of(owner)
     }
 
-    /// Lets a program of this owner read what is kept for the owner, as files and in analyses, and leave a
+    /// Lets a program of this caller read what is kept for its owner, as files and in analyses, and leave a
     /// large result there.
-    pub fn offer_to(&self, capabilities: &mut Capabilities, owner: &Owner, origin: Origin) {
+    pub fn offer_to(&self, capabilities: &mut Capabilities, caller: &Caller, origin: Origin) {
+        let owner = &caller.owner;
         // Without their folder it runs as well, and opens none.
         capabilities.results_folder = self.folder_of(owner).ok();
         capabilities.analysis_inputs = Some(Arc::new(ResultsOf::new(self.clone(), owner.clone())));
-        let large = LargeResultsOf { results: self.clone(), owner: owner.clone(), origin };
+        let large = LargeResultsOf { results: self.clone(), caller: caller.clone(), origin };
         capabilities.large_results = Some(Arc::new(large));
     }
 
@@ -312,8 +323,9 @@ impl Results {
         handle: &str,
         origin: Origin,
     ) -> Result<Option<(StoredResult, File)>, ResultsError> {
-        let Some((stored, file)) = self.look_up(owner, handle).await? else { return Ok(None) };
+        let Some((mut stored, file)) = self.look_up(owner, handle).await? else { return Ok(None) };
         let file = self.as_kept(&stored, file).await?;
+        self.add_marks(&mut stored, &file, &origin.seen).await?;
         let from = (origin.session, origin.execution);
         let renewed = self
             .inner
@@ -332,7 +344,11 @@ impl Results {
     async fn take_in(&self, new: NewResult, record: ResultRecord) -> Result<StoredResult, ResultsError> {
         let _lock = self.lock().await?;
         let (inner, file_name) = (Arc::clone(&self.inner), record.file_name.clone());
+        let is_marked = !record.seen.is_empty();
         let moved = blocking(move || {
+            if is_marked {
+                marked::note_reads_of(new.file()).map_err(|error| inner.place.failed(&error))?;
+            }
             inner.place.take_in(new, &file_name).map_err(|error| inner.place.failed(&error))
         });
         moved.await?;

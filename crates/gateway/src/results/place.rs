@@ -3,7 +3,7 @@
 //! Walls: names are made here and nowhere else: of hashes and handles, never of what anybody said.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -58,6 +58,11 @@ impl NewResult {
 
     pub(super) fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// Where it lies until it has its place.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     pub(super) fn fill(&self, bytes: &[u8]) -> io::Result<()> {
@@ -183,6 +188,15 @@ impl Place {
         files.iter().filter_map(read_ms).collect()
     }
 
+    /// Of an owner's file; `None` if it is gone.
+    pub fn metadata(&self, owner: &Owner, file_name: &str) -> io::Result<Option<Metadata>> {
+        match fs::symlink_metadata(self.path_of(&owner.0, file_name)) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Removes files whose results are forgotten.
     pub fn remove(&self, files: &[StoredFile]) {
         for file in files {
@@ -227,7 +241,8 @@ fn is_owners(path: &Path) -> bool {
 /// Whether nobody fills a file any more.
 fn is_left_behind(path: &Path) -> bool {
     let age = fs::symlink_metadata(path).and_then(|found| found.modified());
-    let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT_BEHIND_AFTER));
+    // One that is marked says that it was changed in the future.
+    let is_old = age.is_ok_and(|at| at.elapsed().map_or(true, |age| age > LEFT_BEHIND_AFTER));
     is_old
         && File::open(path).is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok())
 }

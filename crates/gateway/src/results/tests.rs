@@ -12,6 +12,7 @@ use gristmill_testkit::TestFolder;
 
 use super::*;
 use crate::clock::unix_ms;
+use crate::ids::ExecutionId;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -79,7 +80,8 @@ async fn a_value_comes_back_byte_for_byte_and_is_kept_once() {
     assert_eq!(content(&results, "a", &stored.handle).await.unwrap(), text.as_bytes());
     // However it is written down.
     assert_eq!(content(&results, "a", &stored.path_in_program()).await.unwrap(), text.as_bytes());
-    let origin = Origin { session: Some("s".to_owned()), execution: Some("e".to_owned()) };
+    let origin =
+        Origin { session: Some("s".to_owned()), execution: Some("e".to_owned()), ..Origin::default() };
     let bytes = text.as_bytes().to_vec();
     let again = results.put(&of("a"), origin, ResultKind::Json, None, bytes.clone()).await.unwrap();
     assert_eq!((&again.handle, again.created_ms), (&stored.handle, stored.created_ms));
@@ -239,7 +241,7 @@ async fn what_one_execution_leaves_makes_no_room_for_more_of_it() {
     let (older, others) =
         (put(&results, "a", &sized('o', 100)).await, put(&results, "b", &sized('p', 100)).await);
     let left = async |letter: char, execution: &str| {
-        let origin = Origin { session: None, execution: Some(execution.to_owned()) };
+        let origin = Origin { session: None, execution: Some(execution.to_owned()), ..Origin::default() };
         let bytes = sized(letter, 400).into_bytes();
         results.put(&of("a"), origin, ResultKind::Json, None, bytes).await
     };
@@ -324,4 +326,66 @@ async fn a_part_is_read_within_its_budget() {
     let unknown = unknown.unwrap_err();
     assert_eq!(unknown.to_string(), format!("no result `{}`", stored.handle));
     assert!(unknown.hint().unwrap().starts_with("results expire 7 d after their last use"));
+}
+
+fn private() -> Seen {
+    Seen { private: Some("crm".to_owned()), ..Seen::default() }
+}
+
+#[tokio::test]
+async fn a_program_that_reads_a_marked_result_has_read_that_data_and_others_have_not() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    let stored = results.put(&of("a"), marked, ResultKind::Json, None, b"[\"deal\"]".to_vec()).await.unwrap();
+    let plain = put(&results, "a", "[1]").await;
+    let begin = || {
+        let id = ExecutionId::new().unwrap();
+        let reading = results.follow_reads(&id, &of("a")).unwrap();
+        (Caller::of(of("a")).in_execution(id, None), reading)
+    };
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for _ in 0..2 {
+        let (caller, _reading) = begin();
+        fs::read(path_of(&results, &plain)).unwrap();
+        assert_eq!(ledger.seen(&caller).await, Seen::default(), "it lies there");
+        fs::read(path_of(&results, &stored)).unwrap();
+        assert_eq!(ledger.seen(&caller).await, private(), "every read is noticed, not only the first");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let (caller, _reading) = begin();
+    assert_eq!(ledger.seen(&caller).await, Seen::default(), "the next one has not read it");
+}
+
+#[tokio::test]
+async fn a_value_that_came_from_marked_data_once_stays_marked() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    let first = put(&results, "a", "[1]").await;
+    assert!(first.seen.is_empty());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    let again = results.put(&of("a"), marked, ResultKind::Json, None, b"[1]".to_vec()).await.unwrap();
+    assert_eq!((&again.handle, again.seen), (&first.handle, private()));
+    let later = put(&results, "a", "[1]").await;
+    assert_eq!(later.seen, private());
+    let reader = Caller::of(of("a"));
+    results.note_read(&reader, &later).await;
+    assert_eq!(ledger.seen(&reader).await, private());
+}
+
+#[tokio::test]
+async fn where_reads_are_not_noted_every_marked_result_counts_as_read() {
+    let folder = TestFolder::new("results");
+    let ledger = MarkLedger::new(None);
+    let results = open(folder.path()).await.with_marks(ledger.clone());
+    results.inner.reads_are_noted.set(false).unwrap();
+    let id = ExecutionId::new().unwrap();
+    let caller = Caller::of(of("a")).in_execution(id.clone(), None);
+    let _reading = results.follow_reads(&id, &of("a")).unwrap();
+    assert_eq!(ledger.seen(&caller).await, Seen::default());
+    let marked = Origin { seen: private(), ..Origin::default() };
+    results.put(&of("a"), marked, ResultKind::Json, None, b"[2]".to_vec()).await.unwrap();
+    assert_eq!(ledger.seen(&caller).await, private());
 }

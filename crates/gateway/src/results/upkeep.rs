@@ -43,7 +43,7 @@ impl Results {
                 tokio::time::sleep(SWEEP_EVERY).await;
                 let Some(inner) = inner.upgrade() else { return };
                 // What cannot be tidied now is tidied in an hour, or by the next start.
-                let _ = Self { inner }.sweep().await;
+                let _ = Self { inner, marks: None }.sweep().await;
             }
         });
     }

@@ -15,6 +15,7 @@ use crate::audit::{Audit, AuditedExecution};
 use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
 use crate::ids::{Caller, ExecutionId, Owner, SessionId};
+use crate::marks::{MarkLedger, Reading};
 use crate::ports::Asker;
 use crate::report::{Refusal, Report};
 use crate::request::ExecuteRequest;
@@ -30,6 +31,8 @@ pub(crate) struct World {
     pub history: Option<History>,
     pub audit: Option<Audit>,
     pub results: Option<Results>,
+    /// None if no server has a mark.
+    pub marks: Option<MarkLedger>,
 }
 
 impl World {
@@ -41,6 +44,7 @@ impl World {
             history: self.history.clone(),
             audit: self.audit.clone(),
             results: self.results.clone(),
+            marks: self.marks.clone(),
         }
     }
 }
@@ -110,6 +114,8 @@ struct Placed {
     purpose: Purpose,
     /// `None` where it works as its request says.
     place: Option<Place>,
+    /// What it reads of stored results counts meanwhile.
+    reading: Option<Reading>,
     budget: Option<AnswerBudget>,
     live: Option<mpsc::Sender<Event>>,
     note: Option<String>,
@@ -153,22 +159,25 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
             budget.tokens_max = tokens_max;
         }
     }
+    let (id, owner) = (entry.id.clone(), caller.owner.clone());
+    let session = place.as_ref().and_then(Place::session).cloned();
+    let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
+    let caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
+    let mut reading = None;
     if let (Purpose::Asked(_), Some(results)) = (&purpose, &world.results) {
-        let session = place.as_ref().and_then(Place::session).map(|session| session.as_str().to_owned());
-        let origin = Origin { session, execution: Some(entry.id.as_str().to_owned()) };
-        results.offer_to(&mut request.capabilities, &caller.owner, origin);
+        let session = caller.session.as_ref().map(|session| session.as_str().to_owned());
+        let origin = Origin { session, execution: Some(id.as_str().to_owned()), ..Origin::default() };
+        results.offer_to(&mut request.capabilities, &caller, origin);
+        reading = results.follow_reads(&id, &owner);
     }
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
-        history.offer_to(&mut request.capabilities, &caller.owner, &world.core.pool);
+        history.offer_to(&mut request.capabilities, &owner, &world.core.pool);
     }
     if answers.any() {
         request.capabilities.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
     }
-    let (id, owner) = (entry.id.clone(), caller.owner.clone());
-    let session = place.as_ref().and_then(Place::session).cloned();
-    let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
-    request.capabilities.caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
-    Ok(Placed { id, owner, request, purpose, place, budget, live, note, is_recorded })
+    request.capabilities.caller = caller;
+    Ok(Placed { id, owner, request, purpose, place, reading, budget, live, note, is_recorded })
 }
 
 async fn find_place(
@@ -193,7 +202,9 @@ async fn find_place(
 impl Placed {
     /// Runs it to its end, and lets go of its session: the next program may come at once.
     async fn execute(self, entry: &Entry, world: &World) -> Executed {
-        let Self { id, owner, mut request, purpose, place, budget, live, note, is_recorded } = self;
+        let Self { id, owner, mut request, purpose, place, reading, budget, live, note, is_recorded } = self;
+        let caller = request.capabilities.caller.clone();
+        let is_asked = matches!(purpose, Purpose::Asked(_));
         let history = world.history.as_ref().filter(|_| is_recorded);
         let level = request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);
         let beginning = history.map(|history| {
@@ -217,8 +228,13 @@ impl Placed {
             }
         };
         report.notes.extend(note);
+        if let Some(ledger) = world.marks.as_ref().filter(|_| is_asked) {
+            report.seen = ledger.settle(&caller).await;
+        }
+        drop(reading);
         if let Some(place) = place {
-            place.leave(&owner, &mut report).await;
+            let seen = report.seen.clone();
+            place.leave(&owner, &seen, &mut report).await;
         }
         Executed { id, owner, report, recording, audited, budget }
     }
@@ -274,6 +290,6 @@ pub(super) fn keeping(
     report: &Report,
 ) -> Option<Keeping> {
     let session = report.session.as_ref().map(|session| session.id.clone());
-    let origin = Origin { session, execution: Some(id.as_str().to_owned()) };
+    let origin = Origin { session, execution: Some(id.as_str().to_owned()), seen: report.seen.clone() };
     results.map(|results| Keeping { results: results.clone(), owner: owner.clone(), origin })
 }

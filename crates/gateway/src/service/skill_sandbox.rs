@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use gristmill_domain::policy::Seen;
 use gristmill_domain::{LimitName, Limits};
 
 use super::entry::Entry;
@@ -18,7 +19,7 @@ use crate::skills::{SandboxProgram, SkillSandbox};
 
 impl SkillSandbox for World {
     fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report> {
-        let SandboxProgram { code, context, wall_ms_max, skills, recorded } = program;
+        let SandboxProgram { code, context, wall_ms_max, skills, recorded, seen } = program;
         let limits = Some(limits_within(&self.core.limits, wall_ms_max));
         let request = ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::python(code) };
         let (owner, note) = match recorded {
@@ -28,7 +29,7 @@ impl SkillSandbox for World {
         let start = StartRequest::new(Caller::of(owner), request);
         let order = Order::internal(start, Purpose::Internal(skills), note);
         let world = self.share();
-        Box::pin(async move { run(world, order).await })
+        Box::pin(async move { run(world, order, seen).await })
     }
 
     fn tools(&self) -> BoxFuture<'_, Arc<dyn Tools>> {
@@ -36,16 +37,21 @@ impl SkillSandbox for World {
     }
 }
 
-async fn run(world: World, order: Order) -> Report {
+async fn run(world: World, order: Order, seen: Seen) -> Report {
     let asked = Instant::now();
     let entry = match Entry::new(order.owner().clone()) {
         Ok(entry) => Arc::new(entry),
         Err(refusal) => return refusal.report(asked),
     };
     let _stop_with_us = entry.cancel_on_drop();
+    // Its code may hold what whoever wrote it has read.
+    let reading = world.marks.as_ref().map(|ledger| ledger.reading(&entry.id, Arc::new(seen)));
     let runtime = world.core.runtime.clone();
     // On a task of its own: whoever saves may be stopped, but what its test did is recorded.
-    let ended = runtime.spawn(async move { life::carry_out(&entry, &world, order, asked).await.0 });
+    let ended = runtime.spawn(async move {
+        let _reading = reading;
+        life::carry_out(&entry, &world, order, asked).await.0
+    });
     ended.await.unwrap_or_else(|_| Report::failed_by_us("the gateway is closing"))
 }
 

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::Limits;
+use gristmill_domain::policy::Seen;
 
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Owner;
@@ -101,6 +102,8 @@ pub struct NewSession {
     pub max_files: Option<u64>,
     /// What an answer about one of its programs takes if a call says nothing else.
     pub max_output_tokens: Option<u64>,
+    /// Which marked data its first files and values come from.
+    pub seen: Seen,
 }
 
 /// A session, seen from outside.
@@ -227,6 +230,11 @@ impl Sessions {
         let record = self.find(whose, session).await?;
         let missing = || SessionError::Missing { session: session.to_owned() };
         self.info_of(record).await?.ok_or_else(missing)
+    }
+
+    /// Which marked data the programs of a session have read; nothing if there is no such session.
+    pub async fn seen(&self, whose: &Whose, session: &str) -> Seen {
+        self.find(whose, session).await.map(|record| record.seen).unwrap_or_default()
     }
 
     /// The files of a session. Nobody is kept out meanwhile: what is written appears whole.
@@ -358,6 +366,7 @@ impl Sessions {
             max_bytes: bound(new.max_bytes),
             max_files: bound(new.max_files),
             max_output_tokens: bound(new.max_output_tokens),
+            seen: new.seen,
         };
         let inserted =
             self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;

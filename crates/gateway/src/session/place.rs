@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use gristmill_domain::LimitName;
+use gristmill_domain::policy::Seen;
 use tokio::sync::Mutex;
 
 use super::folder::CopyBounds;
@@ -168,6 +169,7 @@ impl Sessions {
         owner: &Owner,
         files: Option<Scratch>,
         values: Vec<(String, String)>,
+        seen: Seen,
     ) -> Result<HeldSession, SessionError> {
         let limits = &self.inner.limits;
         let bounds = CopyBounds {
@@ -175,7 +177,8 @@ impl Sessions {
             bytes: limits.range(LimitName::WorkspaceBytes).1,
             files: limits.range(LimitName::WorkspaceFiles).1,
         };
-        self.create_with(owner, NewSession::default(), values, move |folder, lock| match files {
+        let new = NewSession { seen, ..NewSession::default() };
+        self.create_with(owner, new, values, move |folder, lock| match files {
             Some(scratch) => folder.take_over(lock, &scratch.workspace_path(), bounds),
             None => folder.make_workspace(),
         })
@@ -240,8 +243,9 @@ impl Place {
     }
 
     /// After the program: lets go of the session, or makes one of what was left behind. Done before
-    /// anybody hears of the end, since the next program may come at once.
-    pub async fn leave(self, owner: &Owner, report: &mut Report) {
+    /// anybody hears of the end, since the next program may come at once. A session that is made has read
+    /// what its program has `seen`.
+    pub async fn leave(self, owner: &Owner, seen: &Seen, report: &mut Report) {
         match self {
             Place::Held(held) => {
                 report.notes.extend(held.note().map(str::to_owned));
@@ -261,7 +265,8 @@ impl Place {
                 if !is_kept || (files.is_none() && state.is_empty()) {
                     return;
                 }
-                match keep(&sessions, owner, connection, files, state.values()).await {
+                let left = (files, state.values(), seen.clone());
+                match keep(&sessions, owner, connection, left).await {
                     Ok(held) => {
                         report.session = Some(held.report());
                         held.leave_after_program().await;
@@ -279,12 +284,11 @@ async fn keep(
     sessions: &Sessions,
     owner: &Owner,
     connection: Option<ConnectionSession>,
-    files: Option<Scratch>,
-    values: Vec<(String, String)>,
+    (files, values, seen): (Option<Scratch>, Vec<(String, String)>, Seen),
 ) -> Result<HeldSession, SessionError> {
-    let Some(connection) = connection else { return sessions.adopt(owner, files, values).await };
+    let Some(connection) = connection else { return sessions.adopt(owner, files, values, seen).await };
     let mut id = connection.id.lock().await;
-    let held = sessions.adopt(owner, files, values).await?;
+    let held = sessions.adopt(owner, files, values, seen).await?;
     // Two calls at once may both leave something: the first one's is the connection's.
     id.get_or_insert_with(|| held.id().clone());
     Ok(held)

@@ -13,6 +13,7 @@ use gristmill_files::{FileLock, LockAttempt, LockAttempts, LockError, make_priva
 use super::error::SkillError;
 use super::folder::FoundSkill;
 use super::holder::{Change, Held, whose};
+use super::marked::inheriting;
 use super::skill::{Skill, SkillPlace, Standing};
 use super::{Skills, folder, in_background, write};
 use crate::ports::AuditEvent;
@@ -368,7 +369,9 @@ impl Skills {
         }
         let number = current + 1;
         let files = renumbered(&old.files, old.facts.as_ref(), &name, number)?;
-        let (facts, origin, how) = (old.facts, origin.clone(), SavedHow::RolledBack);
+        let origin = inheriting(self.marked(origin.clone()).await, latest.as_ref());
+        let origin = origin.with_seen(&old.origin.map(|old| old.seen()).unwrap_or_default());
+        let (facts, how) = (old.facts, SavedHow::RolledBack);
         let held = whose(&origin, place, there.is_some(), latest.as_ref());
         if held.is_some() {
             self.hold(&lock, place, Change { name, files, facts, origin, how }).await?;

@@ -108,7 +108,8 @@ impl Skills {
                     current
                 } else {
                     let files = renumbered(&proposal.files, facts.as_ref(), name, current + 1)?;
-                    let (name, origin, how) = (name.clone(), proposal.origin.clone(), proposal.how);
+                    let (name, how) = (name.clone(), proposal.how);
+                    let origin = proposal.origin.clone().approved();
                     let new = NewVersion { name, files, facts, origin, holder, how };
                     self.write_version(&lock, *place, new, current + 1).await?;
                     current + 1

@@ -1,6 +1,7 @@
 //! What is found out about a skill by running programs of ours in the sandbox: what its code says
 //! about itself, and whether its tests pass.
 
+use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{CodeFacts, SkillFiles, SkillName};
 use gristmill_domain::{Code, one_line};
 use serde::Deserialize;
@@ -52,6 +53,7 @@ impl Inspector<'_> {
             wall_ms_max: INSPECTION_MS_MAX,
             skills: FrozenSkills::default(),
             recorded: None,
+            seen: Seen::default(),
         };
         let report = self.0.run(program).await;
         match (report.result, report.error) {
@@ -84,7 +86,7 @@ impl Inspector<'_> {
         name: &SkillName,
         files: &SkillFiles,
         skills: FrozenSkills,
-        owner: &Owner,
+        (owner, seen): (&Owner, &Seen),
     ) -> Result<(), SkillError> {
         for (file, test) in files.tests() {
             // One line before the test; it is taken off the lines that are told.
@@ -96,6 +98,7 @@ impl Inspector<'_> {
                 wall_ms_max: TEST_MS_MAX,
                 skills: skills.clone(),
                 recorded: Some((owner.clone(), note)),
+                seen: seen.clone(),
             };
             let report = self.0.run(program).await;
             if let Some(error) = report.error {

@@ -15,6 +15,7 @@ mod held;
 mod holder;
 mod inspection;
 mod listing;
+mod marked;
 mod offer;
 mod program_calls;
 mod project_approval;
@@ -32,6 +33,7 @@ use std::time::{Duration, Instant};
 use gristmill_domain::skills::{CodeFacts, SkillName};
 use parking_lot::Mutex;
 
+use crate::marks::MarkLedger;
 use crate::store::Store;
 use crate::upstream::{TreeLease, TreeStore};
 use folder::{Found, FoundSkill};
@@ -78,6 +80,8 @@ pub struct SkillsSettings {
     pub project: Option<PathBuf>,
     /// What can be made again: the trees that programs see.
     pub cache: PathBuf,
+    /// None if no server has a mark.
+    pub marks: Option<MarkLedger>,
 }
 
 /// All skills. Cheap to clone.
@@ -97,6 +101,7 @@ struct Inner {
     /// Whether what a killed one left was cleaned up.
     is_clean: AtomicBool,
     tree: Mutex<Option<(String, Arc<TreeLease>)>>,
+    marks: Option<MarkLedger>,
 }
 
 #[derive(Default)]
@@ -111,7 +116,7 @@ type Fingerprint = ([blake3::Hash; 2], Option<(i64, i64)>);
 impl Skills {
     /// Over these folders. Nothing is read yet.
     pub fn new(settings: SkillsSettings) -> Self {
-        let SkillsSettings { store, user, project, cache } = settings;
+        let SkillsSettings { store, user, project, cache, marks } = settings;
         Self {
             inner: Arc::new(Inner {
                 store,
@@ -121,6 +126,7 @@ impl Skills {
                 looked: tokio::sync::Mutex::default(),
                 is_clean: AtomicBool::new(false),
                 tree: Mutex::default(),
+                marks,
             }),
             sandbox: None,
         }

@@ -94,11 +94,18 @@ pub(crate) struct ProgramSkills {
     may_change: MayChange,
     frozen: FrozenSkills,
     now: Mutex<Option<Arc<SkillsView>>>,
+    /// Who reads what is loaded.
+    reader: Option<(Caller, Skills)>,
 }
 
 impl ProgramSkills {
     pub fn new(may_change: MayChange, frozen: FrozenSkills) -> Self {
-        Self { may_change, frozen, now: Mutex::default() }
+        Self { may_change, frozen, now: Mutex::default(), reader: None }
+    }
+
+    /// Whoever loads skills while it runs has read what those were made from.
+    pub fn read_by(self, reader: Caller, skills: Skills) -> Self {
+        Self { reader: Some((reader, skills)), ..self }
     }
 
     pub fn frozen(&self) -> &FrozenSkills {
@@ -145,6 +152,9 @@ impl ProgramSkills {
             Action::Load => {
                 let view = self.view();
                 let found = view.usable().find(|skill| skill.name.as_str() == name);
+                if let (Some(skill), Some((reader, skills))) = (found, &self.reader) {
+                    skills.note_load(reader, skill).await;
+                }
                 Ok(json!({"code": found.map(|skill| skill.code())}))
             }
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::policy::Seen;
 use serde_json::{Map, Value};
 
 use super::view::FrozenSkills;
@@ -29,4 +30,6 @@ pub(crate) struct SandboxProgram {
     pub skills: FrozenSkills,
     /// For whom it is in the history, and with which note; `None` if it is nobody's program.
     pub recorded: Option<(Owner, String)>,
+    /// Which marked data its code was made from.
+    pub seen: Seen,
 }

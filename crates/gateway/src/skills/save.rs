@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gristmill_domain::one_line;
+use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{
     CODE_BYTES_MAX, CodeFacts, Described, FilesError, SKILL_FILE, SKILLS_MAX, SkillFiles, SkillMd, SkillName,
 };
@@ -12,6 +13,7 @@ use super::changes::{ChangeLock, NewVersion};
 use super::error::SkillError;
 use super::holder::{Change, Held, whose};
 use super::inspection::{EXAMPLE_ASSERT, Inspector};
+use super::marked::inheriting;
 use super::sandbox::SkillSandbox;
 use super::skill::{Skill, SkillPlace, Standing};
 use super::view::{FrozenSkills, SkillsView};
@@ -170,7 +172,7 @@ impl Skills {
             Some(source) => files.put(&test_file, &source)?,
         }
         let said = Described { description: request.description, tags: request.tags };
-        let origin = request.origin;
+        let origin = self.marked(request.origin).await;
         let tests = Tests::Run(match &origin {
             SkillOrigin::Person => Owner::local(),
             SkillOrigin::Agent { owner, .. } => Owner(owner.clone()),
@@ -219,7 +221,7 @@ impl Skills {
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
         Inspector(self.sandbox()?).inspect(skill.code()).await?;
-        self.try_out(&view, &name, &skill.files, Owner::local()).await
+        self.try_out(&view, &name, &skill.files, (Owner::local(), Seen::default())).await
     }
 
     /// A skill stays where it is. A new one is the user's unless it is said to be the project's.
@@ -286,7 +288,7 @@ impl Skills {
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = match tests {
-            Tests::Run(owner) => self.try_out(view, &name, &files, owner).await?,
+            Tests::Run(owner) => self.try_out(view, &name, &files, (owner, origin.seen())).await?,
             Tests::Leave if files.tests().next().is_none() => 0,
             Tests::Leave => {
                 notes.push(format!(
@@ -310,6 +312,7 @@ impl Skills {
             self.check_room(&lock, place, &name).await?;
         }
         let before = latest.as_ref().and_then(|latest| latest.facts.as_ref());
+        let origin = inheriting(origin, latest.as_ref());
         let current = latest.as_ref().map_or(0, |latest| latest.version);
         let (is_unchanged, held) = (true, None);
         let mut saved =
@@ -358,7 +361,7 @@ impl Skills {
         view: &Arc<SkillsView>,
         name: &SkillName,
         files: &SkillFiles,
-        owner: Owner,
+        (owner, mut seen): (Owner, Seen),
     ) -> Result<usize, SkillError> {
         let count = files.tests().count();
         if count == 0 {
@@ -373,7 +376,11 @@ impl Skills {
             why: error.to_string(),
         })?;
         let frozen = FrozenSkills { view: Arc::clone(view), tree: Some(Arc::new(lease)) };
-        Inspector(self.sandbox()?).test(name, files, frozen, &owner).await?;
+        // It may import any of them.
+        for skill in view.usable() {
+            seen.add(&skill.seen);
+        }
+        Inspector(self.sandbox()?).test(name, files, frozen, (&owner, &seen)).await?;
         Ok(count)
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use gristmill_domain::catalogue::{Lookup, fold};
 use gristmill_domain::one_line;
+use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{
     CodeFacts, SKILL_FILE, SkillFiles, SkillMd, SkillName, ToolDrift, described_by, drift,
 };
@@ -57,6 +58,8 @@ pub struct Skill {
     pub how: SavedHow,
     /// What was read out of its code, if it was.
     pub known_facts: Option<CodeFacts>,
+    /// Which marked data the agent had read that saved it.
+    pub seen: Seen,
     md: SkillMd,
 }
 
@@ -84,6 +87,7 @@ impl Skill {
             saved_by: latest.map_or_else(String::new, |latest| latest.saved_by.clone()),
             how: latest.map_or(SavedHow::Edited, |latest| latest.how),
             known_facts: latest.and_then(|latest| latest.facts.clone()),
+            seen: latest.and_then(|latest| Some(latest.origin.as_ref()?.seen())).unwrap_or_default(),
             name,
             hash,
             files,

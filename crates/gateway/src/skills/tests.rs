@@ -29,6 +29,7 @@ impl World {
             user: Some(folder.join("data/skills")),
             project: Some(folder.join("project/.gristmill/skills")),
             cache: folder.join("cache"),
+            marks: None,
         })
     }
 

@@ -141,13 +141,27 @@ impl SkillsView {
         (version.to_hex().to_string(), tree_files(texts))
     }
 
+    /// The same without some.
+    pub(super) fn without(&self, hidden: &HashSet<String>) -> (String, Vec<TreeFile>) {
+        let mut texts = self.texts();
+        texts.retain(|name, _| !hidden.contains(name));
+        let names: BTreeMap<&String, ()> = hidden.iter().map(|name| (name, ())).collect();
+        let names: Vec<&str> = names.into_keys().map(String::as_str).collect();
+        let version = blake3::hash(format!("{} without {}", self.version, names.join(" ")).as_bytes());
+        (version.to_hex().to_string(), self.with_waiting(texts))
+    }
+
     pub(super) fn version(&self) -> &str {
         &self.version
     }
 
     /// The files of `/skills`.
     pub(super) fn tree(&self) -> Vec<TreeFile> {
-        let mut files = tree_files(self.texts());
+        self.with_waiting(self.texts())
+    }
+
+    fn with_waiting(&self, texts: BTreeMap<String, (String, String)>) -> Vec<TreeFile> {
+        let mut files = tree_files(texts);
         let waiting: String = self.waiting().map(|skill| format!("{}\n", skill.name)).collect();
         if !waiting.is_empty() {
             // Their names alone: whoever imports one is told why it is not there.

@@ -16,6 +16,7 @@ mod execution_rows;
 mod execution_stats;
 mod executions;
 mod executions_together;
+mod marks;
 mod migrations;
 mod results;
 mod sessions;
@@ -48,6 +49,7 @@ pub use execution_record::{
 pub(crate) use execution_rows::{BegunRow, EndedRow};
 pub use execution_rows::{Found, HistoryFilter};
 pub use execution_stats::{DirectCalls, Stats, ToolStats};
+pub(crate) use marks::MarkedResult;
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};

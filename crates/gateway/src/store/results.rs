@@ -1,8 +1,9 @@
 //! Results: whole values under handles, and the keys that the handles are made of.
 
+use gristmill_domain::policy::Seen;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Reply, Store, StoreError};
+use super::{Reply, Store, StoreError, marks};
 
 /// One result as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct ResultRecord {
     pub used_ms: i64,
     pub session: Option<String>,
     pub execution: Option<String>,
+    /// Which marked data it was made from.
+    pub seen: Seen,
 }
 
 /// Which file belongs to which result.
@@ -56,7 +59,7 @@ pub struct ResultsHeld {
 }
 
 const COLUMNS: &str =
-    "owner, handle, file_name, kind, media_type, bytes, created_ms, used_ms, session, execution";
+    "owner, handle, file_name, kind, media_type, bytes, created_ms, used_ms, session, execution, seen";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<ResultRecord> {
     Ok(ResultRecord {
@@ -70,6 +73,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ResultRecord> {
         used_ms: row.get(7)?,
         session: row.get(8)?,
         execution: row.get(9)?,
+        seen: marks::read(row.get(10)?),
     })
 }
 
@@ -177,7 +181,9 @@ impl Store {
                 }
             }
             transaction.execute(
-                &format!("INSERT INTO results ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+                &format!(
+                    "INSERT INTO results ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+                ),
                 params![
                     new.owner,
                     new.handle,
@@ -188,7 +194,8 @@ impl Store {
                     new.created_ms,
                     new.used_ms,
                     new.session,
-                    new.execution
+                    new.execution,
+                    marks::written(&new.seen)?
                 ],
             )?;
             Ok(Room::Made(forgotten))

@@ -1,8 +1,9 @@
 //! Sessions, and what their programs keep under keys.
 
+use gristmill_domain::policy::Seen;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Reply, Store, StoreError};
+use super::{Reply, Store, StoreError, marks};
 use crate::ports::StateFailure;
 use crate::state_values::{Others, check_room};
 
@@ -21,6 +22,8 @@ pub(crate) struct SessionRecord {
     pub max_bytes: Option<i64>,
     pub max_files: Option<i64>,
     pub max_output_tokens: Option<i64>,
+    /// Which marked data its programs have read.
+    pub seen: Seen,
 }
 
 /// What came of remembering a new session.
@@ -54,7 +57,7 @@ pub(crate) enum Put {
 pub(crate) const VARIABLES_RESET: &str = "reset";
 
 const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, \
-    variables_by, max_output_tokens";
+    variables_by, max_output_tokens, seen";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -69,6 +72,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         max_files: row.get(8)?,
         variables_by: row.get(9)?,
         max_output_tokens: row.get(10)?,
+        seen: marks::read(row.get(11)?),
     })
 }
 
@@ -108,7 +112,7 @@ impl Store {
             }
             transaction.execute(
                 &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
                 ),
                 params![
                     new.id,
@@ -121,7 +125,8 @@ impl Store {
                     new.max_bytes,
                     new.max_files,
                     new.variables_by,
-                    new.max_output_tokens
+                    new.max_output_tokens,
+                    marks::written(&new.seen)?
                 ],
             )?;
             for (key, value) in &values {

@@ -1,6 +1,7 @@
 //! Where a version of a skill came from.
 
 use gristmill_domain::one_line;
+use gristmill_domain::policy::Seen;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -24,6 +25,9 @@ pub enum SkillOrigin {
         session: Option<String>,
         /// None if the agent saved it itself.
         execution: Option<String>,
+        /// Which marked data it had read by then.
+        #[serde(default, skip_serializing_if = "Seen::is_empty")]
+        seen: Seen,
     },
 }
 
@@ -34,6 +38,7 @@ impl SkillOrigin {
             client: caller.client.as_ref().map(|client| one_line(&client.name, CLIENT_CHARS_MAX)),
             session: caller.session.as_ref().map(ToString::to_string),
             execution: caller.execution.as_ref().map(ToString::to_string),
+            seen: Seen::default(),
         }
     }
 
@@ -43,6 +48,30 @@ impl SkillOrigin {
             SkillOrigin::Person => None,
             SkillOrigin::Agent { owner, client, .. } => Some(json!([owner, client]).to_string()),
         }
+    }
+
+    /// Which marked data is in it; none in what a person made.
+    pub fn seen(&self) -> Seen {
+        match self {
+            SkillOrigin::Person => Seen::default(),
+            SkillOrigin::Agent { seen, .. } => seen.clone(),
+        }
+    }
+
+    /// The same, made from this as well. A person looks at what is made.
+    pub(crate) fn with_seen(mut self, more: &Seen) -> Self {
+        if let SkillOrigin::Agent { seen, .. } = &mut self {
+            seen.add(more);
+        }
+        self
+    }
+
+    /// The same once a person has looked at what was made.
+    pub(crate) fn approved(mut self) -> Self {
+        if let SkillOrigin::Agent { seen, .. } = &mut self {
+            *seen = Seen::default();
+        }
+        self
     }
 
     /// Who did it, in a word.
@@ -56,7 +85,7 @@ impl SkillOrigin {
 
     /// Who did it and from where, for people.
     pub fn told(&self) -> String {
-        let SkillOrigin::Agent { owner, client, session, execution } = self else { return self.by() };
+        let SkillOrigin::Agent { owner, client, session, execution, .. } = self else { return self.by() };
         let mut told = match execution {
             Some(execution) => format!("a program of {owner}, execution {execution}"),
             None => owner.clone(),
@@ -97,6 +126,7 @@ mod tests {
             client: Some("editor".to_owned()),
             session: None,
             execution: Some("e1".to_owned()),
+            seen: Seen::default(),
         };
         assert_eq!(origin.told(), "a program of http:ada, execution e1, client editor");
         assert_eq!(SkillOrigin::Person.told(), "local");

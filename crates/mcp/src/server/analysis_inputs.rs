@@ -87,6 +87,9 @@ impl GatewayServer {
             }
             None => None,
         };
+        if let (Some(results), Some((stored, _))) = (results, &found) {
+            results.note_read(&self.reader(requester).await, stored).await;
+        }
         found.map(|(_, file)| file).ok_or_else(|| {
             let message = format!("no stored result `{}`", one_line(handle, 60));
             let hint = "handles are in answers that left something out, and expire after a while";

@@ -2,6 +2,7 @@
 //! in the session meanwhile.
 
 use gristmill_gateway::domain::{Code, one_line};
+use gristmill_gateway::ids::Caller;
 use gristmill_gateway::session::{
     Encoding, FileError, NewSession, Patience, SessionError, Whose, WorkspaceFiles,
 };
@@ -78,6 +79,7 @@ impl GatewayServer {
     ) -> Result<Option<WorkspaceFiles>, Answer> {
         let whose = Whose::Of(requester.owner.clone());
         let sessions = &self.parts.sessions;
+        let named = session.clone();
         let found = match (session, self.connection) {
             (Some(session), _) => sessions.files(&whose, &session).await.map(Some),
             (None, Connection::Pipes) => match self.session.id().await {
@@ -94,6 +96,9 @@ impl GatewayServer {
                 return Err(Answer::refused(Code::BadRequest, message, Some(hint)));
             }
         };
+        if let Ok(Some(_)) = &found {
+            self.note_files_read(named, requester).await;
+        }
         found.map_err(|error| {
             let hint = match matches!(error, SessionError::Missing { .. }) {
                 true => "check the name; reading doesn't start a session, and idle sessions end",
@@ -101,6 +106,28 @@ impl GatewayServer {
             };
             Answer::refused(error.code(), &error.to_string(), Some(hint))
         })
+    }
+
+    /// Whoever reads files of a session has read what its programs have.
+    async fn note_files_read(&self, session: Option<String>, requester: &Requester) {
+        let Some(ledger) = self.parts.gateway.marks() else { return };
+        let session = match session {
+            Some(session) => Some(session),
+            None => self.session.id().await.map(|id| id.to_string()),
+        };
+        if let Some(session) = session {
+            let seen = self.parts.sessions.seen(&Whose::Of(requester.owner.clone()), &session).await;
+            ledger.note(&self.reader(requester).await, &seen).await;
+        }
+    }
+
+    /// Who reads what is handed to the client: with the session that its programs go on in.
+    pub(super) async fn reader(&self, requester: &Requester) -> Caller {
+        let session = match self.connection {
+            Connection::Pipes => self.session.id().await,
+            Connection::Http => None,
+        };
+        Caller { session, ..requester.caller.clone() }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ids::{Caller, Owner};
 use crate::store::BegunSave;
+use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::SkillFiles;
 
 /// An agent of this owner.
@@ -93,4 +94,45 @@ async fn a_skill_that_was_handed_over_is_its_agents_until_a_person_changes_it() 
     assert_eq!(world.versions("total").await.len(), versions);
     let now = world.skills.delete("total", &agent("a")).await.expect("it waits");
     assert_eq!(now.held, Some(Held::Persons));
+}
+
+fn marked() -> Seen {
+    Seen { untrusted: Some("web".to_owned()), ..Seen::default() }
+}
+
+#[tokio::test]
+async fn a_person_who_approves_a_change_takes_its_marks_away() {
+    let world = World::new("skills-marked-change");
+    world.user("total/total.py", "x = 1\n");
+    world.skills.look_again().await;
+    world.user("total/total.py", "x = 2\n");
+    let agent = agent("a").with_seen(&marked());
+    world.skills.rollback("total", 1, &agent).await.expect("it waits");
+    let held = world.skills.held().await.expect("what waits");
+    assert_eq!(held[0].proposal.origin.seen(), marked());
+    world.skills.approve_held(&held[0], HandOver::No).await.expect("approved");
+    let view = world.skills.look_again().await;
+    assert_eq!(
+        view.find("total").map(|skill| (skill.code(), skill.seen.is_empty())),
+        Some(("x = 1\n", true))
+    );
+}
+
+#[tokio::test]
+async fn a_marked_version_stays_marked_until_somebody_edits_it() {
+    let world = World::new("skills-marked");
+    let folder = world.skills.key_of(SkillPlace::User).expect("a folder");
+    let mut files = SkillFiles::default();
+    files.put("total.py", "x = 1\n").expect("a file");
+    let origin = agent("a").with_seen(&marked());
+    let (name, hash, how) = ("total".to_owned(), files.hash(), SavedHow::Saved);
+    let begun = BegunSave { folder, name, hash, how, holder: origin.holder(), origin };
+    world.skills.inner.store.begin_skill(begun).await.expect("noted");
+    world.user("total/total.py", "x = 1\n");
+    let seen = async || world.skills.look_again().await.find("total").map(|skill| skill.seen.clone());
+    assert_eq!(seen().await, Some(marked()), "after a kill, too");
+    world.user("total/total.py", "x = 2\n");
+    assert_eq!(seen().await, Some(Seen::default()));
+    let back = world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("it is back");
+    assert_eq!((back.held, seen().await), (None, Some(Seen::default())), "a person brought it back");
 }

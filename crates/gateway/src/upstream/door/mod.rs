@@ -11,6 +11,8 @@ mod admit;
 mod answer;
 mod check;
 mod failure;
+#[cfg(test)]
+mod flow_tests;
 mod passage;
 mod policy;
 #[cfg(test)]
@@ -32,7 +34,7 @@ use crate::ids::Caller;
 use crate::ports::{CallObserver, ToolFailure};
 use admit::admit;
 use answer::answer;
-use check::check;
+use check::{Checked, check};
 use passage::Passage;
 use policy::{Permitted, permit};
 use resolve::resolve;
@@ -84,8 +86,18 @@ impl Door {
         passage.checked(&checked);
         let Permitted(checked) = permit(self.guard.as_deref(), caller, checked, passage).await?;
         let _place = admit(&checked.server).await?;
-        let raw = send(&self.registry, &checked).await?;
+        let sent = send(&self.registry, &checked).await;
+        self.note_marks(caller, &checked, &sent).await;
+        let raw = sent?;
         passage.received(&raw);
         answer(&checked, &raw)
+    }
+
+    /// What a server has said counts as read before anybody reads it, its errors too.
+    async fn note_marks(&self, caller: &Caller, checked: &Checked, sent: &Result<String, ToolFailure>) {
+        let has_answered = !sent.as_ref().is_err_and(ToolFailure::was_not_sent);
+        if let Some(guard) = self.guard.as_deref().filter(|_| has_answered) {
+            guard.has_answered(caller, &checked.server.settings).await;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Policy: whether this caller may have this sent, and whom to ask if that is not certain.
 
-use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, Hints};
+use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, FLOW_RULE, Hints};
 use gristmill_domain::{Code, one_line};
 
 use super::check::{Checked, Outgoing};
@@ -23,12 +23,14 @@ pub(super) async fn permit(
         passage.decided(Decided::without_policy());
         return Ok(Permitted(checked));
     };
+    let flow = guard.flow(caller, &checked.server.settings).await;
+    let nobody = Asker::none();
+    let (_, tool, arguments, asker) = parts(&checked.outgoing, &nobody);
+    let call = Approvable { caller, server: checked.server.name(), tool, arguments, asker };
     let mut decided = guard.decide(caller, &asked(guard, caller, &checked));
+    decided = guard.stricter(&call, decided, flow);
     let mut id = None;
     if decided.decision == Decision::Ask {
-        let nobody = Asker::none();
-        let (_, tool, arguments, asker) = parts(&checked.outgoing, &nobody);
-        let call = Approvable { caller, server: checked.server.name(), tool, arguments, asker };
         // Until somebody answers it counts as asked, and as unanswered if it is taken back.
         passage.decided(decided.clone());
         let (answered, answerable) = guard.answer(&call, &decided).await;
@@ -84,6 +86,12 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFail
         None if why.starts_with("limited to ") => {
             (Code::PolicyBudget, format!("{what} is {why} (rule `{rule}`)"))
         }
+        None if &**rule == FLOW_RULE => (
+            Code::PolicyDenied,
+            format!(
+                "{what} isn't allowed: {why} (rule `{rule}`). Don't send the data another way: finish without it, and give the user what you would have sent"
+            ),
+        ),
         None => (
             Code::PolicyDenied,
             format!(

@@ -17,7 +17,13 @@ use crate::store::{ApprovalState, Store};
 use crate::upstream::{DoorRequest, Guard, GuardSettings};
 
 fn of(settings: PolicySettings) -> GuardSettings {
-    GuardSettings { policy: Policy::new(settings), level: Level::Production, data: None, store: None }
+    GuardSettings {
+        policy: Policy::new(settings),
+        level: Level::Production,
+        data: None,
+        store: None,
+        marks: None,
+    }
 }
 
 fn rules(rules: Vec<Rule>) -> PolicySettings {
@@ -31,23 +37,28 @@ fn careful() -> PolicySettings {
 
 /// Answers what it was told to, and remembers the questions.
 #[derive(Clone, Default)]
-struct Person {
+pub(super) struct Person {
     answers: Arc<Mutex<VecDeque<QuestionAnswer>>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Person {
-    fn says(answers: &[&str]) -> Self {
+    pub fn says(answers: &[&str]) -> Self {
         let answer = |answer: &&str| QuestionAnswer::Accept(Some(json!({ "answer": answer })));
         Self { answers: Arc::new(Mutex::new(answers.iter().map(answer).collect())), ..Self::default() }
     }
 
-    fn asker(&self) -> Asker {
+    pub fn asker(&self) -> Asker {
         Asker::new(Arc::new(self.clone()))
     }
 
-    fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         self.asked.lock().unwrap().len()
+    }
+
+    /// The first question.
+    pub fn first(&self) -> String {
+        self.asked.lock().unwrap()[0].clone()
     }
 }
 
@@ -68,7 +79,7 @@ impl Ask for Person {
     }
 }
 
-async fn call(
+pub(super) async fn call(
     world: &World,
     caller: &Caller,
     tool: &str,
@@ -79,7 +90,7 @@ async fn call(
     world.upstreams.pass(caller, DoorRequest::CallTool(call)).await.map(drop)
 }
 
-fn refused(outcome: Result<(), ToolFailure>) -> (Code, String) {
+pub(super) fn refused(outcome: Result<(), ToolFailure>) -> (Code, String) {
     let failure = outcome.unwrap_err();
     assert!(failure.was_not_sent());
     (failure.code(), failure.to_string())

@@ -2,9 +2,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gristmill_domain::catalogue::Resolved as Found;
-use gristmill_domain::policy::Decided;
+use gristmill_domain::policy::{Decided, Mark, Marks};
 use gristmill_domain::resource_uri::to_ours;
-use gristmill_domain::{Code, SecretText, ServerSettings, Transport};
+use gristmill_domain::{Code, ServerSettings};
 use gristmill_testkit::TestFolder;
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
@@ -156,6 +156,23 @@ impl World {
         world
     }
 
+    /// The same server under several names, with these marks.
+    pub async fn of_servers(guard: Guard, servers: &[(&str, &[Mark])]) -> Self {
+        let (scripted, folder) = (Scripted::default(), TestFolder::new("door"));
+        let servers = servers.iter().map(|(name, marks)| ServerSettings {
+            marks: Marks::of(marks.iter().copied()),
+            ..scripted_server(name)
+        });
+        let world = Self::begin_of(
+            scripted,
+            Refresh::InBackground,
+            folder,
+            (Some(Arc::new(guard)), servers.collect()),
+        );
+        world.upstreams.known().await;
+        world
+    }
+
     /// The same server with its offer known from before and its process not there.
     async fn start_again(self, scripted: Scripted) -> Self {
         self.upstreams.close().await;
@@ -172,18 +189,20 @@ impl World {
         folder: TestFolder,
         guard: Option<Arc<Guard>>,
     ) -> Self {
+        Self::begin_of(scripted, refresh, folder, (guard, vec![scripted_server("a")]))
+    }
+
+    fn begin_of(
+        scripted: Scripted,
+        refresh: Refresh,
+        folder: TestFolder,
+        (guard, settings): (Option<Arc<Guard>>, Vec<ServerSettings>),
+    ) -> Self {
         let seen = Arc::<Seen>::default();
         let folders =
             UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
-        let transport = Transport::Stdio {
-            command: SecretText::plain("scripted"),
-            args: Vec::new(),
-            env: Default::default(),
-            cwd: None,
-        };
         let observer: Arc<dyn CallObserver> = Arc::clone(&seen) as Arc<dyn CallObserver>;
         let startup = Startup { refresh, observer: Some(observer), guard, ..Startup::default() };
-        let settings = vec![ServerSettings::new("a", transport)];
         let upstreams = Upstreams::start(settings, Arc::new(scripted.clone()), &folders, startup);
         Self { upstreams, scripted, seen, folder }
     }
@@ -196,6 +215,10 @@ impl World {
     pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.scripted.heard.lock().unwrap())
     }
+}
+
+fn scripted_server(name: &str) -> ServerSettings {
+    ServerSettings::program(name, "scripted", &[])
 }
 
 pub(super) fn tool_call(name: &str, arguments: Value) -> ToolCall {

@@ -5,6 +5,7 @@
 
 mod always_file;
 mod budgets;
+mod flow;
 mod question;
 mod remembered;
 
@@ -15,6 +16,7 @@ use gristmill_domain::Level;
 use gristmill_domain::policy::{Asked, Decided, Decision, Policy, Verdict};
 
 use crate::ids::{Caller, unguessable};
+use crate::marks::MarkLedger;
 use crate::store::Store;
 use budgets::{Budgets, Taken};
 use remembered::Remembered;
@@ -31,6 +33,8 @@ pub struct GuardSettings {
     pub data: Option<PathBuf>,
     /// Where other processes answer; `None` if they cannot.
     pub store: Option<Store>,
+    /// Where what was read is remembered; `None` if no server has a mark.
+    pub marks: Option<MarkLedger>,
 }
 
 /// See the module.
@@ -40,18 +44,19 @@ pub struct Guard {
     budgets: Budgets,
     remembered: Remembered,
     store: Option<Store>,
+    marks: Option<MarkLedger>,
     /// What tells this gateway from others.
     mark: String,
 }
 
 impl Guard {
     pub fn new(settings: GuardSettings) -> Self {
-        let GuardSettings { policy, level, data, store } = settings;
+        let GuardSettings { policy, level, data, store, marks } = settings;
         let always = data.map(|folder| AlwaysApprovals::open(&folder));
         // Without randomness two gateways could share answers for a session that has no name.
         let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
         let remembered = Remembered::new(always);
-        Self { policy, level, budgets: Budgets::default(), remembered, store, mark }
+        Self { policy, level, budgets: Budgets::default(), remembered, store, marks, mark }
     }
 
     pub fn level(&self) -> Level {

@@ -61,6 +61,11 @@ impl Guard {
         (answered, None)
     }
 
+    /// Whether a person has said yes before, for the session or for good.
+    pub(super) fn was_answered(&self, call: &Approvable<'_>, decided: &Decided) -> bool {
+        self.answered_before(&self.key(call, decided)).is_some()
+    }
+
     fn answered_before(&self, key: &AnswerKey) -> Option<Answered> {
         if self.remembered.is_allowed_in_session(key) {
             return Some(Answered::Session);

@@ -9,6 +9,7 @@ use std::io::{Read, Seek};
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest};
 use gristmill_gateway::domain::Code;
+use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
 use gristmill_gateway::results::{NewResult, Origin, ResultKind};
 use gristmill_gateway::tokens;
@@ -148,7 +149,11 @@ impl GatewayServer {
         let request = AnalysisRequest { request: request.to_string(), inputs, limits: None, output };
         let outcome = self.parts.gateway.analyze(request).await;
         let outcome = outcome.map_err(|failure| failed(&failure, budget))?;
-        self.answer_analysis(outcome, place, Origin { session, execution: None }, budget).await
+        let seen = match self.parts.gateway.marks() {
+            Some(ledger) => ledger.seen(&self.reader(requester).await).await,
+            None => Seen::default(),
+        };
+        self.answer_analysis(outcome, place, Origin { session, execution: None, seen }, budget).await
     }
 
     fn place(&self, requester: &Requester) -> Result<(Place, File), Answer> {

@@ -92,7 +92,10 @@ async fn read_result(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answe
     let budget = (Strategy::Auto, TOKENS_MAX.saturating_sub(frame));
     let owner = &call.requester.owner;
     match results.read(owner, &arguments.handle, &arguments.path, slice, budget).await {
-        Ok(part) => Ok(of_part(&part, &path)),
+        Ok(part) => {
+            results.note_read(&server.reader(&call.requester).await, &part.stored).await;
+            Ok(of_part(&part, &path))
+        }
         Err(error) => Err(Answer::refused(error.code(), &error.to_string(), error.hint().as_deref())),
     }
 }

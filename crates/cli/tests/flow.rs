@@ -1,0 +1,170 @@
+//! Marks of servers, carried from one program to the next by whatever a session leaves behind. Every
+//! program here has a process of its own, so nothing is remembered but what is on the disk.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use gristmill_testkit::Home;
+use serde_json::{Value, json};
+use support::gristmill;
+
+/// The calculator under four names.
+fn home(name: &str, policy: &str) -> Home {
+    let home = Home::new(gristmill(), name);
+    let binary = gristmill();
+    let server = |name: &str, marks: &str| {
+        format!(
+            "[servers.{name}]\ncommand = {binary:?}\nargs = ['example-server', 'calculator']\nmarks = {marks}\n"
+        )
+    };
+    let servers = [
+        server("web", "['untrusted']"),
+        server("crm", "['private']"),
+        server("mail", "['external']"),
+        server("notes", "[]"),
+    ];
+    std::fs::create_dir_all(home.config_file().parent().expect("a folder")).expect("made");
+    std::fs::write(home.config_file(), format!("{policy}\n{}", servers.concat())).expect("written");
+    home
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{text}"))
+}
+
+/// What a program comes to, in a session or in none.
+fn run(home: &Home, session: Option<&str>, code: &str) -> Value {
+    let mut words = vec!["run", "--json"];
+    words.extend(session.iter().flat_map(|session| ["--session", session]));
+    words.extend(["-c", code]);
+    parsed(&home.run(&words).stdout)
+}
+
+fn result(home: &Home, session: Option<&str>, code: &str) -> Value {
+    let mut ran = run(home, session, code);
+    assert_eq!(ran["success"], true, "{code}\n{ran:#}");
+    ran["result"].take()
+}
+
+fn reads(server: &str) -> String {
+    format!("from servers.{server} import evaluate\n{server} = await evaluate(expression='6 * 7')\n")
+}
+
+const BOTH: &str =
+    "this session has read untrusted data from `web` and private data from `crm`, and `mail` is external";
+
+/// Whether a program that ends by sending mail was stopped, and for which reason.
+fn sends(home: &Home, session: Option<&str>, before: &str) -> Option<String> {
+    let ran = run(home, session, &format!("{before}\n{}result = 'sent'", reads("mail")));
+    match ran["error"]["message"].as_str() {
+        None => {
+            assert_eq!(ran["result"], "sent", "{ran:#}");
+            None
+        }
+        Some(message) => Some(message.to_owned()),
+    }
+}
+
+fn is_stopped(home: &Home, session: Option<&str>, before: &str) -> bool {
+    match sends(home, session, before) {
+        None => false,
+        Some(message) => {
+            assert!(message.contains(BOTH) && message.contains("(rule `flow`)"), "{message}");
+            true
+        }
+    }
+}
+
+#[test]
+fn one_program_that_brings_all_three_together_is_stopped_at_the_third() {
+    let home = home("flow-one", "");
+    let both = reads("web") + &reads("crm");
+    assert!(is_stopped(&home, None, &both));
+    assert!(!is_stopped(&home, None, &reads("web")) && !is_stopped(&home, None, &reads("crm")));
+    assert_eq!(result(&home, None, &format!("{both}{}result = 'kept'", reads("notes"))), "kept");
+    let message = sends(&home, None, &both).expect("it is stopped");
+    let id = message.split("gristmill approvals allow ").nth(1).expect("how to allow it");
+    let id = id.split('`').next().expect("an id");
+    home.ok(&["approvals", "allow", id]);
+    let audit = home.ok(&["audit", "query", "--json"]);
+    assert!(audit.contains("\"rule\":\"flow\"") || audit.contains("\"rule\": \"flow\""), "{audit}");
+}
+
+#[test]
+fn a_session_is_stopped_whichever_of_its_programs_and_processes_read_what() {
+    let home = home("flow-session", "");
+    result(&home, Some("s"), &(reads("web") + "state['page'] = web\nresult = 1"));
+    assert!(!is_stopped(&home, Some("s"), ""));
+    result(&home, Some("s"), &(reads("crm") + "open('/workspace/deal', 'w').write(str(crm))\nresult = 1"));
+    assert!(is_stopped(&home, Some("s"), "text = open('/workspace/deal').read()"), "a file carries it");
+    assert!(is_stopped(&home, Some("s"), "text = state['page']"), "state carries it");
+    assert!(!is_stopped(&home, Some("other"), ""), "another session has read nothing");
+    let archive = home.work().join("s.tar");
+    let archive = archive.to_str().expect("a path");
+    home.ok(&["sessions", "export", "s", archive]);
+    home.ok(&["sessions", "import", archive, "--name", "again"]);
+    assert!(is_stopped(&home, Some("again"), ""), "an archive carries it");
+}
+
+#[test]
+fn who_reads_a_stored_result_has_read_what_it_was_made_from() {
+    let home = home("flow-result", "");
+    let large = "result = [dict(n=n, text='x' * 50) for n in range(200_000)]";
+    let both = reads("web") + &reads("crm");
+    let ran = run(&home, Some("s"), &(both + large));
+    let path = ran["large_result"]["path"].as_str().unwrap_or_else(|| panic!("{ran:#}")).to_owned();
+    assert!(!is_stopped(&home, Some("t"), ""), "it lies there and was not read");
+    assert!(is_stopped(&home, Some("t"), &format!("text = open({path:?}).read(100)")));
+    assert!(is_stopped(&home, Some("t"), ""), "the session keeps that");
+    // A name that is put together, and a read without a call after it.
+    let (folder, file) = path.rsplit_once('/').expect("a path");
+    let read = format!("text = open('/'.join([{folder:?}, {file:?}])).read(100)\nresult = 1");
+    result(&home, Some("u"), &read);
+    assert!(is_stopped(&home, Some("u"), ""));
+    assert!(!is_stopped(&home, Some("v"), ""), "the others are as they were");
+}
+
+#[test]
+fn who_imports_a_skill_has_read_what_it_was_made_from_until_a_person_approves_it() {
+    let home = home("flow-skill", "");
+    let both = reads("web") + &reads("crm");
+    let save = "save_skill('deals', 'def best():\\n    return 42\\n')\nresult = 1";
+    result(&home, Some("s"), &(both + save));
+    assert!(!is_stopped(&home, Some("t"), ""));
+    assert!(is_stopped(&home, Some("t"), "from skills.deals import best\nbest()"));
+    let hidden = "import importlib\ntry:\n    importlib.import_module('skills.' + 'de' + 'als')\n    result = 'found'\n\
+                  except ImportError:\n    result = 'not there'";
+    assert_eq!(result(&home, Some("u"), hidden), "not there", "what isn't named isn't found");
+    let file = home.path().join("data/skills/deals/deals.py");
+    std::fs::write(&file, "def best():\n    return 43\n").expect("written");
+    assert!(!is_stopped(&home, Some("v"), "from skills.deals import best\nassert best() == 43"));
+}
+
+#[test]
+fn the_test_of_a_skill_is_no_way_out() {
+    let home = home("flow-skill-test", "");
+    let both = reads("web") + &reads("crm");
+    let test = "from servers.mail import evaluate\nawait evaluate(expression='1')";
+    let save = format!(
+        "try:\n    save_skill('leak', 'def f():\\n    return 1\\n', test={test:?})\n    result = 'saved'\n\
+         except Exception as error:\n    result = str(error)"
+    );
+    let said = result(&home, Some("s"), &(both + &save));
+    assert!(said.as_str().is_some_and(|said| said.contains("rule `flow`")), "{said}");
+    assert_eq!(result(&home, Some("t"), &save), "saved", "who has read nothing may");
+}
+
+#[test]
+fn marks_are_shown_and_a_test_says_what_would_happen() {
+    let home = home("flow-show", "level = 'hardened'");
+    let shown = home.ok(&["policy", "show"]);
+    assert!(shown.contains("flow: deny before anything is sent to an external server"), "{shown}");
+    assert!(shown.contains("marks: web is untrusted\n"), "{shown}");
+    let shown = parsed(&home.ok(&["policy", "show", "--json"]));
+    assert_eq!(shown["marks"], json!({"crm": ["private"], "mail": ["external"], "web": ["untrusted"]}));
+    let tested = parsed(&home.ok(&["policy", "test", "mail.evaluate", "--read-both", "--json"]));
+    assert_eq!((&tested["decision"], &tested["rule"]), (&json!("deny"), &json!("flow")));
+    assert_eq!(tested["why"], BOTH);
+    let unread = parsed(&home.ok(&["policy", "test", "mail.evaluate", "--json"]));
+    assert_eq!(unread["decision"], "allow");
+}
