@@ -12,6 +12,7 @@ use crate::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest, unlinke
 use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
 use crate::history::History;
+use crate::plans::Plans;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
 };
@@ -119,8 +120,8 @@ impl Gateway {
             Some(data) => OpenedData::open(data, &core).await?,
             None => OpenedData::default(),
         };
-        let OpenedData { history, audit, results, sessions, problems, sweeps_at_shutdown } = kept;
-        let world = Arc::new(World { core, sessions, history, audit, results });
+        let OpenedData { history, audit, results, sessions, plans, problems, sweeps_at_shutdown } = kept;
+        let world = Arc::new(World { core, sessions, history, audit, results, plans });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -229,6 +230,10 @@ impl Gateway {
     /// throw-away folder, closes the database, and waits until that is done.
     pub async fn shutdown(self) {
         self.core().close().await;
+        if let Some(plans) = self.parts.world.plans.as_ref().filter(|_| self.parts.sweeps_at_shutdown) {
+            // What fails now is tried again by the next.
+            let _ = plans.sweep().await;
+        }
         if let Some(audit) = self.audit() {
             if self.parts.sweeps_at_shutdown {
                 let _ = audit.sweep().await;
@@ -273,6 +278,7 @@ struct OpenedData {
     audit: Option<Audit>,
     results: Option<Results>,
     sessions: Option<Sessions>,
+    plans: Option<Plans>,
     problems: Vec<BuildProblem>,
     sweeps_at_shutdown: bool,
 }
@@ -280,6 +286,7 @@ struct OpenedData {
 impl OpenedData {
     async fn open(data: DataSettings, core: &Core) -> Result<Self, BuildError> {
         let mut kept = Self { sweeps_at_shutdown: data.upkeep == Upkeep::AtShutdown, ..Self::default() };
+        kept.plans = Some(Plans::new(data.store.clone()));
         if let Some(settings) = data.history {
             match History::open(data.store.clone(), settings).await {
                 Ok(history) => kept.history = Some(history),
@@ -316,6 +323,9 @@ impl OpenedData {
     }
 
     fn tidy_in_background(&self) {
+        if let Some(plans) = &self.plans {
+            plans.tidy_in_background();
+        }
         if let Some(history) = &self.history {
             history.tidy_in_background();
         }

@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "skills",
     "audit",
     "history",
+    "plans",
     "answer",
     // The way of one program through a worker.
     "analysis",

@@ -410,7 +410,7 @@ fn code_of(kind: &str, call: Option<&str>) -> Code {
 /// The code that a call failed with, if it is one that a call can fail with. The program hands it
 /// on, so it may be made up.
 fn code_of_a_call(text: &str) -> Option<Code> {
-    const OF_CALLS: [Code; 14] = [
+    const OF_CALLS: [Code; 15] = [
         Code::Analysis,
         Code::UnknownTool,
         Code::BadCall,
@@ -425,6 +425,7 @@ fn code_of_a_call(text: &str) -> Option<Code> {
         Code::PolicyDenied,
         Code::ApprovalNeeded,
         Code::PolicyBudget,
+        Code::PlanDiffers,
     ];
     OF_CALLS.into_iter().find(|code| code.as_str() == text)
 }

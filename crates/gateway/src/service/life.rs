@@ -8,6 +8,7 @@ use gristmill_domain::{Code, Limits};
 use tokio::sync::mpsc;
 
 use super::entry::{self, Entry};
+use super::planning::{self, DryRun};
 use super::questions::Questions;
 use super::start::{PlaceChoice, StartRequest};
 use crate::answer::{self, Answer, AnswerBudget, Keeping};
@@ -15,21 +16,23 @@ use crate::audit::{Audit, AuditedExecution};
 use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
 use crate::ids::{Caller, ExecutionId, Owner, SessionId};
+use crate::plans::Plans;
 use crate::ports::Asker;
 use crate::report::{Refusal, Report};
-use crate::request::ExecuteRequest;
+use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
 
 /// What executions need while they run. What is missing is not kept: without sessions nothing is left
 /// for the next program, without a history nothing is recorded, without an audit nothing can be proven,
-/// without results nothing is stored.
+/// without results nothing is stored, without plans a dry run cannot be carried out later.
 pub(crate) struct World {
     pub core: Arc<Core>,
     pub sessions: Option<Sessions>,
     pub history: Option<History>,
     pub audit: Option<Audit>,
     pub results: Option<Results>,
+    pub plans: Option<Plans>,
 }
 
 impl World {
@@ -41,6 +44,7 @@ impl World {
             history: self.history.clone(),
             audit: self.audit.clone(),
             results: self.results.clone(),
+            plans: self.plans.clone(),
         }
     }
 }
@@ -114,6 +118,7 @@ struct Placed {
     live: Option<mpsc::Sender<Event>>,
     note: Option<String>,
     is_recorded: bool,
+    dry_run: Option<DryRun>,
 }
 
 /// A program that has ended, and whose session is free again.
@@ -139,12 +144,21 @@ struct Recorded {
 /// Waits for the session, and gives the program what it finds there.
 async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed, Refusal> {
     let Order { start, purpose, live, note, is_recorded } = order;
-    let StartRequest { caller, mut request, place, answers, answer: mut budget, budget_is_explicit } = start;
-    let (place, keep_variables) = tokio::select! {
+    let asker = match start.answers.any() {
+        true => Asker::new(Arc::new(Questions::new(entry, start.answers))),
+        false => Asker::none(),
+    };
+    let planned = async {
+        let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
+        let found = find_place(world, &start.caller.owner, start.place).await?;
+        Ok((start.caller, start.request, start.answer, start.budget_is_explicit, found))
+    };
+    let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
         biased;
         () = entry.cancelled() => return Err(Refusal::cancelled()),
-        found = find_place(world, &caller.owner, place) => found?,
+        planned = planned => planned?,
     };
+    let dry_run = DryRun::begin(&mut request, &world.core.limits);
     if let Some(place) = &place {
         place.equip(&mut request, &world.core.limits, keep_variables);
         if let (Some(budget), Some(tokens_max), false) =
@@ -161,14 +175,14 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
         history.offer_to(&mut request.capabilities, &caller.owner, &world.core.pool);
     }
-    if answers.any() {
-        request.capabilities.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
+    if asker.is_some() {
+        request.capabilities.asker = asker;
     }
     let (id, owner) = (entry.id.clone(), caller.owner.clone());
     let session = place.as_ref().and_then(Place::session).cloned();
     let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
     request.capabilities.caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
-    Ok(Placed { id, owner, request, purpose, place, budget, live, note, is_recorded })
+    Ok(Placed { id, owner, request, purpose, place, budget, live, note, is_recorded, dry_run })
 }
 
 async fn find_place(
@@ -193,7 +207,7 @@ async fn find_place(
 impl Placed {
     /// Runs it to its end, and lets go of its session: the next program may come at once.
     async fn execute(self, entry: &Entry, world: &World) -> Executed {
-        let Self { id, owner, mut request, purpose, place, budget, live, note, is_recorded } = self;
+        let Self { id, owner, mut request, purpose, place, budget, live, note, is_recorded, dry_run } = self;
         let history = world.history.as_ref().filter(|_| is_recorded);
         let level = request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);
         let beginning = history.map(|history| {
@@ -201,7 +215,11 @@ impl Placed {
             history.about_to_run(&id, &owner, &mut request, level).in_session(session)
         });
         let audit = world.audit.as_ref().filter(|_| is_recorded);
-        let audited = audit.map(|audit| audit.begin(&request.capabilities.caller, &id, &request.code, level));
+        let audited = audit.map(|audit| {
+            let Capabilities { caller, writes, .. } = &request.capabilities;
+            audit.begin(caller, &id, &request.code, level, writes)
+        });
+        let caller = request.capabilities.caller.clone();
         let core = Arc::clone(&world.core);
         let (mut report, recording) = match live {
             Some(events) => {
@@ -217,6 +235,9 @@ impl Placed {
             }
         };
         report.notes.extend(note);
+        if let Some(dry_run) = dry_run {
+            dry_run.end(world.plans.as_ref(), &caller, &mut report).await;
+        }
         if let Some(place) = place {
             place.leave(&owner, &mut report).await;
         }

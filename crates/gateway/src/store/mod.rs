@@ -17,6 +17,7 @@ mod execution_stats;
 mod executions;
 mod executions_together;
 mod migrations;
+mod plans;
 mod results;
 mod sessions;
 mod skill_origin;
@@ -48,6 +49,7 @@ pub use execution_record::{
 pub(crate) use execution_rows::{BegunRow, EndedRow};
 pub use execution_rows::{Found, HistoryFilter};
 pub use execution_stats::{DirectCalls, Stats, ToolStats};
+pub use plans::{PLAN_KEPT_MS, PlanRecord, PlanState};
 pub use results::ResultsHeld;
 pub(crate) use results::{ResultRecord, ResultRoom, Room, StoredFile};
 pub(crate) use sessions::{Inserted, Put, SessionCounts, SessionRecord, VARIABLES_RESET};

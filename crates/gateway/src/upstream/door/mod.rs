@@ -2,7 +2,7 @@
 //! the one before returns, so that none can be left out:
 //!
 //! `resolve` (which server, which of its things) → `check` (arguments) → `policy` (whether this caller
-//! may, or a person says so) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
+//! may, or a person says so; `planned` is what an execution's plan says of it) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
 //! the caller reads it). A `Passage` measures and records beside them.
 //!
 //! Walls: a connection is opened up only here and by those who list what a server offers.
@@ -12,6 +12,9 @@ mod answer;
 mod check;
 mod failure;
 mod passage;
+mod planned;
+#[cfg(test)]
+mod planned_tests;
 mod policy;
 #[cfg(test)]
 mod policy_tests;
@@ -34,7 +37,7 @@ use admit::admit;
 use answer::answer;
 use check::check;
 use passage::Passage;
-use policy::{Permitted, permit};
+use policy::{Permission, permit};
 use resolve::resolve;
 use send::send;
 
@@ -82,10 +85,17 @@ impl Door {
         passage.resolved(&resolved);
         let checked = check(resolved)?;
         passage.checked(&checked);
-        let Permitted(checked) = permit(self.guard.as_deref(), caller, checked, passage).await?;
+        let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {
+            Permission::Send(permitted) => permitted,
+            Permission::Held(answer) => return Ok(answer),
+        };
+        let checked = &permitted.checked;
         let _place = admit(&checked.server).await?;
-        let raw = send(&self.registry, &checked).await?;
+        permitted.sending();
+        let raw = send(&self.registry, checked).await;
+        permitted.sent(&raw);
+        let raw = raw?;
         passage.received(&raw);
-        answer(&checked, &raw)
+        answer(checked, &raw)
     }
 }

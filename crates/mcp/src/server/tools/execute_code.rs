@@ -22,11 +22,12 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
             let language = json!({"type": "string", "enum": ["python"]});
             let mut properties = program_properties(profile, Some(language));
             properties["level"] = json!({"type": "string"});
+            with_dry_run(&mut properties);
             properties
         },
         required: &["code"],
         // The only language is the one that is taken anyway.
-        shown_in_full_only: &["language", "busy", "level"],
+        shown_in_full_only: &["language", "busy", "level", "dry_run", "plan"],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
@@ -58,6 +59,13 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
     properties
 }
 
+/// To have writes held, and to have them made once a person has approved them.
+pub(super) fn with_dry_run(properties: &mut Value) {
+    properties["dry_run"] =
+        json!({"type": "boolean", "description": "Hold and list writes; returns a plan to approve."});
+    properties["plan"] = json!({"type": "string", "description": "Run an approved plan, without code."});
+}
+
 /// What is answered about a program, by whichever tool.
 pub(super) const PROGRAM_OUTPUT: Output = Output {
     properties: || {
@@ -70,6 +78,7 @@ pub(super) const PROGRAM_OUTPUT: Output = Output {
             "error": {"type": "object"},
             "tools_called": texts(),
             "notes": texts(),
+            "dry_run": {"type": "object"},
             "id": text(),
             "session": text(),
             "executions": texts(),
@@ -129,6 +138,7 @@ fn start(
         caller: call.requester.caller.clone(),
         request,
         place,
+        plan: program.plan,
         answers: call.requester.answers,
         answer: Some(program.budget),
         budget_is_explicit: program.budget_is_explicit,
