@@ -76,7 +76,8 @@ pub use gristmill_protocol::{
 };
 pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
 pub use report::{
-    CallTokens, DryRunReport, ErrorReport, LimitHit, PlanReport, Report, SessionReport, ToolCalled, VariablesReport,
+    CallTokens, DryRunReport, ErrorReport, LimitHit, PlanReport, Report, SessionReport, ToolCalled,
+    VariablesReport,
 };
 pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};

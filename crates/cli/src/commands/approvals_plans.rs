@@ -75,7 +75,10 @@ pub async fn answer(
         Answered::Once => true,
         Answered::No | Answered::Timeout | Answered::Nobody => false,
         Answered::Session | Answered::Always => {
-            return Err(Failure::Usage(anyhow!("`{}` is a plan, which runs once; leave out --session and --always", plan.id)));
+            return Err(Failure::Usage(anyhow!(
+                "`{}` is a plan, which runs once; leave out --session and --always",
+                plan.id
+            )));
         }
     };
     if is_approved && plan.state == PlanState::Approved {

@@ -7,6 +7,7 @@
 mod analysis;
 mod approvals;
 mod client;
+mod dry_runs;
 mod ending;
 mod entering;
 mod finding;
@@ -59,6 +60,7 @@ fn main() {
         tasks::cases(),
         questions::cases(),
         approvals::cases(),
+        dry_runs::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

@@ -205,3 +205,6 @@ fn other_program(plan: &PlanRecord, code: &str) -> Refusal {
         "leave `code` out to run the plan's own program, or run this one with dry_run for a new plan",
     )
 }
+
+#[cfg(test)]
+mod tests;

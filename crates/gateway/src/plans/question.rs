@@ -40,11 +40,8 @@ impl Plans {
         if !asker.can_answer(&QuestionKind::Plan) {
             return Err(not_approved(plan, "nobody can be asked here"));
         }
-        let question = Question {
-            server: String::new(),
-            message: words(caller, plan),
-            asked: QuestionKind::Plan,
-        };
+        let question =
+            Question { server: String::new(), message: words(caller, plan), asked: QuestionKind::Plan };
         let said = tokio::select! {
             answer = asker.ask(question) => read_answer(answer),
             state = self.answered_elsewhere(plan) => Said::Elsewhere(state),

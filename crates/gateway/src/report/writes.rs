@@ -115,7 +115,11 @@ impl PlanReport {
         match left.is_empty() {
             true => format!("plan {}: all {all} writes were made", self.id),
             false => {
-                format!("plan {}: {made} of {all} writes were made; not made: {}{more}", self.id, left.join(", "))
+                format!(
+                    "plan {}: {made} of {all} writes were made; not made: {}{more}",
+                    self.id,
+                    left.join(", ")
+                )
             }
         }
     }

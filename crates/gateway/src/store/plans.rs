@@ -123,8 +123,7 @@ impl Store {
     pub(crate) fn plan_of(&self, owner: &str, id: &str) -> Reply<Option<PlanRecord>> {
         let (owner, id, now) = (owner.to_owned(), id.to_owned(), self.now_ms());
         self.run(move |connection| {
-            let sql =
-                format!("SELECT {COLUMNS} FROM plans WHERE owner = ?1 AND id = ?2 AND expires_ms > ?3");
+            let sql = format!("SELECT {COLUMNS} FROM plans WHERE owner = ?1 AND id = ?2 AND expires_ms > ?3");
             Ok(connection.query_row(&sql, params![owner, id, now], record).optional()?)
         })
     }

@@ -128,9 +128,8 @@ async fn a_write_that_differs_is_refused_with_what_differs() {
     call(&world, &caller, &held, "a.wipe", json!({"id": 1, "fields": {"status": "open"}})).await.unwrap();
     call(&world, &caller, &held, "a.wipe", json!({"id": 2, "fields": {"status": "won"}})).await.unwrap();
     let plan = plan_of(&held);
-    let (code, said) = refused(
-        call(&world, &caller, &plan, "a.wipe", json!({"id": 2, "fields": {"status": "lost"}})).await,
-    );
+    let (code, said) =
+        refused(call(&world, &caller, &plan, "a.wipe", json!({"id": 2, "fields": {"status": "lost"}})).await);
     assert_eq!(code, Code::PlanDiffers);
     assert!(
         said.starts_with(

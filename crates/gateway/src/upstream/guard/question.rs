@@ -181,7 +181,11 @@ fn read_answer(answer: Option<QuestionAnswer>) -> Answered {
 fn words(call: &Approvable<'_>, decided: &Decided) -> String {
     let name = one_line(&format!("{}.{}", call.server, call.tool), 200);
     let arguments = one_line(call.arguments, ARGUMENTS_CHARS_MAX);
-    format!("May {} call {name}?\nArguments: {arguments}\nAsked because {}.", call.caller.in_words(), decided.why)
+    format!(
+        "May {} call {name}?\nArguments: {arguments}\nAsked because {}.",
+        call.caller.in_words(),
+        decided.why
+    )
 }
 
 fn record(
