@@ -84,6 +84,8 @@ fn report() -> Report {
         tools_called: Vec::new(),
         limits_hit: Vec::new(),
         findings: Vec::new(),
+        dry_run: None,
+        plan: None,
         notes: Vec::new(),
         memory_peak_bytes: 0,
         cpu_time_ms: 1.0,

@@ -129,6 +129,8 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         limits_hit,
         notes: verdict.notes,
         findings: Vec::new(),
+        dry_run: None,
+        plan: None,
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,

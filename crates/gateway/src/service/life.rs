@@ -151,7 +151,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     let planned = async {
         let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
         let found = find_place(world, &start.caller.owner, start.place).await?;
-        Ok((start.caller, start.request, start.answer, start.budget_is_explicit, found))
+        Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
     };
     let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
         biased;

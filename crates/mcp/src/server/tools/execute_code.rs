@@ -78,7 +78,6 @@ pub(super) const PROGRAM_OUTPUT: Output = Output {
             "error": {"type": "object"},
             "tools_called": texts(),
             "notes": texts(),
-            "dry_run": {"type": "object"},
             "id": text(),
             "session": text(),
             "executions": texts(),
