@@ -176,14 +176,14 @@ fn a_skills_writes_are_held_and_a_dry_run_saves_no_skill() {
                  async def leave_note(text: str):\n    \"\"\"Leave a note.\"\"\"\n    return await write_file(path='note.txt', text=text)\n";
     let file = world.home.work().join("notes.py");
     std::fs::write(&file, skill).expect("written");
-    world.home.ok(&["skills", "save", "notes", file.to_str().expect("a path")]);
+    world.home.ok(&["skills", "add", file.to_str().expect("a path")]);
     let (ran, report) =
         world.run(&["--dry-run", "-c", "from skills.notes import leave_note\nawait leave_note('x')"]);
     assert_eq!(ran.code, Some(0), "{report:#}");
     assert_eq!(report["dry_run"]["writes"][0]["arguments"], "{\"path\":\"note.txt\",\"text\":\"x\"}");
     assert_eq!(world.written("note.txt"), None);
-    let saving = "try:\n    await save_skill('more', 'def f():\\n    return 1\\n')\n\
-                  except ToolError as error:\n    result = str(error)";
+    let saving = "try:\n    save_skill('more', 'def f():\\n    return 1\\n')\n\
+                  except Exception as error:\n    result = str(error)";
     let (_, report) = world.run(&["--dry-run", "-c", saving]);
     assert!(report["result"].as_str().is_some_and(|words| words.contains("this is a dry run")), "{report:#}");
 }

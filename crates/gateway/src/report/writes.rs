@@ -125,7 +125,6 @@ impl PlanReport {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
