@@ -8,7 +8,7 @@ use gristmill_gateway::audit::{Audit, AuditSettings};
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::ids::{Caller, ExecutionId};
-use gristmill_gateway::ports::{CallEnd, CallFacts, CallObserver, RequestKind};
+use gristmill_gateway::ports::{CallEnd, CallFacts, CallObserver, RequestKind, Writes};
 use gristmill_gateway::store::Store;
 use gristmill_gateway::{CallTokens, Report};
 
@@ -47,7 +47,7 @@ async fn executions(audit: &Audit, count: u32, calls: u32) -> anyhow::Result<Dur
     for _ in 0..count {
         let id = ExecutionId::new().map_err(|error| anyhow!("{error}"))?;
         let caller = Caller::local().in_execution(id.clone(), None);
-        let execution = audit.begin(&caller, &id, "x = 1\n", Level::Production);
+        let execution = audit.begin(&caller, &id, "x = 1\n", Level::Production, &Writes::Sent);
         for _ in 0..calls {
             audit.passed(&call(audit, &caller));
         }
@@ -85,6 +85,8 @@ fn report() -> Report {
         tools_called: Vec::new(),
         limits_hit: Vec::new(),
         findings: Vec::new(),
+        dry_run: None,
+        plan: None,
         notes: Vec::new(),
         memory_peak_bytes: 0,
         cpu_time_ms: 1.0,

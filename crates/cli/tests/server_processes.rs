@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use gristmill_gateway::domain::{ServerLimits, ServerSettings};
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolSource};
+use gristmill_gateway::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolSource, Writes};
 use gristmill_gateway::upstream::{DoorRequest, Refresh, ServerState, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SupervisorCommand};
 use gristmill_testkit::processes::{eventually, kill_9};
@@ -94,6 +94,7 @@ async fn add_one(upstreams: &Upstreams) -> Result<String, String> {
         progress: ProgressSink::default(),
         asker: Asker::none(),
         watcher: CallWatcher::none(),
+        writes: Writes::Sent,
     };
     let outcome = upstreams.pass(&Caller::local(), DoorRequest::CallTool(call)).await;
     outcome.map(|answer| answer.json).map_err(|failure| failure.to_string())

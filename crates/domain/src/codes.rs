@@ -72,6 +72,8 @@ pub enum Code {
     ApprovalNeeded,
     /// A rule's number of calls is used up. Nothing was sent.
     PolicyBudget,
+    /// A program does something else than its approved plan. Nothing was sent.
+    PlanDiffers,
     /// No worker could be started.
     WorkerUnavailable,
     /// A worker was lost in the middle of a program.
@@ -82,7 +84,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 38] = [
+    pub const ALL: [Code; 39] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -118,6 +120,7 @@ impl Code {
         Code::PolicyDenied,
         Code::ApprovalNeeded,
         Code::PolicyBudget,
+        Code::PlanDiffers,
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
@@ -161,6 +164,7 @@ impl Code {
             Code::PolicyDenied => "GM-3301",
             Code::ApprovalNeeded => "GM-3302",
             Code::PolicyBudget => "GM-3303",
+            Code::PlanDiffers => "GM-3304",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

@@ -6,6 +6,7 @@
 pub mod catalogue;
 mod codes;
 mod glob;
+mod json_difference;
 mod levels;
 mod limits;
 mod nearest;
@@ -30,6 +31,7 @@ mod visible_text;
 
 pub use codes::Code;
 pub use glob::Glob;
+pub use json_difference::{json_closeness, json_difference};
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits};
 pub use nearest::nearest;

@@ -141,6 +141,11 @@ impl Tools for ExampleTools {
         NoTools.argument_check(server, tool)
     }
 
+    /// They pass no door.
+    fn holds_writes(&self) -> bool {
+        false
+    }
+
     fn tree(&self) -> Option<&Path> {
         Some(&self.tree)
     }

@@ -15,6 +15,14 @@ impl ContextText {
         self.0.as_deref().unwrap_or("{}")
     }
 
+    /// From the text of a JSON object that was one of these before.
+    pub(crate) fn of_object(text: &str) -> Self {
+        match text {
+            "{}" => Self(None),
+            text => Self(Some(text.into())),
+        }
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

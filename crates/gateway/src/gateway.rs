@@ -13,6 +13,7 @@ use crate::audit::Audit;
 use crate::execute::{self, Core, CoreSettings, Execution, Purpose, QueueSettings};
 use crate::history::History;
 use crate::marks::MarkLedger;
+use crate::plans::Plans;
 use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
 };
@@ -120,8 +121,9 @@ impl Gateway {
             Some(data) => OpenedData::open(data, &core).await?,
             None => OpenedData::default(),
         };
-        let OpenedData { history, audit, results, sessions, marks, problems, sweeps_at_shutdown } = kept;
-        let world = Arc::new(World { core, sessions, history, audit, results, marks });
+        let OpenedData { history, audit, results, sessions, marks, plans, problems, sweeps_at_shutdown } =
+            kept;
+        let world = Arc::new(World { core, sessions, history, audit, results, marks, plans });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -235,6 +237,10 @@ impl Gateway {
     /// throw-away folder, closes the database, and waits until that is done.
     pub async fn shutdown(self) {
         self.core().close().await;
+        if let Some(plans) = self.parts.world.plans.as_ref().filter(|_| self.parts.sweeps_at_shutdown) {
+            // What fails now is tried again by the next.
+            let _ = plans.sweep().await;
+        }
         if let Some(audit) = self.audit() {
             if self.parts.sweeps_at_shutdown {
                 let _ = audit.sweep().await;
@@ -280,6 +286,7 @@ struct OpenedData {
     results: Option<Results>,
     sessions: Option<Sessions>,
     marks: Option<MarkLedger>,
+    plans: Option<Plans>,
     problems: Vec<BuildProblem>,
     sweeps_at_shutdown: bool,
 }
@@ -288,6 +295,7 @@ impl OpenedData {
     async fn open(data: DataSettings, core: &Core) -> Result<Self, BuildError> {
         let sweeps_at_shutdown = data.upkeep == Upkeep::AtShutdown;
         let mut kept = Self { sweeps_at_shutdown, marks: data.marks.clone(), ..Self::default() };
+        kept.plans = Some(Plans::new(data.store.clone()));
         if let Some(settings) = data.history {
             match History::open(data.store.clone(), settings).await {
                 Ok(history) => kept.history = Some(history),
@@ -329,6 +337,9 @@ impl OpenedData {
     }
 
     fn tidy_in_background(&self) {
+        if let Some(plans) = &self.plans {
+            plans.tidy_in_background();
+        }
         if let Some(history) = &self.history {
             history.tidy_in_background();
         }

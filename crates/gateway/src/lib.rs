@@ -48,6 +48,7 @@ pub mod access;
 pub mod answer;
 pub mod audit;
 pub mod history;
+mod plans;
 mod request;
 pub mod results;
 pub mod session;
@@ -75,6 +76,9 @@ pub use gristmill_protocol::{
     ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
 pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
-pub use report::{CallTokens, ErrorReport, LimitHit, Report, SessionReport, ToolCalled, VariablesReport};
+pub use report::{
+    CallTokens, DryRunReport, ErrorReport, LimitHit, PlanReport, Report, SessionReport, ToolCalled,
+    VariablesReport,
+};
 pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};

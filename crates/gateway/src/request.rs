@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::context_text::ContextText;
 use crate::ids::{Caller, Owner};
 use crate::pool::Scratch;
-use crate::ports::{AnalysisInputs, Asker, ExecutionStats, LargeResults, StateValues};
+use crate::ports::{AnalysisInputs, Asker, ExecutionStats, LargeResults, StateValues, Writes};
 use crate::state_values::StateInMemory;
 
 /// One program to run.
@@ -30,6 +30,9 @@ pub struct ExecuteRequest {
     /// What the definition of the tool comes to that it is asked for with; 0 where no model has one
     /// before it.
     pub own_definition_tokens: u64,
+    /// Whether its writes are held and listed instead of sent: see [`Report::dry_run`](crate::Report::dry_run).
+    /// Nothing that it does is kept, in files, `state` or skills.
+    pub dry_run: bool,
     /// What it may use while it runs.
     pub capabilities: Capabilities,
 }
@@ -57,6 +60,8 @@ pub struct Capabilities {
     pub results_folder: Option<PathBuf>,
     /// Where a result goes that is too large for the report; `None` if it ends the program (GM-1205).
     pub large_results: Option<Arc<dyn LargeResults>>,
+    /// What becomes of its writes.
+    pub writes: Writes,
     /// What it is told of earlier programs; `None` if nothing is recorded.
     pub stats: Option<Arc<dyn ExecutionStats>>,
 }
@@ -146,6 +151,7 @@ impl ExecuteRequest {
             workspace: WorkspaceChoice::ThrowAway,
             variables: Variables::Forget,
             own_definition_tokens: 0,
+            dry_run: false,
             capabilities: Capabilities::default(),
         }
     }
@@ -164,6 +170,7 @@ impl Default for Capabilities {
             analysis_inputs: None,
             results_folder: None,
             large_results: None,
+            writes: Writes::Sent,
             stats: None,
         }
     }

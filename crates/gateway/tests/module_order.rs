@@ -35,6 +35,7 @@ const ORDER: &[&str] = &[
     "skills",
     "audit",
     "history",
+    "plans",
     "answer",
     // The way of one program through a worker.
     "analysis",

@@ -103,6 +103,10 @@ impl Tools for ScriptedTools {
         Some(Arc::new(ArgumentCheck::new(&name, &tool.definition.input_schema)))
     }
 
+    fn holds_writes(&self) -> bool {
+        false
+    }
+
     fn tree(&self) -> Option<&Path> {
         None
     }

@@ -24,6 +24,18 @@ pub struct Run {
     #[arg(short = 'c', long = "code", value_name = "CODE", allow_hyphen_values = true)]
     pub code: Option<String>,
 
+    /// Hold and list what the program would write at servers, and keep it as a plan
+    #[arg(long, conflicts_with_all = ["watch", "workspace", "session", "example_tools"])]
+    pub dry_run: bool,
+
+    /// Run the plan of a dry run: its program, with exactly its writes
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = ["dry_run", "watch", "workspace", "session", "context", "context_json", "example_tools", "no_servers"]
+    )]
+    pub plan: Option<String>,
+
     /// Print one JSON document instead of streaming the output
     #[arg(long)]
     pub json: bool,

@@ -1,4 +1,4 @@
-//! `gristmill approvals`: calls that wait for your answer, and those that were refused for want of one.
+//! `gristmill approvals`: calls that wait for your answer, those that were refused for want of one, and plans.
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -14,7 +14,7 @@ use gristmill_gateway::store::{ApprovalRecord, ApprovalState, Store};
 use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals};
 use serde_json::{Value, json};
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, approvals_plans};
 use crate::arguments::ConfigFile;
 use crate::data_store;
 use crate::hints::hint;
@@ -22,7 +22,7 @@ use crate::id_prefix::Kind;
 use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::table::{Column, Table};
 use crate::terminal::{ask, eprint_lines, one_line};
-use crate::upstreams;
+use crate::upstreams::{self, Configured};
 
 /// How often `--watch` looks.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
@@ -49,7 +49,7 @@ pub struct ApprovalsArguments {
 
 #[derive(Subcommand)]
 pub enum ApprovalsCommand {
-    /// Allow a call once, for its session, or always
+    /// Allow a call once, for its session, or always; or a plan, once
     Allow {
         /// Its id; the first characters are enough
         id: String,
@@ -60,7 +60,7 @@ pub enum ApprovalsCommand {
         #[arg(long)]
         always: bool,
     },
-    /// Refuse a call that waits
+    /// Refuse a call that waits, or a plan
     Deny {
         /// Its id; the first characters are enough
         id: String,
@@ -92,9 +92,9 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
                 (true, false) => Answered::Session,
                 (false, false) => Answered::Once,
             };
-            desk.answer_to(&id, answered).await
+            desk.answer_to(&configured, &id, answered).await
         }
-        Some(ApprovalsCommand::Deny { id }) => desk.answer_to(&id, Answered::No).await,
+        Some(ApprovalsCommand::Deny { id }) => desk.answer_to(&configured, &id, Answered::No).await,
         Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
     };
     desk.store.close().await;
@@ -111,13 +111,23 @@ impl Desk {
 
     async fn list(&self, times: TimeArguments, as_json: bool) -> Outcome {
         let open = self.open_questions().await?;
+        let plans = approvals_plans::open_plans(&self.store).await?;
         if as_json {
-            println!("{:#}", Value::from_iter(open.iter().map(as_value)));
+            let plans = plans.iter().map(approvals_plans::as_value);
+            println!("{:#}", Value::from_iter(open.iter().map(as_value).chain(plans)));
             return Ok(ExitCode::SUCCESS);
         }
-        if open.is_empty() {
+        if open.is_empty() && plans.is_empty() {
             eprint_lines("No calls need your approval.");
-            return Ok(ExitCode::SUCCESS);
+        }
+        self.print_questions(&open, times);
+        approvals_plans::print(&plans, times);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn print_questions(&self, open: &[ApprovalRecord], times: TimeArguments) {
+        if open.is_empty() {
+            return;
         }
         let mut table = Table::new([
             Column::left("ID"),
@@ -127,7 +137,7 @@ impl Desk {
             Column::wrapping("BY"),
             Column::wrapping("WHY"),
         ]);
-        for record in &open {
+        for record in open {
             table.row([
                 record.id.clone(),
                 record.state.as_str().to_owned(),
@@ -140,13 +150,17 @@ impl Desk {
         }
         table.print();
         hint("`gristmill approvals allow ID` allows a call once; --session and --always allow the tool");
-        Ok(ExitCode::SUCCESS)
     }
 
-    async fn answer_to(&self, id: &str, answered: Answered) -> Outcome {
+    async fn answer_to(&self, configured: &Configured, id: &str, answered: Answered) -> Outcome {
         const APPROVAL: Kind = Kind { noun: "call", list_command: "gristmill approvals" };
         let open = self.open_questions().await?;
-        let id = APPROVAL.resolve(id, open.iter().map(|record| record.id.as_str()))?;
+        let plans = approvals_plans::open_plans(&self.store).await?;
+        let ids = open.iter().map(|record| &record.id).chain(plans.iter().map(|plan| &plan.id));
+        let id = APPROVAL.resolve(id, ids.map(String::as_str))?;
+        if let Some(plan) = plans.iter().find(|plan| plan.id == id) {
+            return approvals_plans::answer(configured, &self.store, plan, answered).await;
+        }
         let record = open.into_iter().find(|record| record.id == id);
         let record = record.ok_or_else(|| Failure::Usage(anyhow!("no call has the id `{id}`")))?;
         self.answer(&record, answered).await?;

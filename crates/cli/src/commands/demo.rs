@@ -189,6 +189,10 @@ impl Tools for WatchedTools {
         self.tools.argument_check(server, tool)
     }
 
+    fn holds_writes(&self) -> bool {
+        self.tools.holds_writes()
+    }
+
     fn tree(&self) -> Option<&std::path::Path> {
         self.tools.tree()
     }

@@ -2,6 +2,7 @@
 
 pub mod analyze;
 pub mod approvals;
+mod approvals_plans;
 pub mod audit;
 pub mod backup;
 pub mod bench;

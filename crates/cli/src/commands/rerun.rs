@@ -60,6 +60,8 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
         args: Vec::new(),
         code: None,
         json: arguments.json,
+        dry_run: false,
+        plan: None,
         watch: false,
         keep_variables: false,
         workspace: arguments.workspace,

@@ -160,6 +160,7 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
         answers: run_questions::answers(),
         answer: budget,
         budget_is_explicit: true,
+        plan: arguments.plan.clone(),
         ..StartRequest::new(Caller::local(), request)
     };
     if let (Some(session), Some(sessions)) = (&arguments.session, gateway.sessions()) {

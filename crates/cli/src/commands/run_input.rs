@@ -40,11 +40,14 @@ pub fn request_from(arguments: &Run) -> anyhow::Result<ExecuteRequest> {
             })?;
             read_text(file, &shown.to_string())?
         }
+        // A plan has its own.
+        (None, None) if arguments.plan.is_some() => String::new(),
         (None, None) => bail!("no program given; pass a file, `-` for standard input, or -c 'CODE'"),
     };
     let filename = arguments.script.as_ref().filter(|path| path.as_os_str() != "-");
     let filename = filename.map(|path| path.to_string_lossy().into_owned());
-    Ok(ExecuteRequest { filename, context: context_from(arguments)?.into(), ..ExecuteRequest::python(code) })
+    let (context, dry_run) = (context_from(arguments)?.into(), arguments.dry_run);
+    Ok(ExecuteRequest { filename, context, dry_run, ..ExecuteRequest::python(code) })
 }
 
 fn read_text(from: impl Read, name: &str) -> anyhow::Result<String> {

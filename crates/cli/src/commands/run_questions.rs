@@ -13,6 +13,9 @@ use crate::terminal::{Printable, ask, eprint_lines};
 /// What can be answered, for a person.
 pub const CHOICES: &str = "allow it? [y]es, for this session / [o]nce / [a]lways / [N]o:";
 
+/// The same for a plan.
+const PLAN_CHOICES: &str = "run it? [y]es, once / [N]o:";
+
 /// What somebody at this terminal can answer.
 pub fn answers() -> Answers {
     Answers { approvals: stdin().is_terminal() && stderr().is_terminal(), ..Answers::default() }
@@ -40,15 +43,15 @@ pub async fn ask_on_terminal(mut follower: Follower) {
             continue;
         };
         let message = pending.question.message;
+        let is_plan = matches!(pending.question.asked, QuestionKind::Plan);
         let said = tokio::task::spawn_blocking(move || {
             eprint_lines(&Printable::all(&message));
-            ask(CHOICES)
+            ask(if is_plan { PLAN_CHOICES } else { CHOICES })
         });
-        let said = said.await.ok().flatten().unwrap_or_default();
-        follower.answer(
-            pending.number,
-            QuestionAnswer::Accept(Some(json!({"answer": answered(&said).as_str()}))),
-        );
+        let said = answered(&said.await.ok().flatten().unwrap_or_default());
+        let said = if is_plan && said.is_yes() { Answered::Once } else { said };
+        let answer = QuestionAnswer::Accept(Some(json!({"answer": said.as_str()})));
+        follower.answer(pending.number, answer);
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use gristmill_gateway::answer::{self, Answer};
-use gristmill_gateway::domain::{format_bytes, visible, visible_json};
+use gristmill_gateway::domain::{counted, format_bytes, visible, visible_json};
 use gristmill_gateway::service::{Follower, LiveEvents};
-use gristmill_gateway::{Event, Report, Stream, ToolCalled};
+use gristmill_gateway::{DryRunReport, Event, PlanReport, Report, Stream, ToolCalled};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -241,7 +241,11 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
             writeln!(stderr, "{}", message(&hit, terminal))?;
         }
     }
-    for note in report.notes.iter().chain(&report.large_result_note()) {
+    for line in dry_run_lines(report) {
+        writeln!(stderr, "{}", message(&line, terminal))?;
+    }
+    let plan = report.plan.as_ref().map(PlanReport::note);
+    for note in plan.iter().chain(&report.notes).chain(&report.large_result_note()) {
         writeln!(stderr, "{}", message(&format!("note: {note}"), terminal))?;
     }
     let made = report.session.as_ref().filter(|session| session.is_new);
@@ -250,4 +254,23 @@ fn print_end(report: &Report, workspace: Workspace) -> io::Result<()> {
         writeln!(stderr, "{}", message(&made, terminal))?;
     }
     Ok(())
+}
+
+/// What a dry run would have written, and how to have it written.
+fn dry_run_lines(report: &Report) -> Vec<String> {
+    let Some(dry_run) = report.dry_run.as_ref().filter(|dry_run| dry_run.count() > 0) else {
+        return Vec::new();
+    };
+    let DryRunReport { plan, expires, writes, unlisted } = dry_run;
+    let mut lines = vec![format!("dry run: {} held, none sent", counted(dry_run.count(), "write"))];
+    let numbered = writes.iter().enumerate();
+    lines.extend(numbered.map(|(number, write)| format!("  {}. {}", number + 1, write.line())));
+    if *unlisted > 0 {
+        lines.push(format!("  and {} more", counted(*unlisted, "write")));
+    }
+    if let Some(plan) = plan {
+        lines.push(format!("plan: {plan}, until {}", expires.as_deref().unwrap_or_default()));
+        lines.push(format!("hint: `gristmill run --plan {plan}` asks you, then makes exactly these writes"));
+    }
+    lines
 }

@@ -11,7 +11,9 @@ use gristmill_gateway::domain::catalogue::{Reserved, ReservedName, Resolved, Ser
 use gristmill_gateway::domain::counted;
 use gristmill_gateway::domain::stubs;
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::ports::{CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource};
+use gristmill_gateway::ports::{
+    CallWatcher, ProgressSink, ToolCall, ToolFailure, ToolSearch, ToolSource, Writes,
+};
 use gristmill_gateway::skills::Skills;
 use gristmill_gateway::upstream::{DoorRequest, Refresh, Startup, Upstreams};
 use serde_json::{Map, Value, json};
@@ -227,6 +229,7 @@ async fn call(upstreams: &Upstreams, name: String, arguments: Vec<String>, print
         arguments,
         asker: asker_of_a_typed_call(),
         watcher: CallWatcher::none(),
+        writes: Writes::Sent,
     });
     let answered = upstreams.pass(&Caller::local(), request).await;
     drop(spinner);

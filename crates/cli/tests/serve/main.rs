@@ -7,6 +7,7 @@
 mod analysis;
 mod approvals;
 mod client;
+mod dry_runs;
 mod ending;
 mod entering;
 mod finding;
@@ -61,6 +62,7 @@ fn main() {
         questions::cases(),
         approvals::cases(),
         flow::cases(),
+        dry_runs::cases(),
         skills::cases(),
         ending::cases(),
         recording::cases(),

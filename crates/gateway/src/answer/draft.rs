@@ -6,6 +6,7 @@ use std::fmt::Write;
 use gristmill_domain::shape::Shaped;
 use serde_json::{Map, Value, json};
 
+use super::dry_run::DryRun;
 use super::failure::Failure;
 use super::whole::Whole;
 use super::{Answer, AnswerPart, fit};
@@ -23,6 +24,7 @@ pub(super) struct Draft {
     pub result_whole: Option<Whole>,
     pub output: Option<Shaped>,
     pub output_whole: Option<Whole>,
+    pub dry_run: Option<DryRun>,
     pub called: Vec<String>,
     pub notes: Vec<String>,
     pub session: Option<String>,
@@ -38,6 +40,7 @@ impl Draft {
             result_whole: None,
             output: None,
             output_whole: None,
+            dry_run: None,
             called: Vec::new(),
             notes: Vec::new(),
             session: None,
@@ -76,6 +79,9 @@ impl Draft {
         if cut(&mut self.output, over) || cut(&mut self.result, over) {
             return true;
         }
+        if self.dry_run.as_mut().is_some_and(DryRun::say_less) {
+            return true;
+        }
         if self.failure.as_mut().is_some_and(|failure| failure.say_less(over)) {
             return true;
         }
@@ -86,7 +92,7 @@ impl Draft {
         if self.failure.as_mut().is_some_and(|failure| failure.say_least(over)) {
             return true;
         }
-        self.session.take().is_some() || self.id.take().is_some()
+        self.session.take().is_some() || self.dry_run.take().is_some() || self.id.take().is_some()
     }
 
     fn text(&self) -> String {
@@ -118,6 +124,9 @@ impl Draft {
         }
         for whole in [&self.result_whole, &self.output_whole].into_iter().flatten() {
             let _ = writeln!(text, "{}", whole.words());
+        }
+        if let Some(dry_run) = &self.dry_run {
+            dry_run.write(&mut text);
         }
         for note in &self.notes {
             let _ = writeln!(text, "Note: {note}");
@@ -157,6 +166,9 @@ impl Draft {
         let notes: Vec<String> = wholes.chain(self.notes.iter().cloned()).collect();
         if !notes.is_empty() {
             put("notes", json!(notes));
+        }
+        if let Some(dry_run) = &self.dry_run {
+            put("dry_run", dry_run.value());
         }
         if let Some(session) = &self.session {
             put("session", json!(session));

@@ -1,7 +1,7 @@
 //! What a caller reads about an execution: as text, and as the structured content that some clients
 //! show a model in its place. Both say the same, and each fits a budget of tokens.
 //!
-//! The budget is spent in this order: the error, the result, the output, what was called, notes. A
+//! The budget is spent in this order: the error, the writes of a dry run, the result, the output, what was called, notes. A
 //! result or an output that is too large is shaped, and the whole of it is kept under a handle that
 //! the answer names. Bytes that are no text become files of their own; images go along as content.
 //!
@@ -11,6 +11,7 @@
 mod binaries;
 mod called;
 mod draft;
+mod dry_run;
 mod failure;
 pub mod fit;
 mod whole;
@@ -22,10 +23,11 @@ use gristmill_domain::shape::Strategy;
 use serde_json::Value;
 
 use crate::ids::{ExecutionId, Owner};
-use crate::report::{ErrorReport, Report, VariablesReport};
+use crate::report::{ErrorReport, PlanReport, Report, VariablesReport};
 use crate::results::{Origin, ResultKind, Results};
 use binaries::Binaries;
 use draft::Draft;
+use dry_run::DryRun;
 use failure::Failure;
 use whole::{Shown, Text};
 
@@ -139,6 +141,10 @@ pub async fn of_report(
     // The error first: it is what must not be cut away.
     draft.failure = report.error.as_ref().map(|error| Failure::within(error, tokens_max * 3 / 4));
 
+    draft.dry_run = report.dry_run.as_ref().map(DryRun::of);
+    // The writes are what a dry run is for, but its result is read, too.
+    while draft.tokens() > tokens_max * 3 / 4 && draft.dry_run.as_mut().is_some_and(DryRun::say_less) {}
+
     let large = report.large_result.as_ref().zip(keep);
     let binaries = match &report.result {
         Some(result) if large.is_none() => Some(Binaries::of(result, keep).await),
@@ -192,7 +198,7 @@ fn output_of(report: &Report) -> String {
 fn notes_of(report: &Report, is_silent: bool) -> Vec<String> {
     let hits = report.limits_hit.iter().filter(|_| report.error.is_none());
     let hits = hits.map(|hit| format!("the program hit a limit and went on: {}", hit.message));
-    let mut notes: Vec<String> = hits.collect();
+    let mut notes: Vec<String> = report.plan.iter().map(PlanReport::note).chain(hits).collect();
     notes.extend(report.variables.as_ref().and_then(VariablesReport::note));
     notes.extend(report.notes.iter().cloned());
     if report.error.is_none() && report.result.is_none() && is_silent {

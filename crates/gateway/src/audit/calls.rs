@@ -26,6 +26,7 @@ impl CallObserver for Audit {
         };
         let (outcome, code, was_sent) = match facts.end {
             CallEnd::Answered => ("answered", None, true),
+            CallEnd::Held => ("held", None, false),
             CallEnd::Failed { code, was_sent } => ("failed", Some(code), was_sent),
             CallEnd::Cancelled => ("cancelled", None, true),
         };
@@ -41,7 +42,7 @@ impl CallObserver for Audit {
         };
         let event = match &facts.decision {
             Some(Decided { decision, rule, origin, why: _, answer }) => event
-                .value("decision", decision)
+                .value("decision", &if facts.end == CallEnd::Held { "held" } else { decision.as_str() })
                 .name("rule", rule)
                 .name("rule_origin", origin)
                 .some("answer", answer.as_ref()),

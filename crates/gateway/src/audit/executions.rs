@@ -4,8 +4,8 @@ use gristmill_domain::{Code, Level};
 
 use crate::audit::Audit;
 use crate::ids::{Caller, ExecutionId};
-use crate::ports::{AuditEvent, AuditKind};
-use crate::report::{Broke, Report};
+use crate::ports::{AuditEvent, AuditKind, Writes};
+use crate::report::{Broke, DryRunReport, Report};
 use crate::store::StoreError;
 
 /// Lines of calls that are named; a program that makes more says no more by them.
@@ -20,9 +20,18 @@ pub struct AuditedExecution {
 
 impl Audit {
     /// Notes that a program runs: its code by digest.
-    pub fn begin(&self, caller: &Caller, id: &ExecutionId, code: &str, level: Level) -> AuditedExecution {
+    pub fn begin(
+        &self,
+        caller: &Caller,
+        id: &ExecutionId,
+        code: &str,
+        level: Level,
+        writes: &Writes,
+    ) -> AuditedExecution {
         let event = AuditEvent::new(AuditKind::ExecutionBegun)
             .by(caller)
+            .some("dry_run", writes.is_dry_run().then_some(true))
+            .some_name("plan", writes.plan())
             .value("level", &level.as_str())
             .value("code_digest", &self.digest(code.as_bytes()))
             .value("code_bytes", &code.len())
@@ -71,6 +80,9 @@ fn final_event(caller: &Caller, report: &Report) -> AuditEvent {
     AuditEvent::new(AuditKind::ExecutionEnded)
         .by(caller)
         .value("outcome", &outcome)
+        .some("dry_run", report.dry_run.as_ref().map(|_| true))
+        .some("held", report.dry_run.as_ref().map(DryRunReport::count))
+        .some_name("plan", report.plan.as_ref().map(|plan| plan.id.as_str()))
         .some("code", code)
         .some("line", report.error.as_ref().and_then(|error| error.line))
         .value("took_ms", &((report.total_time_ms * 1_000.0).round() / 1_000.0))

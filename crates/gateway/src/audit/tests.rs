@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::*;
 use crate::Clock;
 use crate::ids::{Caller, ExecutionId};
-use crate::ports::{CallEnd, CallFacts, RequestKind};
+use crate::ports::{CallEnd, CallFacts, RequestKind, Writes};
 use crate::report::{LimitHit, Report};
 use crate::store::FILE_NAME;
 
@@ -267,7 +267,7 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     audit.serve().await.unwrap();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default());
+    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default(), &Writes::Sent);
     audit.passed(&call(&caller, &audit));
     let mut ended = report(Some(Code::WallTime));
     ended.limits_hit =
@@ -296,7 +296,7 @@ async fn what_a_killed_gateway_left_open_is_closed_by_the_next() {
     audit.serve().await.unwrap();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default());
+    let execution = audit.begin(&caller, &id, "x = 1\n", Level::default(), &Writes::Sent);
     audit.settle().await.unwrap();
     // While it lives, nobody else closes what it has open.
     world.audit().serve().await.unwrap();
@@ -322,7 +322,7 @@ async fn neither_arguments_nor_code_nor_words_of_errors_are_in_the_file() {
     let audit = world.audit();
     let id = ExecutionId::new().unwrap();
     let caller = Caller::local().in_execution(id.clone(), None);
-    let execution = audit.begin(&caller, &id, &format!("card = '{SECRET}'"), Level::default());
+    let execution = audit.begin(&caller, &id, &format!("card = '{SECRET}'"), Level::default(), &Writes::Sent);
     audit.passed(&call(&caller, &audit));
     let unknown = CallFacts { server: None, name: SECRET.to_owned(), ..call(&caller, &audit) };
     audit.passed(&unknown);

@@ -6,7 +6,7 @@ use gristmill_domain::{Code, Level, LimitName, Limits, visible};
 use gristmill_protocol::{CODE_BYTES_MAX, CONTEXT_BYTES_MAX, EngineId, JSON_DEPTH_MAX, JsonCaps};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Core, Purpose};
+use super::{Core, Purpose, dry_run};
 use crate::context_text::ContextText;
 use crate::ids::Caller;
 use crate::ports::LargeResults;
@@ -36,6 +36,7 @@ pub(super) async fn admit(
     request: ExecuteRequest,
     purpose: &Purpose,
 ) -> Result<Admitted, Refusal> {
+    let request = dry_run::confine(request)?;
     let limits = request.limits.unwrap_or_else(|| core.limits.clone());
     check_level(core, limits.level()).await?;
     check_token(&request.capabilities.caller, limits.level())?;

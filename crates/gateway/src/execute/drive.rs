@@ -99,6 +99,7 @@ pub(super) async fn drive(
         skills: Arc::clone(&prepared.skills),
         analyses: Arc::new(analyses_of(core, &prepared, &belongings)),
         stats: capabilities.stats.clone(),
+        writes: capabilities.writes.clone(),
     };
     let starts = ServerStarts::new(deadline.clone(), events.clone());
     let mut drive = Drive::new(&reachable, &prepared.limits, events, asker, starts, state);
@@ -408,8 +409,9 @@ impl<'a> Drive<'a> {
         })
     }
 
-    fn answered(&mut self, answered: Answered) {
+    fn answered(&mut self, mut answered: Answered) {
         let Some(begun) = self.begun.remove(&answered.completion.id) else { return };
+        answered.called.sent &= begun.sent.get();
         self.begun_bytes -= begun.weight_bytes;
         self.tell(Event::ToolFinished(answered.called.clone()));
         let of = match begun.target {

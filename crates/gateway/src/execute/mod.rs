@@ -11,6 +11,7 @@ mod asking;
 mod call_failure;
 mod check;
 mod drive;
+mod dry_run;
 mod ending;
 mod large_result;
 mod outgoing;
@@ -39,7 +40,7 @@ pub(crate) use shared::{Core, CoreSettings, QueueSettings};
 
 use crate::pool::{self, CheckoutError};
 use crate::ports::{Progress, Tools};
-use crate::report::{Refusal, Report, ToolCalled};
+use crate::report::{DryRunReport, PlanReport, Refusal, Report, ToolCalled};
 use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
 use check::Checked;
@@ -192,10 +193,12 @@ async fn run(
         Err(refusal) => return refusal.report(asked),
     };
     let findings = std::mem::take(&mut ready.findings);
+    let writes = ready.prepared.capabilities.writes.clone();
     let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
     let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
     shaped.report.findings = findings;
+    (shaped.report.dry_run, shaped.report.plan) = (DryRunReport::of(&writes), PlanReport::of(&writes));
     large_result::settle(large, &mut shaped).await;
     if let Some(left) = left {
         variables::settle(core, left, &mut shaped);

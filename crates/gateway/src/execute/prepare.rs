@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::admit::{Admitted, worker_limits};
-use super::{Belongings, Core, Given, Lease, Purpose};
+use super::{Belongings, Core, Given, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
 use crate::pool::{Lost, Room, is_empty};
@@ -111,6 +111,7 @@ pub(super) async fn prepare(
             let used = opened.as_ref().map(|opened| opened.used).unwrap_or_default();
             let results = admitted.capabilities.results_folder.as_deref();
             let tools = core.tools.freeze(Needed::ByProgram(&admitted.code)).await;
+            dry_run::check_tools(&admitted.capabilities.writes, tools.as_ref())?;
             let (belongings, mounts) = belongings(core, opened, tools, skills.frozen(), results)?;
             (Home::New(belongings), mounts, used)
         }
@@ -164,6 +165,7 @@ async fn program_skills(
     match (purpose, &core.skills) {
         (Purpose::Asked(sandbox), Some(skills)) => {
             let may_change = match &capabilities.changes_skills_as {
+                _ if capabilities.writes.is_dry_run() => MayChange::NotInDryRun,
                 Some(owner) => {
                     let caller = Caller { owner: owner.clone(), ..capabilities.caller.clone() };
                     MayChange::As(Box::new(caller), skills.with_sandbox(sandbox))

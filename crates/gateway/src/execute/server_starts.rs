@@ -68,6 +68,10 @@ impl CallWatch for WatchedCall {
     fn sending(&self) {
         self.sent.0.store(true, Ordering::Relaxed);
     }
+
+    fn held(&self) {
+        self.sent.0.store(false, Ordering::Relaxed);
+    }
 }
 
 /// Lasts as long as the call waits.

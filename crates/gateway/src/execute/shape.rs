@@ -130,6 +130,8 @@ pub(super) fn shape(finished: Finished) -> Shaped {
         limits_hit,
         notes: verdict.notes,
         findings: Vec::new(),
+        dry_run: None,
+        plan: None,
         memory_peak_bytes: stats.memory_peak_bytes,
         cpu_time_ms: stats.cpu_us as f64 / 1000.0,
         variables: None,
@@ -412,7 +414,7 @@ fn code_of(kind: &str, call: Option<&str>) -> Code {
 /// The code that a call failed with, if it is one that a call can fail with. The program hands it
 /// on, so it may be made up.
 fn code_of_a_call(text: &str) -> Option<Code> {
-    const OF_CALLS: [Code; 14] = [
+    const OF_CALLS: [Code; 15] = [
         Code::Analysis,
         Code::UnknownTool,
         Code::BadCall,
@@ -427,6 +429,7 @@ fn code_of_a_call(text: &str) -> Option<Code> {
         Code::PolicyDenied,
         Code::ApprovalNeeded,
         Code::PolicyBudget,
+        Code::PlanDiffers,
     ];
     OF_CALLS.into_iter().find(|code| code.as_str() == text)
 }

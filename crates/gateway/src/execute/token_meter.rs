@@ -201,6 +201,10 @@ mod tests {
             NoTools.argument_check(server, tool)
         }
 
+        fn holds_writes(&self) -> bool {
+            NoTools.holds_writes()
+        }
+
         fn tree(&self) -> Option<&std::path::Path> {
             None
         }

@@ -17,7 +17,7 @@ use crate::analysis::{AnalysisFailure, ProgramAnalyses};
 use crate::ids::Caller;
 use crate::ports::{
     Asker, CallWatcher, ExecutionStats, ProgressSink, SkillOffer, StatsFailure, ToolCall, ToolFailure,
-    ToolSearch, Tools,
+    ToolSearch, Tools, Writes,
 };
 use crate::report::{ToolCalled, cut};
 use crate::skills::ProgramSkills;
@@ -30,6 +30,7 @@ pub(super) struct Reachable {
     pub skills: Arc<ProgramSkills>,
     pub analyses: Arc<ProgramAnalyses>,
     pub stats: Option<Arc<dyn ExecutionStats>>,
+    pub writes: Writes,
 }
 
 /// Who hears of a call on its way.
@@ -126,7 +127,7 @@ async fn ask(
     request: CallRequest,
     listeners: Listeners,
 ) -> Result<ToolAnswer, CallFailure> {
-    let Reachable { caller, tools, skills, analyses, stats } = reached;
+    let Reachable { caller, tools, skills, analyses, stats, writes } = reached;
     let Listeners { progress, asker, watcher } = listeners;
     let outcome = match request {
         CallRequest::Analysis(call) => return analyses.answer(*call).await.map_err(CallFailure::Analysis),
@@ -135,7 +136,8 @@ async fn ask(
         CallRequest::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         CallRequest::Tool(arguments) => match arguments_from(arguments.as_deref()) {
             Ok(arguments) => {
-                let call = ToolCall { name: name.to_owned(), arguments, progress, asker, watcher };
+                let (name, writes) = (name.to_owned(), writes.clone());
+                let call = ToolCall { name, arguments, progress, asker, watcher, writes };
                 tools.call(caller, call).await.map_err(|error| unless_a_skill(error, &skills.offer()))
             }
             Err(error) => Err(ToolFailure::BadArguments(format!("the arguments aren't an object: {error}"))),

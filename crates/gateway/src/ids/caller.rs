@@ -55,6 +55,19 @@ impl Caller {
         Self::of(Owner::local())
     }
 
+    /// For a person: who it is, by client and token.
+    pub fn in_words(&self) -> String {
+        let client = self.client.as_ref().map(|client| client.name.clone());
+        let token = self.token.as_ref().map(|token| format!("the token `{}`", token.name));
+        match (client, token) {
+            (Some(client), Some(token)) => format!("{client} with {token}"),
+            (Some(client), None) => client,
+            (None, Some(token)) => token,
+            (None, None) if self.execution.is_some() => "this program".to_owned(),
+            (None, None) => "this command".to_owned(),
+        }
+    }
+
     /// The same one, asking from within a program.
     pub fn in_execution(self, execution: ExecutionId, session: Option<SessionId>) -> Self {
         Self { execution: Some(execution), session, ..self }

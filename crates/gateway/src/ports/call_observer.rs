@@ -64,6 +64,8 @@ pub enum RequestKind {
 pub enum CallEnd {
     /// The caller got its answer.
     Answered,
+    /// Nothing was sent: this is a dry run.
+    Held,
     /// The caller got an error.
     Failed {
         code: Code,

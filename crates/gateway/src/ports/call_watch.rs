@@ -10,6 +10,9 @@ pub trait CallWatch: Send + Sync + 'static {
 
     /// From here on the call may have been carried out.
     fn sending(&self);
+
+    /// It is answered without being sent: this is a dry run.
+    fn held(&self);
 }
 
 /// Whoever watches a call; or nobody does.
@@ -34,6 +37,13 @@ impl CallWatcher {
     pub fn sending(&self) {
         if let Some(watch) = &self.0 {
             watch.sending();
+        }
+    }
+
+    /// See [`CallWatch::held`].
+    pub fn held(&self) {
+        if let Some(watch) = &self.0 {
+            watch.held();
         }
     }
 }

@@ -16,6 +16,7 @@ mod skill_offer;
 mod state_values;
 mod tool_failure;
 mod tools;
+mod writes;
 
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
@@ -25,8 +26,9 @@ pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
 pub use progress::{Progress, ProgressSink};
-pub use questions::{APPROVAL_ANSWERS, Ask, Asker, Question, QuestionAnswer, QuestionKind};
+pub use questions::{APPROVAL_ANSWERS, Ask, Asker, PLAN_ANSWERS, Question, QuestionAnswer, QuestionKind};
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};
 pub use tool_failure::ToolFailure;
 pub use tools::{DefinitionTokens, FixedTools, Needed, ToolCall, ToolSearch, ToolSource, Tools};
+pub use writes::{Claim, HeldWrites, NotPlanned, PlannedWrites, Write, Writes};

@@ -34,6 +34,8 @@ pub enum QuestionKind {
     /// Whether a call may be sent: the policy asks. The answer has a field `answer`, one of
     /// [`APPROVAL_ANSWERS`].
     Approval,
+    /// Whether the writes of a plan may be made. The answer has a field `answer`, one of [`PLAN_ANSWERS`].
+    Plan,
     /// To go to a page.
     Url {
         /// Where to, `http` or `https`.
@@ -46,6 +48,9 @@ pub enum QuestionKind {
 /// What can be answered to a question of the policy's, with words for each.
 pub const APPROVAL_ANSWERS: [(&str, &str); 4] =
     [("session", "Yes, for this session"), ("once", "Yes, once"), ("always", "Yes, always"), ("no", "No")];
+
+/// What can be answered about a plan, in the same way.
+pub const PLAN_ANSWERS: [(&str, &str); 2] = [("once", "Yes, run it once"), ("no", "No")];
 
 /// What the user says.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,6 +14,7 @@ use super::progress::ProgressSink;
 use super::questions::Asker;
 use super::skill_offer::SkillOffer;
 use super::tool_failure::ToolFailure;
+use super::writes::Writes;
 use crate::ids::Caller;
 
 /// Where an execution gets its tools from. Every method is to be written out, here and in [`Tools`]:
@@ -69,6 +70,9 @@ pub trait Tools: Send + Sync + 'static {
 
     /// The check that the arguments of a tool go through, where there is one.
     fn argument_check(&self, server: &Server, tool: &Tool) -> Option<Arc<ArgumentCheck>>;
+
+    /// Whether [`ToolCall::writes`] is heeded. Without it there are no dry runs.
+    fn holds_writes(&self) -> bool;
 
     /// The folder that programs see as `/servers`, if there is one.
     fn tree(&self) -> Option<&Path>;
@@ -138,4 +142,6 @@ pub struct ToolCall {
     pub asker: Asker,
     /// Who learns whether it was sent.
     pub watcher: CallWatcher,
+    /// What becomes of it if it is a write.
+    pub writes: Writes,
 }

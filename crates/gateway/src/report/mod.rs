@@ -2,6 +2,7 @@
 
 mod refusal;
 mod token_account;
+mod writes;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::ports::LargeResult;
 pub(crate) use refusal::Refusal;
 pub(crate) use token_account::CountedOutside;
 pub use token_account::{TokenAccount, Verdict};
+pub use writes::{DryRunReport, PlanReport, PlannedWriteReport, WriteReport};
 
 /// How one program ended. As JSON, this is what `gristmill run --json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,6 +46,12 @@ pub struct Report {
     /// What was found in the program before it ran.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+    /// What it would have written, if it was a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<DryRunReport>,
+    /// What became of the writes of its plan, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanReport>,
     /// The most memory that the interpreter had.
     pub memory_peak_bytes: u64,
     pub cpu_time_ms: f64,
@@ -232,6 +240,8 @@ impl Report {
             limits_hit: Vec::new(),
             notes: Vec::new(),
             findings: Vec::new(),
+            dry_run: None,
+            plan: None,
             memory_peak_bytes: 0,
             cpu_time_ms: 0.0,
             variables: None,
@@ -291,7 +301,7 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::CallRate
         | Code::BadAnswer => "upstream",
         Code::Guardrail => "guardrail",
-        Code::PolicyDenied | Code::ApprovalNeeded | Code::PolicyBudget => "policy",
+        Code::PolicyDenied | Code::ApprovalNeeded | Code::PolicyBudget | Code::PlanDiffers => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

@@ -8,6 +8,7 @@ use gristmill_domain::{Code, Limits};
 use tokio::sync::mpsc;
 
 use super::entry::{self, Entry};
+use super::planning::{self, DryRun};
 use super::questions::Questions;
 use super::start::{PlaceChoice, StartRequest};
 use crate::answer::{self, Answer, AnswerBudget, Keeping};
@@ -16,15 +17,16 @@ use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
 use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::marks::{MarkLedger, Reading};
+use crate::plans::Plans;
 use crate::ports::Asker;
 use crate::report::{Refusal, Report};
-use crate::request::ExecuteRequest;
+use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
 
 /// What executions need while they run. What is missing is not kept: without sessions nothing is left
 /// for the next program, without a history nothing is recorded, without an audit nothing can be proven,
-/// without results nothing is stored.
+/// without results nothing is stored, without plans a dry run cannot be carried out later.
 pub(crate) struct World {
     pub core: Arc<Core>,
     pub sessions: Option<Sessions>,
@@ -33,6 +35,7 @@ pub(crate) struct World {
     pub results: Option<Results>,
     /// None if no server has a mark.
     pub marks: Option<MarkLedger>,
+    pub plans: Option<Plans>,
 }
 
 impl World {
@@ -45,6 +48,7 @@ impl World {
             audit: self.audit.clone(),
             results: self.results.clone(),
             marks: self.marks.clone(),
+            plans: self.plans.clone(),
         }
     }
 }
@@ -120,6 +124,7 @@ struct Placed {
     live: Option<mpsc::Sender<Event>>,
     note: Option<String>,
     is_recorded: bool,
+    dry_run: Option<DryRun>,
 }
 
 /// A program that has ended, and whose session is free again.
@@ -145,12 +150,21 @@ struct Recorded {
 /// Waits for the session, and gives the program what it finds there.
 async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed, Refusal> {
     let Order { start, purpose, live, note, is_recorded } = order;
-    let StartRequest { caller, mut request, place, answers, answer: mut budget, budget_is_explicit } = start;
-    let (place, keep_variables) = tokio::select! {
+    let asker = match start.answers.any() {
+        true => Asker::new(Arc::new(Questions::new(entry, start.answers))),
+        false => Asker::none(),
+    };
+    let planned = async {
+        let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
+        let found = find_place(world, &start.caller.owner, start.place).await?;
+        Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
+    };
+    let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
         biased;
         () = entry.cancelled() => return Err(Refusal::cancelled()),
-        found = find_place(world, &caller.owner, place) => found?,
+        planned = planned => planned?,
     };
+    let dry_run = DryRun::begin(&mut request, &world.core.limits);
     if let Some(place) = &place {
         place.equip(&mut request, &world.core.limits, keep_variables);
         if let (Some(budget), Some(tokens_max), false) =
@@ -173,11 +187,11 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
         history.offer_to(&mut request.capabilities, &owner, &world.core.pool);
     }
-    if answers.any() {
-        request.capabilities.asker = Asker::new(Arc::new(Questions::new(entry, answers)));
+    if asker.is_some() {
+        request.capabilities.asker = asker;
     }
     request.capabilities.caller = caller;
-    Ok(Placed { id, owner, request, purpose, place, reading, budget, live, note, is_recorded })
+    Ok(Placed { id, owner, request, purpose, place, reading, budget, live, note, is_recorded, dry_run })
 }
 
 async fn find_place(
@@ -202,7 +216,19 @@ async fn find_place(
 impl Placed {
     /// Runs it to its end, and lets go of its session: the next program may come at once.
     async fn execute(self, entry: &Entry, world: &World) -> Executed {
-        let Self { id, owner, mut request, purpose, place, reading, budget, live, note, is_recorded } = self;
+        let Self {
+            id,
+            owner,
+            mut request,
+            purpose,
+            place,
+            reading,
+            budget,
+            live,
+            note,
+            is_recorded,
+            dry_run,
+        } = self;
         let caller = request.capabilities.caller.clone();
         let is_asked = matches!(purpose, Purpose::Asked(_));
         let history = world.history.as_ref().filter(|_| is_recorded);
@@ -212,7 +238,11 @@ impl Placed {
             history.about_to_run(&id, &owner, &mut request, level).in_session(session)
         });
         let audit = world.audit.as_ref().filter(|_| is_recorded);
-        let audited = audit.map(|audit| audit.begin(&request.capabilities.caller, &id, &request.code, level));
+        let audited = audit.map(|audit| {
+            let Capabilities { caller, writes, .. } = &request.capabilities;
+            audit.begin(caller, &id, &request.code, level, writes)
+        });
+        let caller = request.capabilities.caller.clone();
         let core = Arc::clone(&world.core);
         let (mut report, recording) = match live {
             Some(events) => {
@@ -232,6 +262,9 @@ impl Placed {
             report.seen = ledger.settle(&caller).await;
         }
         drop(reading);
+        if let Some(dry_run) = dry_run {
+            dry_run.end(world.plans.as_ref(), &caller, &mut report).await;
+        }
         if let Some(place) = place {
             let seen = report.seen.clone();
             place.leave(&owner, &seen, &mut report).await;

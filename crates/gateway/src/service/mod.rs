@@ -10,6 +10,7 @@
 mod entry;
 mod follower;
 mod life;
+mod planning;
 mod progress;
 mod questions;
 mod shelf;

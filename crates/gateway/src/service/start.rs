@@ -12,6 +12,9 @@ pub struct StartRequest {
     pub caller: Caller,
     pub request: ExecuteRequest,
     pub place: PlaceChoice,
+    /// The approved plan that is to run, by its id: its program, its variables and its limits go before the
+    /// request's, and it makes the plan's writes and no others.
+    pub plan: Option<String>,
     /// What can be asked back.
     pub answers: Answers,
     /// What the answer about it may take; `None` if nobody wants more than the report.
@@ -28,6 +31,7 @@ impl StartRequest {
             caller,
             request,
             place: PlaceChoice::AsRequested,
+            plan: None,
             answers: Answers::default(),
             answer: None,
             budget_is_explicit: false,
@@ -73,7 +77,7 @@ impl Answers {
         match kind {
             QuestionKind::Form { .. } => self.forms,
             QuestionKind::Url { .. } => self.urls,
-            QuestionKind::Approval => self.approvals,
+            QuestionKind::Approval | QuestionKind::Plan => self.approvals,
         }
     }
 }

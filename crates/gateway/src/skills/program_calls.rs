@@ -83,6 +83,8 @@ pub(crate) enum MayChange {
     As(Box<Caller>, Skills),
     /// Whoever runs it may only read: skills are shared, and run in whoever imports them.
     NotThisCaller,
+    /// What a dry run does is not kept.
+    NotInDryRun,
     /// There is nothing to change: without skills, and in programs of ours.
     #[default]
     Nobody,
@@ -183,6 +185,9 @@ impl ProgramSkills {
             MayChange::NotThisCaller => Err(SkillError::ReadOnly(
                 "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
+            MayChange::NotInDryRun => {
+                Err(SkillError::ReadOnly("this is a dry run, which saves and deletes no skills"))
+            }
             MayChange::Nobody => Err(SkillError::ReadOnly(
                 "a test of a skill cannot change skills, and neither can a gateway that keeps none",
             )),

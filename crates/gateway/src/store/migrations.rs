@@ -23,6 +23,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/10_approvals.sql"),
     include_str!("migrations/11_skills_begun.sql"),
     include_str!("migrations/12_marks.sql"),
+    include_str!("migrations/13_plans.sql"),
 ];
 
 /// The version that this gristmill writes.

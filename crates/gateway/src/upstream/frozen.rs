@@ -100,6 +100,10 @@ impl Tools for FrozenTools {
         Some(self.snapshot.check_of(&format!("{}.{}", server.folder, tool.stem), &tool.definition))
     }
 
+    fn holds_writes(&self) -> bool {
+        true
+    }
+
     fn tree(&self) -> Option<&Path> {
         self.tree.as_ref().map(|tree| tree.path())
     }

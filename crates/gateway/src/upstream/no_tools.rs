@@ -62,6 +62,10 @@ impl Tools for NoTools {
         None
     }
 
+    fn holds_writes(&self) -> bool {
+        true
+    }
+
     fn tree(&self) -> Option<&Path> {
         None
     }

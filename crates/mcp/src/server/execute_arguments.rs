@@ -36,6 +36,12 @@ pub(super) struct ExecuteArguments {
     busy: Busy,
     #[serde(default)]
     level: Option<String>,
+    /// Whether writes are held and listed.
+    #[serde(default)]
+    dry_run: bool,
+    /// The approved plan that is to run.
+    #[serde(default)]
+    plan: Option<String>,
 }
 
 /// What to do if the session is running another program.
@@ -58,6 +64,7 @@ pub(super) struct ProgramRequest {
     /// Whether the call itself says how many tokens that are.
     pub budget_is_explicit: bool,
     pub background: bool,
+    pub plan: Option<String>,
 }
 
 impl ExecuteArguments {
@@ -79,7 +86,8 @@ impl ExecuteArguments {
 
     /// What the gateway is asked for; `tokens` is what an answer takes if nothing else is said.
     pub fn program(self, limits: &Limits, tokens: usize) -> Result<ProgramRequest, Answer> {
-        if self.code.trim().is_empty() {
+        self.check_plan()?;
+        if self.plan.is_none() && self.code.trim().is_empty() {
             let hint = "send the program's text as `code`";
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
         }
@@ -96,6 +104,7 @@ impl ExecuteArguments {
         let request = ExecuteRequest {
             context: self.context,
             limits: Some(limits),
+            dry_run: self.dry_run,
             ..ExecuteRequest::python(self.code)
         };
         let patience = match self.busy {
@@ -110,11 +119,31 @@ impl ExecuteArguments {
             budget,
             budget_is_explicit: self.max_output_tokens.is_some(),
             background: self.background,
+            plan: self.plan,
         })
     }
 }
 
 impl ExecuteArguments {
+    /// A plan has its own program, variables and limits; what else is said would be another one.
+    fn check_plan(&self) -> Result<(), Answer> {
+        let of_the_plan = [
+            ("context", !self.context.is_empty()),
+            ("level", self.level.is_some()),
+            ("timeout_s", self.timeout_s.is_some()),
+            ("session", self.session.is_some()),
+            ("keep_variables", self.keep_variables),
+            ("dry_run", self.dry_run),
+        ];
+        match of_the_plan.into_iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) if self.plan.is_some() => {
+                let message = format!("`{name}` doesn't go with `plan`: a plan runs as it was dry-run");
+                Err(Answer::refused(Code::BadRequest, &message, Some("send `plan` alone")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// The caller's limits, or those of a stricter level.
     fn limits(&self, limits: &Limits) -> Result<Limits, Answer> {
         let Some(level) = &self.level else { return Ok(limits.clone()) };
@@ -224,6 +253,16 @@ mod tests {
         );
         // A time is judged by the level that was asked for.
         assert!(program(json!({"code": "1", "level": "hardened", "timeout_s": 60})).is_err());
+    }
+
+    #[test]
+    fn a_plan_needs_no_code_and_takes_nothing_that_would_make_it_another() {
+        assert_eq!(program(json!({"code": "", "plan": "p"})).unwrap().plan.as_deref(), Some("p"));
+        assert_eq!(
+            program(json!({"code": "", "plan": "p", "context": {"a": 1}})).unwrap_err(),
+            "error[GM-2002]: `context` doesn't go with `plan`: a plan runs as it was dry-run\nhint: send `plan` alone"
+        );
+        assert!(program(json!({"code": "1", "dry_run": true})).unwrap().request.dry_run);
     }
 
     #[test]

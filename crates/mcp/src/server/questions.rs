@@ -1,7 +1,7 @@
 //! Questions of servers and of the policy, as the protocol puts them to a client.
 
 use gristmill_gateway::domain::one_line;
-use gristmill_gateway::ports::{APPROVAL_ANSWERS, QuestionAnswer, QuestionKind};
+use gristmill_gateway::ports::{APPROVAL_ANSWERS, PLAN_ANSWERS, QuestionAnswer, QuestionKind};
 use gristmill_gateway::service::PendingQuestion;
 use rmcp::model::{ClientResult, CustomRequest, InputRequest, InputRequests, InputResponses, ServerRequest};
 use rmcp::service::{Peer, RoleServer};
@@ -19,7 +19,11 @@ fn parameters(pending: &PendingQuestion) -> Value {
     match &question.asked {
         QuestionKind::Approval => {
             let message = format!("Gristmill asks: {}", harmless(&question.message));
-            json!({"mode": "form", "message": message, "requestedSchema": approval_form()})
+            json!({"mode": "form", "message": message, "requestedSchema": form_of(&APPROVAL_ANSWERS)})
+        }
+        QuestionKind::Plan => {
+            let message = format!("Gristmill asks: {}", harmless(&question.message));
+            json!({"mode": "form", "message": message, "requestedSchema": form_of(&PLAN_ANSWERS)})
         }
         QuestionKind::Form { schema } => {
             let mut schema = schema.clone();
@@ -32,9 +36,10 @@ fn parameters(pending: &PendingQuestion) -> Value {
     }
 }
 
-/// The answers that the policy knows, the usual one first.
-fn approval_form() -> Value {
-    let answers = APPROVAL_ANSWERS.map(|(answer, words)| json!({"const": answer, "title": words}));
+/// The answers that are known, the usual one first.
+fn form_of(answers: &[(&str, &str)]) -> Value {
+    let answers: Vec<Value> =
+        answers.iter().map(|(answer, words)| json!({"const": answer, "title": words})).collect();
     let answer = json!({
         "type": "string",
         "title": "Allow it?",

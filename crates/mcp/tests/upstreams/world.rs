@@ -9,7 +9,7 @@ use gristmill_gateway::domain::{
     Code, OAuthSettings, SecretText, ServerLimits, ServerSettings, ToolAnswer, Transport,
 };
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::ports::{Asker, CallWatcher, Progress, ProgressSink, ToolCall, ToolFailure};
+use gristmill_gateway::ports::{Asker, CallWatcher, Progress, ProgressSink, ToolCall, ToolFailure, Writes};
 use gristmill_gateway::upstream::{
     ConnectRequest, DoorRequest, Refresh, ServerLog, ServerState, Upstream, UpstreamCall, UpstreamFailure,
     UpstreamFolders, Upstreams,
@@ -249,6 +249,7 @@ pub fn tool_call(name: &str, arguments: Value) -> ToolCall {
         progress: ProgressSink::default(),
         asker: Asker::none(),
         watcher: CallWatcher::none(),
+        writes: Writes::Sent,
     }
 }
 

@@ -6,7 +6,7 @@ use gristmill_domain::catalogue::ToolDefinition;
 use serde_json::Value;
 
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
-use crate::ports::{Asker, CallWatcher, ToolFailure};
+use crate::ports::{Asker, CallWatcher, ToolFailure, Writes};
 use crate::upstream::connection::UpstreamCall;
 use crate::upstream::parameter_headers::parameter_headers;
 use crate::upstream::server::Server;
@@ -24,6 +24,8 @@ pub(super) enum Outgoing {
         /// As the caller saw it: the server may offer another one by now.
         definition: Arc<ToolDefinition>,
         call: UpstreamCall,
+        /// What becomes of it if it is a write.
+        writes: Writes,
     },
     /// To read what has this URI.
     Resource(String),
@@ -60,7 +62,7 @@ pub(super) fn check(resolved: Resolved) -> Result<Checked, ToolFailure> {
 }
 
 fn checked_tool(tool: ToolTarget) -> Result<Outgoing, ToolFailure> {
-    let ToolTarget { definition, check, mut arguments, progress, asker } = tool;
+    let ToolTarget { definition, check, mut arguments, progress, asker, writes } = tool;
     check.fit(&mut arguments);
     check
         .check(&arguments)
@@ -72,5 +74,5 @@ fn checked_tool(tool: ToolTarget) -> Result<Outgoing, ToolFailure> {
         progress,
         asker,
     };
-    Ok(Outgoing::Tool { definition, call })
+    Ok(Outgoing::Tool { definition, call, writes })
 }

@@ -2,7 +2,7 @@
 //! the one before returns, so that none can be left out:
 //!
 //! `resolve` (which server, which of its things) → `check` (arguments) → `policy` (whether this caller
-//! may, or a person says so) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
+//! may, or a person says so; `planned` is what an execution's plan says of it) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
 //! the caller reads it). A `Passage` measures and records beside them.
 //!
 //! Walls: a connection is opened up only here and by those who list what a server offers.
@@ -14,6 +14,9 @@ mod failure;
 #[cfg(test)]
 mod flow_tests;
 mod passage;
+mod planned;
+#[cfg(test)]
+mod planned_tests;
 mod policy;
 #[cfg(test)]
 mod policy_tests;
@@ -36,7 +39,7 @@ use admit::admit;
 use answer::answer;
 use check::{Checked, check};
 use passage::Passage;
-use policy::{Permitted, permit};
+use policy::{Permission, permit};
 use resolve::resolve;
 use send::send;
 
@@ -84,13 +87,19 @@ impl Door {
         passage.resolved(&resolved);
         let checked = check(resolved)?;
         passage.checked(&checked);
-        let Permitted(checked) = permit(self.guard.as_deref(), caller, checked, passage).await?;
+        let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {
+            Permission::Send(permitted) => permitted,
+            Permission::Held(answer) => return Ok(answer),
+        };
+        let checked = &permitted.checked;
         let _place = admit(&checked.server).await?;
-        let sent = send(&self.registry, &checked).await;
-        self.note_marks(caller, &checked, &sent).await;
+        permitted.sending();
+        let sent = send(&self.registry, checked).await;
+        permitted.sent(&sent);
+        self.note_marks(caller, checked, &sent).await;
         let raw = sent?;
         passage.received(&raw);
-        answer(&checked, &raw)
+        answer(checked, &raw)
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.

@@ -51,12 +51,18 @@ impl Passage {
         self.facts.decision = Some(decided);
     }
 
+    /// It is answered without being sent.
+    pub fn held(&mut self) {
+        self.facts.end = CallEnd::Held;
+    }
+
     pub fn received(&mut self, raw: &str) {
         self.facts.answer_bytes = raw.len() as u64;
     }
 
     pub fn end(mut self, outcome: &Result<ToolAnswer, ToolFailure>) {
         self.facts.end = match outcome {
+            Ok(_) if self.facts.end == CallEnd::Held => CallEnd::Held,
             Ok(_) => CallEnd::Answered,
             Err(failure) => CallEnd::Failed { code: failure.code(), was_sent: !failure.was_not_sent() },
         };

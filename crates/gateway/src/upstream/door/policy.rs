@@ -1,16 +1,28 @@
 //! Policy: whether this caller may have this sent, and whom to ask if that is not certain.
 
 use gristmill_domain::policy::{Answered, Arguments, Asked, AskedKind, Decided, Decision, FLOW_RULE, Hints};
-use gristmill_domain::{Code, one_line};
+use gristmill_domain::{Code, Level, ToolAnswer, one_line};
 
 use super::check::{Checked, Outgoing};
 use super::passage::Passage;
+use super::planned::{Planned, hold, planned};
 use crate::ids::Caller;
-use crate::ports::{Asker, ToolFailure};
+use crate::ports::{Asker, Claim, ToolFailure};
 use crate::upstream::guard::{Approvable, Guard};
 
+/// What the rules, a person or a plan make of a request.
+pub(super) enum Permission {
+    Send(Permitted),
+    /// Nothing is sent: a dry run answers in its place.
+    Held(ToolAnswer),
+}
+
 /// A request that may be sent, as far as rules go.
-pub(super) struct Permitted(pub Checked);
+pub(super) struct Permitted {
+    pub checked: Checked,
+    /// Its place in an approved plan.
+    claim: Option<Claim>,
+}
 
 /// Lets a request through, asks a person about it, or refuses it. Nothing was sent.
 pub(super) async fn permit(
@@ -18,19 +30,33 @@ pub(super) async fn permit(
     caller: &Caller,
     checked: Checked,
     passage: &mut Passage,
-) -> Result<Permitted, ToolFailure> {
+) -> Result<Permission, ToolFailure> {
+    let claim = match planned(&checked, is_read(&checked))? {
+        Planned::No => None,
+        Planned::Approved(claim) => Some(claim),
+        Planned::Hold(held) => {
+            let foreseen = foreseen(guard, caller, &checked).await;
+            passage.decided(foreseen.clone());
+            if foreseen.decision == Decision::Deny {
+                return Err(refusal(&checked, &foreseen, None));
+            }
+            passage.held();
+            return Ok(Permission::Held(hold(&checked, held, &foreseen)));
+        }
+    };
     let Some(guard) = guard else {
         passage.decided(Decided::without_policy());
-        return Ok(Permitted(checked));
+        return Ok(Permission::Send(Permitted { checked, claim }));
     };
     let flow = guard.flow(caller, &checked.server.settings).await;
-    let nobody = Asker::none();
-    let (_, tool, arguments, asker) = parts(&checked.outgoing, &nobody);
-    let call = Approvable { caller, server: checked.server.name(), tool, arguments, asker };
-    let mut decided = guard.decide(caller, &asked(guard, caller, &checked));
+    let call = approvable(caller, &checked);
+    let mut decided = guard.decide(caller, &asked(guard.level(), caller, &checked));
     decided = guard.stricter(&call, decided, flow);
     let mut id = None;
-    if decided.decision == Decision::Ask {
+    if decided.decision == Decision::Ask && claim.is_some() && *decided.rule != *FLOW_RULE {
+        // Its person said yes to the whole plan, but not to what was read meanwhile.
+        decided.answer = Some(Answered::Once);
+    } else if decided.decision == Decision::Ask {
         // Until somebody answers it counts as asked, and as unanswered if it is taken back.
         passage.decided(decided.clone());
         let (answered, answerable) = guard.answer(&call, &decided).await;
@@ -38,12 +64,51 @@ pub(super) async fn permit(
     }
     passage.decided(decided.clone());
     match decided.is_permitted() {
-        true => Ok(Permitted(checked)),
+        true => Ok(Permission::Send(Permitted { checked, claim })),
         false => Err(refusal(&checked, &decided, id)),
     }
 }
 
-fn asked<'a>(guard: &Guard, caller: &'a Caller, checked: &'a Checked) -> Asked<'a> {
+/// What would be decided about a request that is not going to be sent. Nobody is asked.
+async fn foreseen(guard: Option<&Guard>, caller: &Caller, checked: &Checked) -> Decided {
+    let Some(guard) = guard else { return Decided::without_policy() };
+    let flow = guard.flow(caller, &checked.server.settings).await;
+    let decided = guard.foresee(&asked(guard.level(), caller, checked));
+    guard.stricter(&approvable(caller, checked), decided, flow)
+}
+
+fn approvable<'a>(caller: &'a Caller, checked: &'a Checked) -> Approvable<'a> {
+    let (_, tool, arguments, asker) = parts(&checked.outgoing, &NOBODY);
+    Approvable { caller, server: checked.server.name(), tool, arguments, asker }
+}
+
+impl Permitted {
+    /// From here on the server may have it.
+    pub fn sending(&self) {
+        if let Some(claim) = &self.claim {
+            claim.made();
+        }
+    }
+
+    /// What did not leave us can be tried again.
+    pub fn sent(&self, outcome: &Result<String, ToolFailure>) {
+        if let (Some(claim), Err(failure)) = (&self.claim, outcome)
+            && failure.was_not_sent()
+        {
+            claim.not_made();
+        }
+    }
+}
+
+/// Whether a request changes nothing, as far as its server says.
+fn is_read(checked: &Checked) -> bool {
+    match &checked.outgoing {
+        Outgoing::Tool { definition, .. } => definition.read_only == Some(true),
+        Outgoing::Resource(_) | Outgoing::Prompt { .. } => true,
+    }
+}
+
+fn asked<'a>(level: Level, caller: &'a Caller, checked: &'a Checked) -> Asked<'a> {
     let (kind, name, arguments, _) = parts(&checked.outgoing, &NOBODY);
     let hints = match &checked.outgoing {
         Outgoing::Tool { definition, .. } => Hints::of(definition),
@@ -60,7 +125,7 @@ fn asked<'a>(guard: &Guard, caller: &'a Caller, checked: &'a Checked) -> Asked<'
         token_limits: caller.token.as_ref().and_then(|token| token.limits.as_deref()),
         client: caller.client.as_ref().map(|client| client.name.as_str()),
         session: session.or_else(|| caller.session.as_ref().map(|session| session.as_str())),
-        level: guard.level(),
+        level,
     }
 }
 
@@ -69,7 +134,7 @@ static NOBODY: Asker = Asker::none();
 /// What a rule looks at, and who can be asked about it. Resources have nobody to ask.
 fn parts<'a>(outgoing: &'a Outgoing, nobody: &'a Asker) -> (AskedKind, &'a str, &'a str, &'a Asker) {
     match outgoing {
-        Outgoing::Tool { definition, call } => {
+        Outgoing::Tool { definition, call, .. } => {
             (AskedKind::Tool, &definition.name, &call.arguments, &call.asker)
         }
         Outgoing::Resource(uri) => (AskedKind::Resource, uri, "{}", nobody),

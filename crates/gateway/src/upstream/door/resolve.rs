@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::failure::{down, held_back, out_of_use, unreached};
 use super::request::DoorRequest;
-use crate::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure};
+use crate::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, Writes};
 use crate::upstream::registry::Registry;
 use crate::upstream::server::Server;
 use crate::upstream::snapshot::Snapshot;
@@ -52,6 +52,7 @@ pub(super) struct ToolTarget {
     pub arguments: Map<String, Value>,
     pub progress: ProgressSink,
     pub asker: Asker,
+    pub writes: Writes,
 }
 
 impl Target {
@@ -97,7 +98,7 @@ async fn tool(registry: &Registry, seen: &Snapshot, call: ToolCall) -> Result<Re
 }
 
 fn tool_in(registry: &Registry, snapshot: &Snapshot, call: ToolCall) -> Result<Resolved, ToolFailure> {
-    let ToolCall { name, arguments, progress, asker, watcher } = call;
+    let ToolCall { name, arguments, progress, asker, watcher, writes } = call;
     let (offered_by, tool) = match snapshot.lookup().resolve(&name) {
         Found::One(server, tool) => (server, tool),
         Found::Reserved(server, tool) => return Err(not_callable(registry, server, tool)),
@@ -109,7 +110,7 @@ fn tool_in(registry: &Registry, snapshot: &Snapshot, call: ToolCall) -> Result<R
     };
     let definition = Arc::clone(&tool.definition);
     let check = snapshot.check_of(&format!("{}.{}", offered_by.folder, tool.stem), &definition);
-    let target = Target::Tool(ToolTarget { definition, check, arguments, progress, asker });
+    let target = Target::Tool(ToolTarget { definition, check, arguments, progress, asker, writes });
     Ok(Resolved { server: Arc::clone(server), target, watcher })
 }
 

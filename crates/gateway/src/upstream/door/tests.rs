@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use crate::ids::{Caller, Client, ExecutionId, Owner, SessionId, TokenRef};
 use crate::ports::{
     Asker, BoxFuture, CallEnd, CallFacts, CallObserver, CallWatch, CallWatcher, Needed, ProgressSink,
-    RequestKind, ToolCall, ToolFailure, ToolSource,
+    RequestKind, ToolCall, ToolFailure, ToolSource, Writes,
 };
 use crate::upstream::{
     ConnectRequest, Connection, Connector, DoorRequest, Guard, Refresh, ServerFacts, Startup, Upstream,
@@ -37,7 +37,7 @@ impl Seen {
     }
 }
 
-/// A server with the tools `echo`, `hang` and `wipe`, which destroys, and with every resource and one prompt.
+/// A server with the tools `echo`, `hang`, `look`, which reads, and `wipe`, which destroys, and with every resource and one prompt.
 #[derive(Clone, Default)]
 struct Scripted {
     /// How long it takes to start.
@@ -82,6 +82,7 @@ impl Upstream for Scripted {
         listed(vec![
             json!({ "name": "echo", "inputSchema": schema }),
             json!({ "name": "hang", "inputSchema": { "type": "object" } }),
+            json!({ "name": "look", "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true } }),
             json!({ "name": "wipe", "inputSchema": { "type": "object" }, "annotations": { "destructiveHint": true } }),
         ])
     }
@@ -212,6 +213,11 @@ impl World {
         self.seen.take().into_iter().filter_map(|facts| facts.decision).collect()
     }
 
+    /// How requests ended since the last look.
+    pub fn ends(&self) -> Vec<CallEnd> {
+        self.seen.take().into_iter().map(|facts| facts.end).collect()
+    }
+
     pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.scripted.heard.lock().unwrap())
     }
@@ -229,6 +235,7 @@ pub(super) fn tool_call(name: &str, arguments: Value) -> ToolCall {
         progress: ProgressSink::default(),
         asker: Asker::none(),
         watcher: CallWatcher::none(),
+        writes: Writes::Sent,
     }
 }
 
@@ -365,6 +372,10 @@ impl CallWatch for Told {
 
     fn sending(&self) {
         self.note("sending");
+    }
+
+    fn held(&self) {
+        self.note("held");
     }
 }
 

@@ -63,6 +63,11 @@ impl Guard {
         self.level
     }
 
+    /// What the table says about a request that is not going to be sent. Nothing is counted.
+    pub(super) fn foresee(&self, asked: &Asked<'_>) -> Decided {
+        self.policy.decide(asked).decided
+    }
+
     /// What the table says about a request, within what the caller has left. A request that is let through
     /// is counted.
     pub(super) fn decide(&self, caller: &Caller, asked: &Asked<'_>) -> Decided {

@@ -186,19 +186,11 @@ fn read_answer(answer: Option<QuestionAnswer>) -> Answered {
 fn words(call: &Approvable<'_>, decided: &Decided) -> String {
     let name = one_line(&format!("{}.{}", call.server, call.tool), 200);
     let arguments = one_line(call.arguments, ARGUMENTS_CHARS_MAX);
-    format!("May {} call {name}?\nArguments: {arguments}\nAsked because {}.", who(call.caller), decided.why)
-}
-
-fn who(caller: &Caller) -> String {
-    let client = caller.client.as_ref().map(|client| client.name.clone());
-    let token = caller.token.as_ref().map(|token| format!("the token `{}`", token.name));
-    match (client, token) {
-        (Some(client), Some(token)) => format!("{client} with {token}"),
-        (Some(client), None) => client,
-        (None, Some(token)) => token,
-        (None, None) if caller.execution.is_some() => "this program".to_owned(),
-        (None, None) => "this command".to_owned(),
-    }
+    format!(
+        "May {} call {name}?\nArguments: {arguments}\nAsked because {}.",
+        call.caller.in_words(),
+        decided.why
+    )
 }
 
 fn record(
@@ -212,7 +204,7 @@ fn record(
     Some(ApprovalRecord {
         id,
         owner: key.what.owner.clone(),
-        caller: who(call.caller),
+        caller: call.caller.in_words(),
         scope: key.scope.clone(),
         rule: key.what.rule.clone(),
         why: decided.why.to_string(),

@@ -22,11 +22,12 @@ pub(super) static EXECUTE_CODE: OwnTool = OwnTool {
             let language = json!({"type": "string", "enum": ["python"]});
             let mut properties = program_properties(profile, Some(language));
             properties["level"] = json!({"type": "string"});
+            with_dry_run(&mut properties);
             properties
         },
         required: &["code"],
         // The only language is the one that is taken anyway.
-        shown_in_full_only: &["language", "busy", "level"],
+        shown_in_full_only: &["language", "busy", "level", "dry_run", "plan"],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,
@@ -56,6 +57,13 @@ pub(super) fn program_properties(profile: Profile, language: Option<Value>) -> V
         properties["busy"] = json!({"type": "string", "enum": ["wait", "refuse"], "description": "If the session is running another program."});
     }
     properties
+}
+
+/// To have writes held, and to have them made once a person has approved them.
+pub(super) fn with_dry_run(properties: &mut Value) {
+    properties["dry_run"] =
+        json!({"type": "boolean", "description": "Hold and list writes; returns a plan to approve."});
+    properties["plan"] = json!({"type": "string", "description": "Run an approved plan, without code."});
 }
 
 /// What is answered about a program, by whichever tool.
@@ -129,6 +137,7 @@ fn start(
         caller: call.requester.caller.clone(),
         request,
         place,
+        plan: program.plan,
         answers: call.requester.answers,
         answer: Some(program.budget),
         budget_is_explicit: program.budget_is_explicit,

@@ -2,7 +2,7 @@
 
 use gristmill_gateway::access::Scope;
 
-use super::execute_code::{PROGRAM_OUTPUT, execute, program_properties};
+use super::execute_code::{PROGRAM_OUTPUT, execute, program_properties, with_dry_run};
 use super::own_tool::{Annotations, Input, OwnTool, Run};
 use crate::server::profile::Profile;
 
@@ -14,6 +14,7 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
         // Described at the other name.
         properties: |profile| {
             let mut properties = program_properties(profile, None);
+            with_dry_run(&mut properties);
             for property in properties.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
                 property.as_object_mut().and_then(|members| members.shift_remove("description"));
             }

@@ -36,6 +36,10 @@ impl TakenArguments {
                 None => self.move_into_parameters(arguments, &given),
             }
         }
+        // A plan has its own program.
+        if self.properties.contains_key(PLAN) && arguments.contains_key(PLAN) {
+            arguments.entry(CODE).or_insert_with(|| Value::String(String::new()));
+        }
     }
 
     /// Settings of an analysis that stand beside its `analysis_type` belong into its `parameters`.
@@ -68,6 +72,8 @@ impl TakenArguments {
 }
 
 const PARAMETERS: &str = "parameters";
+const CODE: &str = "code";
+const PLAN: &str = "plan";
 
 /// What an argument is called here, by what other products call it.
 fn other_name(tool: &str, folded: &str) -> Option<&'static str> {
@@ -187,6 +193,12 @@ mod tests {
         }
         unchanged(format!("{{\"a\":{nested}}}"));
         unchanged(format!("{{\"a\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000)));
+    }
+
+    #[test]
+    fn a_plan_comes_without_code() {
+        check("execute_code", json!({"plan": "p"}), json!({"plan": "p", "code": ""}));
+        check("save_skill", json!({"name": "a", "plan": "p"}), json!({"name": "a", "plan": "p"}));
     }
 
     #[test]
