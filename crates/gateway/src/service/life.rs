@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gristmill_domain::{Code, Limits};
+use gristmill_domain::{Code, Level, Limits};
 use tokio::sync::mpsc;
 
 use super::entry::{self, Entry};
@@ -139,13 +139,15 @@ struct Recorded {
 /// Waits for the session, and gives the program what it finds there.
 async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed, Refusal> {
     let Order { start, purpose, live, note, is_recorded } = order;
-    let StartRequest { caller, mut request, place, answers, answer: mut budget, budget_is_explicit } = start;
+    let StartRequest { caller, mut request, place, answers, answer: mut budget, budget_is_explicit, level } =
+        start;
     let (place, keep_variables) = tokio::select! {
         biased;
         () = entry.cancelled() => return Err(Refusal::cancelled()),
-        found = find_place(world, &caller.owner, place) => found?,
+        found = find_place(world, &caller.owner, place, level) => found?,
     };
     if let Some(place) = &place {
+        place.takes(level)?;
         place.equip(&mut request, &world.core.limits, keep_variables);
         if let (Some(budget), Some(tokens_max), false) =
             (&mut budget, place.answer_tokens_max(), budget_is_explicit)
@@ -167,7 +169,8 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     let (id, owner) = (entry.id.clone(), caller.owner.clone());
     let session = place.as_ref().and_then(Place::session).cloned();
     let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
-    request.capabilities.caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
+    let level = request.limits.as_ref().map(Limits::level);
+    request.capabilities.caller = Caller { session_name, level, ..caller.in_execution(id.clone(), session) };
     Ok(Placed { id, owner, request, purpose, place, budget, live, note, is_recorded })
 }
 
@@ -175,6 +178,7 @@ async fn find_place(
     world: &World,
     owner: &Owner,
     choice: PlaceChoice,
+    level: Option<Level>,
 ) -> Result<(Option<Place>, bool), Refusal> {
     match choice {
         PlaceChoice::AsRequested => Ok((None, false)),
@@ -184,7 +188,7 @@ async fn find_place(
                 let message = "this gateway keeps no sessions; nothing ran";
                 return Err(Refusal::new(Code::BadRequest, message, "run it without a session"));
             };
-            let place = sessions.place(owner, &session, patience, keep_variables).await?;
+            let place = sessions.place(owner, &session, patience, keep_variables, level).await?;
             Ok((Some(place), keep_variables))
         }
     }
@@ -232,7 +236,7 @@ impl Executed {
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
         if let Some(audited) = audited
-            && let Err(error) = audited.end(&report).await
+            && let Err(error) = audited.end(&report, &world.core.guardrails).await
         {
             report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
             is_outdated = true;

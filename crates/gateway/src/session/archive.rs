@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gristmill_domain::{LimitName, Limits, one_line, utc_text};
+use gristmill_domain::{Level, LimitName, Limits, one_line, utc_text};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,8 @@ struct Manifest {
     /// Archives of earlier versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_output_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    level: Option<Level>,
 }
 
 impl Sessions {
@@ -95,6 +97,7 @@ impl Sessions {
             max_bytes: number(record.max_bytes),
             max_files: number(record.max_files),
             max_output_tokens: number(record.max_output_tokens),
+            level: held.level(),
         };
         let values = self.inner.store.session_values(record.id.clone()).await.map_err(SessionError::from)?;
         let files = self.files_of(record)?;
@@ -119,6 +122,7 @@ impl Sessions {
             max_bytes: manifest.max_bytes,
             max_files: manifest.max_files,
             max_output_tokens: manifest.max_output_tokens,
+            level: manifest.level,
         };
         let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);
         let problem: Arc<Mutex<Option<ArchiveError>>> = Arc::default();

@@ -22,6 +22,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/9_findings.sql"),
     include_str!("migrations/10_approvals.sql"),
     include_str!("migrations/11_skills_begun.sql"),
+    include_str!("migrations/14_levels_and_budgets.sql"),
 ];
 
 /// The version that this gristmill writes.

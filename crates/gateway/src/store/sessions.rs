@@ -21,6 +21,8 @@ pub(crate) struct SessionRecord {
     pub max_bytes: Option<i64>,
     pub max_files: Option<i64>,
     pub max_output_tokens: Option<i64>,
+    /// A level's name.
+    pub level: Option<String>,
 }
 
 /// What came of remembering a new session.
@@ -54,7 +56,7 @@ pub(crate) enum Put {
 pub(crate) const VARIABLES_RESET: &str = "reset";
 
 const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, \
-    variables_by, max_output_tokens";
+    variables_by, max_output_tokens, level";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -69,6 +71,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         max_files: row.get(8)?,
         variables_by: row.get(9)?,
         max_output_tokens: row.get(10)?,
+        level: row.get(11)?,
     })
 }
 
@@ -108,7 +111,7 @@ impl Store {
             }
             transaction.execute(
                 &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
                 ),
                 params![
                     new.id,
@@ -121,7 +124,8 @@ impl Store {
                     new.max_bytes,
                     new.max_files,
                     new.variables_by,
-                    new.max_output_tokens
+                    new.max_output_tokens,
+                    new.level
                 ],
             )?;
             for (key, value) in &values {

@@ -23,6 +23,7 @@ pub(super) async fn permit(
         passage.decided(Decided::without_policy());
         return Ok(Permitted(checked));
     };
+    guard.ready().await;
     let mut decided = guard.decide(caller, &asked(guard, caller, &checked));
     let mut id = None;
     if decided.decision == Decision::Ask {
@@ -58,7 +59,8 @@ fn asked<'a>(guard: &Guard, caller: &'a Caller, checked: &'a Checked) -> Asked<'
         token_limits: caller.token.as_ref().and_then(|token| token.limits.as_deref()),
         client: caller.client.as_ref().map(|client| client.name.as_str()),
         session: session.or_else(|| caller.session.as_ref().map(|session| session.as_str())),
-        level: guard.level(),
+        // A program may run at a stricter level than its gateway.
+        level: caller.level.map_or(guard.level(), |level| level.max(guard.level())),
     }
 }
 
@@ -95,9 +97,7 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFail
                 Some(id) => {
                     format!("They can allow it with `gristmill approvals allow {id}`; then call it again")
                 }
-                None => format!(
-                    "They can allow it with a rule for {what} in their configuration (`[[policy.rules]]`)"
-                ),
+                None => format!("They can allow it with `gristmill policy allow {what}`"),
             };
             format!(
                 "{what} needs the user's approval, and nobody can be asked here: {why} (rule `{rule}`). {how}"
