@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use gristmill_gateway::audit::{Audit, AuditSettings};
+use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::Level;
 use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::ids::{Caller, ExecutionId};
@@ -51,7 +52,7 @@ async fn executions(audit: &Audit, count: u32, calls: u32) -> anyhow::Result<Dur
         for _ in 0..calls {
             audit.passed(&call(audit, &caller));
         }
-        execution.end(&report).await?;
+        execution.end(&report, &Guardrails::default()).await?;
     }
     Ok(began.elapsed())
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::catalogue::{Lookup, Resolved, Server, Tool, fold};
-use gristmill_domain::nearest;
+use gristmill_domain::catalogue::{Lookup, Reserved, Resolved, Server, Tool, fold};
 use gristmill_domain::validate::ArgumentCheck;
+use gristmill_domain::{nearest, one_line};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 use serde_json::{Map, Value};
@@ -59,6 +59,9 @@ const DEPENDING: [&str; 11] = [
     "propertyNames",
     "unevaluatedProperties",
 ];
+
+/// What is shown of a server's or a tool's name.
+const NAME_CHARS_MAX: usize = 200;
 
 /// Names that a message lists.
 const LISTED_MAX: usize = 40;
@@ -184,6 +187,10 @@ impl<'a> ToolUse<'a, '_, '_> {
 
     fn judge_name(&mut self, named: Named<'_>, range: TextRange, reached: Reached) {
         let Named { server, tool, .. } = named;
+        if let Some((rule, message)) = self.not_usable(&named) {
+            self.findings.add_as(rule, severity_of(rule, reached), range, message, None);
+            return;
+        }
         // A leading underscore pair is Python's own. Without any server the guest says what to do.
         let is_internal = tool.or(server).is_none_or(|name| name.starts_with("__"));
         if is_internal || self.lookup.catalogue().servers.is_empty() {
@@ -211,6 +218,32 @@ impl<'a> ToolUse<'a, '_, '_> {
             }
         };
         self.findings.add_as(rule, severity_of(rule, reached), range, message, hint);
+    }
+
+    /// What is said of a server that is configured and not in use, and of a tool that is left out.
+    fn not_usable(&self, named: &Named<'_>) -> Option<(Rule, String)> {
+        let known = named.server.and_then(|server| self.server_called(server));
+        if let Some(server) = known.filter(|server| server.offer.is_out_of_use) {
+            let name = one_line(&server.offer.name, NAME_CHARS_MAX);
+            let why = format!(
+                "the server `{name}` is disabled or not approved; the user can check with `gristmill list`"
+            );
+            return Some(match named.how {
+                How::Imported => {
+                    (Rule::UnknownServer, format!("No module named 'servers.{}': {why}", server.identifier))
+                }
+                How::Called => (Rule::UnknownTool, format!("{} can't be called: {why}", named.whole())),
+            });
+        }
+        let Resolved::Reserved(server, tool) = self.lookup.resolve(&named.whole()) else { return None };
+        matches!(tool.why, Reserved::Excluded | Reserved::NotIncluded).then(|| {
+            let name = one_line(&format!("{}.{}", server.offer.name, tool.name), NAME_CHARS_MAX);
+            let whose = one_line(&server.offer.name, NAME_CHARS_MAX);
+            let message = format!(
+                "{name} isn't allowed: the user's configuration excludes it (`tools` of the server `{whose}`). Use another tool, or tell the user"
+            );
+            (Rule::UnknownTool, message)
+        })
     }
 
     fn server_called(&self, name: &str) -> Option<&'a Server> {

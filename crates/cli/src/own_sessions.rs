@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use gristmill_config::Flags;
 use gristmill_gateway::KeepSettings;
-use gristmill_gateway::domain::{format_bytes, grouped};
+use gristmill_gateway::domain::{Level, format_bytes, grouped};
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{
     ArchiveError, FileError, HeldSession, Patience, SessionError, SessionId, SessionInfo, SessionSettings,
@@ -58,14 +58,15 @@ pub fn whose_to_change(session: &str) -> Whose {
     }
 }
 
-/// Takes a session for whoever is at the terminal; a new name becomes one.
+/// Takes a session for whoever is at the terminal; a new name becomes one, at this level if one is named.
 pub async fn enter(
     sessions: &Sessions,
     session: &str,
     patience: Patience,
+    level: Option<Level>,
 ) -> Result<HeldSession, SessionError> {
     match whose_to_change(session) {
-        Whose::Of(owner) => sessions.enter_or_create(&owner, session, patience).await,
+        Whose::Of(owner) => sessions.enter_or_create_at(&owner, session, patience, level).await,
         Whose::Everyones => sessions.enter(&WHOSE, session, patience).await,
     }
 }
@@ -104,6 +105,7 @@ pub fn failure(error: SessionError) -> Failure {
         | SessionError::TooMany { .. }
         | SessionError::BadName { .. }
         | SessionError::NameTaken { .. }
+        | SessionError::Looser { .. }
         | SessionError::NoFolder { .. }
         | SessionError::Store(_) => anyhow!("{error}\nhint: {}", error.hint()),
     };
@@ -114,6 +116,7 @@ pub fn failure(error: SessionError) -> Failure {
         | SessionError::Ambiguous { .. }
         | SessionError::TooMany { .. }
         | SessionError::BadName { .. }
+        | SessionError::Looser { .. }
         | SessionError::NameTaken { .. } => Failure::Usage(told),
     }
 }

@@ -34,6 +34,34 @@ reason = 'only a person changes large amounts'
 ";
 
 #[test]
+fn one_command_writes_a_rule_before_the_others_and_leaves_the_rest() {
+    let home = home("policy-allow", RULES);
+    let file = || std::fs::read_to_string(home.config_file()).expect("a configuration");
+    let before = file();
+    let rule = |decision: &str| {
+        format!("[[policy.rules]]\nserver = \"crm\"\ntool = \"update_*\"\ndecision = \"{decision}\"\n")
+    };
+    let decided = || {
+        let tested = parsed(&home.ok(&["policy", "test", "crm.update_record", "{}", "--json"]));
+        tested["decision"].as_str().expect("a decision").to_owned()
+    };
+    let planned = home.ok(&["policy", "deny", "crm.update_*", "--dry-run"]);
+    assert!(planned.starts_with("would be added to ") && planned.ends_with(&rule("deny")), "{planned}");
+    assert_eq!((file(), decided()), (before.clone(), "allow".to_owned()));
+    let written = home.ok(&["policy", "deny", "crm.update_*"]);
+    assert!(written.starts_with("added to ") && written.ends_with(&rule("deny")), "{written}");
+    assert_eq!(
+        file(),
+        before.replacen("[[policy.rules]]", &format!("{}\n[[policy.rules]]", rule("deny")), 1)
+    );
+    assert_eq!(decided(), "deny");
+    assert!(home.ok(&["policy", "allow", "crm.update_*"]).starts_with("changed in "));
+    assert_eq!(decided(), "allow");
+    assert!(home.ok(&["policy", "allow", "crm.update_*"]).contains("says so already"));
+    assert_eq!(file().matches("update_*").count(), 2, "{}", file());
+}
+
+#[test]
 fn the_table_is_shown_in_order_with_where_each_line_is_from() {
     let home = home("policy-show", RULES);
     let shown = parsed(&home.ok(&["policy", "show", "--json"]));

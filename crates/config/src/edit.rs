@@ -156,16 +156,16 @@ pub fn edit(path: &Path, change: Change<'_>, home: Option<&Path>) -> Result<Edit
 }
 
 /// A file before it is changed.
-struct File {
+pub(super) struct File {
     /// None if there is no file.
     old: Option<FileText>,
-    format: Format,
-    text: Layout,
-    tree: Node,
+    pub(super) format: Format,
+    pub(super) text: Layout,
+    pub(super) tree: Node,
 }
 
 impl File {
-    fn read(path: &Path) -> Result<Self, EditError> {
+    pub(super) fn read(path: &Path) -> Result<Self, EditError> {
         let unreadable = |source| EditError::Read { path: path.to_owned(), source };
         let old = FileText::read_if_there(path).map_err(unreadable)?;
         let format = Format::of(path).ok_or(unreadable(ReadError::UnknownFormat))?;

@@ -48,6 +48,7 @@ pub mod schema;
 pub mod by_hand;
 pub mod edit;
 pub mod edit_json;
+pub mod edit_policy;
 pub mod edit_toml;
 pub mod layout;
 pub mod server_place;

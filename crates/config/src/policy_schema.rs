@@ -75,6 +75,7 @@ fn rule_key(key: &str) -> Option<Json> {
         "read_only_hint" => hint("readOnlyHint"),
         "destructive_hint" => hint("destructiveHint"),
         "idempotent_hint" => hint("idempotentHint"),
+        "open_world_hint" => hint("openWorldHint"),
         "token" => text("The access token's name; local callers have none"),
         "client" => text("The client's name, as the client says it"),
         "session" => text("The session's name, or its handle"),

@@ -17,7 +17,7 @@ use super::tree::{Node, Value, join};
 pub const TABLE: &str = "policy";
 pub(super) const KEYS: [&str; 6] =
     ["preset", "read_only", "read_only_sessions", "read_only_tokens", "flow", "rules"];
-pub(super) const RULE_KEYS: [&str; 17] = [
+pub(super) const RULE_KEYS: [&str; 18] = [
     "name",
     "server",
     "tool",
@@ -26,6 +26,7 @@ pub(super) const RULE_KEYS: [&str; 17] = [
     "read_only_hint",
     "destructive_hint",
     "idempotent_hint",
+    "open_world_hint",
     "token",
     "client",
     "session",
@@ -194,6 +195,7 @@ fn rule(node: &Node, path: &str, problems: &mut Problems) -> Option<(Rule, usize
         read_only_hint: fields.flag("read_only_hint", problems),
         destructive_hint: fields.flag("destructive_hint", problems),
         idempotent_hint: fields.flag("idempotent_hint", problems),
+        open_world_hint: fields.flag("open_world_hint", problems),
         token: text(&mut fields, "token", problems),
         client: text(&mut fields, "client", problems),
         session: text(&mut fields, "session", problems),

@@ -1,4 +1,5 @@
-//! Which tools of a server are offered at all. Those that aren't are as good as not there.
+//! Which tools of a server are offered at all. Those that aren't are as good as not there, but for their names,
+//! which no other tool gets.
 
 /// A longer one is no tool's name.
 const CHARS_MAX: usize = 256;
@@ -13,6 +14,11 @@ pub struct ToolRules {
 }
 
 impl ToolRules {
+    /// Whether it is said of a tool by name or pattern that it isn't offered.
+    pub fn exclude(&self, tool: &str) -> bool {
+        self.exclude.iter().any(|pattern| pattern.fits(tool))
+    }
+
     /// Whether a tool is offered, by its own name.
     pub fn permit(&self, tool: &str) -> bool {
         let is_among = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.fits(tool));

@@ -42,6 +42,13 @@ pub fn files(catalogue: &Catalogue, states: &States) -> Vec<TreeFile> {
             content: format!("{:#}\n", Value::Object(names)),
         });
     }
+    if !catalogue.out_of_use.is_empty() {
+        let names: Vec<&str> = catalogue.out_of_use.iter().map(|server| server.offer.name.as_str()).collect();
+        files.push(TreeFile {
+            path: ".out_of_use.json".to_owned(),
+            content: format!("{:#}\n", serde_json::json!({ "servers": names })),
+        });
+    }
     for server in &catalogue.servers {
         let folder = &server.folder;
         let mut add =
@@ -123,6 +130,10 @@ pub fn offers_version(catalogue: &Catalogue) -> String {
         add(Some(&resources.collect::<Value>().to_string()));
         add(Some(&templates.collect::<Value>().to_string()));
         add(Some(&prompts.collect::<Value>().to_string()));
+    }
+    for server in &catalogue.out_of_use {
+        add(Some("out of use"));
+        add(Some(&server.offer.name));
     }
     parts.hash()
 }

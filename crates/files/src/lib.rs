@@ -19,6 +19,6 @@ pub use bounded::{ReadError, read_bounded};
 pub use folders::{FolderError, Folders};
 pub use lock::{FileLock, LockAttempt, LockAttempts, LockError};
 pub use private::{PrivateFile, PrivateFileError, ensure_private_folder};
-pub use remove_tree::remove_tree;
+pub use remove_tree::{remove_tree, remove_tree_counted};
 pub use stamp::FileStamp;
 pub use surroundings::{Platform, Surroundings};

@@ -18,14 +18,24 @@ const MOVED: &str = ".removing-";
 /// Removes the folder at `path` and everything in it. A link in its place is refused. What cannot be removed
 /// is left, with everything above it, and the first reason is given.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
+    empty_and_remove(path, None).map(drop)
+}
+
+/// The same, and gives how many bytes its files had.
+pub fn remove_tree_counted(path: &Path) -> io::Result<u64> {
+    empty_and_remove(path, Some(0)).map(Option::unwrap_or_default)
+}
+
+fn empty_and_remove(path: &Path, bytes: Option<u64>) -> io::Result<Option<u64>> {
     let root = open_root(path)?;
-    let mut emptying = Emptying { root: &root, moved: 0, failed: None };
+    let mut emptying = Emptying { root: &root, moved: 0, failed: None, bytes };
     // Each round takes one level off every folder that is left.
     while emptying.round()? == Round::TookSome {}
     if let Some(error) = emptying.failed {
         return Err(error.into());
     }
-    std::fs::remove_dir(path)
+    let bytes = emptying.bytes;
+    std::fs::remove_dir(path).map(|()| bytes)
 }
 
 #[derive(PartialEq, Eq)]
@@ -42,6 +52,8 @@ struct Emptying<'a> {
     moved: u64,
     /// Why something is still there, for the first such thing of this round.
     failed: Option<Errno>,
+    /// Of the files that went, if anybody wants to know.
+    bytes: Option<u64>,
 }
 
 impl Emptying<'_> {
@@ -50,13 +62,14 @@ impl Emptying<'_> {
     fn round(&mut self) -> io::Result<Round> {
         self.failed = None;
         let mut took = Round::TookNothing;
-        for entry in Dir::read_from(self.root)? {
+        let root = self.root;
+        for entry in Dir::read_from(root)? {
             let entry = entry?;
             let name = entry.file_name();
             if is_itself(name) {
                 continue;
             }
-            let removed = match remove_entry(self.root, name, entry.file_type()) {
+            let removed = match self.remove_entry(root, name, entry.file_type()) {
                 Err(Errno::NOTEMPTY | Errno::EXIST) => self.take_apart(name),
                 outcome => outcome,
             };
@@ -81,13 +94,31 @@ impl Emptying<'_> {
             if is_itself(below) {
                 continue;
             }
-            match remove_entry(&folder, below, entry.file_type()) {
+            match self.remove_entry(&folder, below, entry.file_type()) {
                 Err(Errno::NOTEMPTY | Errno::EXIST) => self.move_up(&folder, below)?,
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) => return Err(error),
             }
         }
         rustix::fs::unlinkat(self.root, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Removes a file, a link, or an empty folder.
+    fn remove_entry(&mut self, folder: &OwnedFd, name: &CStr, kind: FileType) -> Result<(), Errno> {
+        if kind != FileType::Directory {
+            let size = self.bytes.and_then(|_| file_bytes(folder, name));
+            match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+                // A folder, where the file system does not tell kinds or the name has changed hands.
+                Err(Errno::ISDIR | Errno::PERM) => {}
+                outcome => {
+                    if let (Ok(()), Some(bytes)) = (&outcome, &mut self.bytes) {
+                        *bytes = bytes.saturating_add(size.unwrap_or_default());
+                    }
+                    return outcome;
+                }
+            }
+        }
+        rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
     }
 
     /// Gives a folder a name in the root that no other has.
@@ -108,16 +139,9 @@ impl Emptying<'_> {
     }
 }
 
-/// Removes a file, a link, or an empty folder.
-fn remove_entry(folder: &OwnedFd, name: &CStr, kind: FileType) -> Result<(), Errno> {
-    if kind != FileType::Directory {
-        match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
-            // A folder, where the file system does not tell kinds or the name has changed hands.
-            Err(Errno::ISDIR | Errno::PERM) => {}
-            outcome => return outcome,
-        }
-    }
-    rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
+fn file_bytes(folder: &OwnedFd, name: &CStr) -> Option<u64> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    u64::try_from(stat.st_size).ok()
 }
 
 fn open_root(path: &Path) -> io::Result<OwnedFd> {

@@ -57,6 +57,16 @@ def renamed(server):
     return said if isinstance(said, dict) else {}
 
 
+def why_out_of_use(name):
+    """What is said of a server that is configured and not connected, or None."""
+    listed = _read_json(f"{SERVERS}/.out_of_use.json").get("servers")
+    known = [server for server in listed if isinstance(server, str)] if isinstance(listed, list) else []
+    meant = name if name in known else names.matching(name, known)
+    if meant is None:
+        return None
+    return f"the server `{meant}` is disabled or not approved; the user can check with `gristmill list`"
+
+
 def why_down(server):
     """What is said of a server that is known but has no tools now, or None."""
     return None if tools(server) else state(server)

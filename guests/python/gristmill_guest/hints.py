@@ -61,7 +61,7 @@ def _of_kind(error, kind, message):
     if kind == "syntax":
         return syntax_hints.for_syntax(error, message)
     if isinstance(error, ImportError):
-        return _of_import(error, kind)
+        return _of_import(error, kind, message)
     return _of_exception(error, message)
 
 
@@ -97,20 +97,27 @@ def _of_tool(error, message):
     return _TOOL_HINTS.get(code, _TOOL_HINT)
 
 
-def _of_import(error, kind):
+def _of_import(error, kind, message):
     if type(error.name) is not str:
         return tracebacks.suggestion_of(error)
     if kind == "missing_module":
         if error.name.startswith("servers."):
             return None
         return tool_imports.from_elsewhere(error) or tool_imports.forgotten(error.name.split(".", 1)[0])
-    return _names_in(error.name) or library_hints.for_import(error) or tracebacks.suggestion_of(error)
+    return _names_in(error.name, message) or library_hints.for_import(error) or tracebacks.suggestion_of(error)
 
 
-def _names_in(module_name):
+_NOT_IN_SERVERS = re.compile(r"cannot import name '(\w{1,100})' from 'servers'")
+
+
+def _names_in(module_name, message):
     """What `from servers.x import ...` could have named."""
     if not module_name.startswith(("servers", "skills")):
         return None
+    wanted = _NOT_IN_SERVERS.match(message) if module_name == "servers" else None
+    disabled = catalogue.why_out_of_use(wanted.group(1)) if wanted is not None else None
+    if disabled is not None:
+        return disabled
     if module_name == "servers" and not catalogue.servers():
         return tool_imports.NO_SERVERS
     module = sys.modules.get(module_name)

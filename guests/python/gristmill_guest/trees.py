@@ -100,6 +100,9 @@ def _server_members(names):
 def _refuse(fullname, parts, known):
     if len(parts) != 2 and (len(parts) != 3 or parts[0] == "skills"):
         return None
+    disabled = catalogue.why_out_of_use(parts[1]) if parts[0] == "servers" else None
+    if disabled is not None:
+        raise ModuleNotFoundError(f"No module named 'servers.{parts[1]}': {disabled}", name=fullname)
     if parts[0] == "servers" and not catalogue.servers():
         raise ModuleNotFoundError(f"No module named '{fullname}': {tool_imports.NO_SERVERS}", name=fullname)
     waits = skills.why_waiting(parts[1]) if parts[0] == "skills" else None

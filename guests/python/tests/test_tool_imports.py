@@ -148,6 +148,19 @@ class WithoutServers(BesideTrees):
         self.assertEqual(error_of("await callMCPTool('crm.x')", _unknown())["hint"], tool_imports.NO_SERVERS)
         self.assertEqual(error_of("describe_tool('crm.x')")["hint"], tool_imports.NO_SERVERS)
 
+    def test_a_server_that_is_disabled_is_said_to_be(self):
+        files.write_file("servers/index.md", "# Servers")
+        files.write_file("servers/.out_of_use.json", '{"servers": ["google-mail"]}')
+        said = "the server `google-mail` is disabled or not approved; the user can check with `gristmill list`"
+        for code in (
+            "from servers.google_mail import send",
+            "import servers.google_mail",
+            "from servers import google_mail",
+            "import servers.google_mail.send",
+        ):
+            self.assertIn(said, str(error_of(code)), code)
+        self.assertIn(tool_imports.NO_SERVERS, str(error_of("import servers.crm")))
+
     def test_so_it_is_in_an_empty_tree(self):
         files.write_file("servers/index.md", "# Servers")
         for code in ("from servers.crm import x", "import servers.crm", "from servers import crm"):

@@ -10,19 +10,20 @@ use clap::{Args, Subcommand};
 use gristmill_config::Flags;
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::utc_text;
+use gristmill_gateway::ports::AnswerWay;
 use gristmill_gateway::store::{ApprovalRecord, ApprovalState, Store};
-use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals};
+use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals, note_answer};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome, approvals_plans};
 use crate::arguments::ConfigFile;
-use crate::data_store;
 use crate::hints::hint;
 use crate::id_prefix::Kind;
 use crate::local_time::{TimeArguments, from_unix_ms};
 use crate::table::{Column, Table};
 use crate::terminal::{ask, eprint_lines, one_line};
 use crate::upstreams::{self, Configured};
+use crate::{audit_log, data_store};
 
 /// How often `--watch` looks.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
@@ -82,6 +83,7 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let data = configured.data_folder()?;
     let store = Store::open(&data).map_err(data_store::failure)?;
+    let (store, audit) = audit_log::attach(store, configured.config.audit.wanted());
     let desk = Desk { store, always: AlwaysApprovals::open(&data) };
     let outcome = match arguments.command {
         None if arguments.watch => desk.watch(arguments.times).await,
@@ -97,6 +99,9 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
         Some(ApprovalsCommand::Deny { id }) => desk.answer_to(&configured, &id, Answered::No).await,
         Some(ApprovalsCommand::Forget { tool }) => desk.forget(&tool),
     };
+    if let Some(audit) = audit {
+        audit_log::finish(&audit).await;
+    }
     desk.store.close().await;
     outcome
 }
@@ -195,7 +200,10 @@ impl Desk {
         let is_answered =
             self.store.answer_approval(&record.id, answered).await.map_err(data_store::failure)?;
         match is_answered {
-            true => Ok(()),
+            true => {
+                note_answer(&self.store, record, answered, AnswerWay::Approvals);
+                Ok(())
+            }
             false => {
                 Err(Failure::Usage(anyhow!("the call `{}` was answered already, or has ended", record.id)))
             }

@@ -1,8 +1,8 @@
 //! `gristmill cache`: what can be made again, and takes room meanwhile.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -143,18 +143,16 @@ fn remove(path: &Path) -> io::Result<u64> {
         fs::remove_file(path)?;
         return Ok(metadata.len());
     }
-    // Trees are read-only, which also keeps them from being removed.
-    fs::set_permissions(path, Permissions::from_mode(0o700))?;
-    let mut bytes = 0;
-    for entry in fs::read_dir(path)? {
-        bytes += remove(&entry?.path())?;
-    }
-    fs::remove_dir(path)?;
-    Ok(bytes)
+    gristmill_files::remove_tree_counted(path)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::Mode;
+
     use super::*;
 
     #[test]
@@ -176,5 +174,26 @@ mod tests {
         assert_eq!(cleaned.kept, 1);
         assert!(trees.join("used/shop/a.py").exists() && elsewhere.join("theirs").exists());
         assert!(!trees.join("unused").exists() && !trees.join("unused.lock").exists());
+        assert!(cleaned.bytes >= 5, "{}", cleaned.bytes);
+    }
+
+    #[test]
+    fn folders_nested_twenty_thousand_deep_are_cleaned_on_a_small_stack() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let mut at = rustix::fs::open(folder.path(), flags, Mode::empty()).expect("a folder");
+        for _ in 0..20_000 {
+            rustix::fs::mkdirat(&at, "d", Mode::RWXU).expect("a folder");
+            at = rustix::fs::openat(&at, "d", flags, Mode::empty()).expect("a folder");
+        }
+        let file =
+            rustix::fs::openat(&at, "file", OFlags::WRONLY | OFlags::CREATE, Mode::RUSR).expect("a file");
+        rustix::io::write(&file, b"12345").expect("written");
+        let path = folder.path().to_owned();
+        let thread = std::thread::Builder::new().stack_size(256 * 1024);
+        let cleaned = thread.spawn(move || clean(&path, "tool stubs").map_err(|_| ()));
+        let cleaned = cleaned.expect("a thread").join().expect("it ends").expect("it can be cleaned");
+        assert_eq!((cleaned.bytes, cleaned.kept), (5, 0));
+        assert_eq!(fs::read_dir(folder.path()).expect("it stays").count(), 0);
     }
 }

@@ -37,6 +37,7 @@ pub mod login;
 pub mod logs;
 pub mod man;
 pub mod policy;
+mod policy_rule;
 mod print_file;
 pub mod rerun;
 pub mod restore;

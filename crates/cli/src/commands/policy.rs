@@ -1,4 +1,4 @@
-//! `gristmill policy show` and `test`: which calls are allowed, and why.
+//! `gristmill policy`: which calls are allowed, and why.
 
 use std::process::ExitCode;
 
@@ -15,6 +15,7 @@ use gristmill_gateway::ids::Owner;
 use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals, Refresh};
 use serde_json::{Value, json};
 
+use super::policy_rule::{self, RuleArguments};
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
 use crate::given_json::given_json;
@@ -40,6 +41,10 @@ pub enum PolicyCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Add a rule to your configuration that allows a tool without asking
+    Allow(RuleArguments),
+    /// Add a rule to your configuration that refuses a tool
+    Deny(RuleArguments),
     /// Explain line by line what happens to a call; nothing is called
     Test {
         /// The tool, as `server.tool`
@@ -66,10 +71,13 @@ pub enum PolicyCommand {
 }
 
 pub async fn policy(arguments: PolicyArguments) -> Outcome {
+    let file = arguments.config.config.clone();
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let policy = Policy::new(configured.config.policy.settings.clone());
     match arguments.command {
         PolicyCommand::Show { json } => show(&configured, &policy, json),
+        PolicyCommand::Allow(rule) => policy_rule::put(&configured, file, &rule, Decision::Allow),
+        PolicyCommand::Deny(rule) => policy_rule::put(&configured, file, &rule, Decision::Deny),
         PolicyCommand::Test { tool, arguments, token, client, session, read_both, json } => {
             let tested = Tested::find(&configured, &tool, arguments, token, client, session).await?;
             tested.explain(&configured, &policy, read_both, json)

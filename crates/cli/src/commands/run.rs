@@ -117,9 +117,10 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     settings.pool.waiting = 0;
     settings.kept_interpreters = own_sessions::keep_settings(configured.as_ref());
     let mut observer = None;
-    let approvals = store.clone();
+    let mut approvals = None;
     if let Some(store) = store {
         let (store, audit) = audit_log::attach(store, place.audit);
+        approvals = Some(store.clone());
         observer = audit.as_ref().map(Audit::observer);
         let surroundings =
             Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
@@ -143,7 +144,8 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
-        if !usable.is_empty() {
+        // Those that are not in use keep their names, and programs are told why they can't be imported.
+        if !configured.config.servers.is_empty() {
             let guard = Some(configured.guard_of(&mut settings, approvals)?);
             let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
@@ -161,6 +163,7 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
         answer: budget,
         budget_is_explicit: true,
         plan: arguments.plan.clone(),
+        level: arguments.limits.level,
         ..StartRequest::new(Caller::local(), request)
     };
     if let (Some(session), Some(sessions)) = (&arguments.session, gateway.sessions()) {
@@ -173,7 +176,7 @@ async fn run_in(gateway: &Gateway, arguments: &Run, request: ExecuteRequest) -> 
             };
             return Ok(follow_start(gateway, arguments, start).await);
         }
-        match own_sessions::enter(sessions, session, Patience::default()).await {
+        match own_sessions::enter(sessions, session, Patience::default(), start.level).await {
             Ok(held) => start.place = PlaceChoice::Held(held),
             // Nothing is wrong with what was asked for: the report says so, as for a busy gateway.
             Err(error) if error.code() == Code::Busy => return Ok(refused(error.report(asked), budget).await),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, stderr, stdin};
 use std::sync::Arc;
 
 use gristmill_gateway::domain::policy::Answered;
-use gristmill_gateway::ports::{Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
+use gristmill_gateway::ports::{AnswerWay, Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
 use gristmill_gateway::service::{Answers, Follower};
 use serde_json::json;
 
@@ -18,7 +18,8 @@ const PLAN_CHOICES: &str = "run it? [y]es, once / [N]o:";
 
 /// What somebody at this terminal can answer.
 pub fn answers() -> Answers {
-    Answers { approvals: stdin().is_terminal() && stderr().is_terminal(), ..Answers::default() }
+    let approvals = stdin().is_terminal() && stderr().is_terminal();
+    Answers { approvals, way: AnswerWay::Terminal, ..Answers::default() }
 }
 
 /// What was typed, in terms of the policy. Anything else is no.
@@ -69,6 +70,10 @@ impl Ask for Typed {
 
     fn can_answer(&self, kind: &QuestionKind) -> bool {
         matches!(kind, QuestionKind::Approval)
+    }
+
+    fn way(&self) -> AnswerWay {
+        AnswerWay::Command
     }
 }
 

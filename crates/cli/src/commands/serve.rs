@@ -135,6 +135,9 @@ fn connect(
         eprint_lines(
             "note: no servers are connected\nhint: `gristmill import` imports servers from your MCP clients",
         );
+    }
+    // Those that are not in use keep their names, and programs are told why they can't be imported.
+    if configured.config.servers.is_empty() {
         return Ok(None);
     }
     let store = settings.data.as_ref().map(|data| data.store.clone());

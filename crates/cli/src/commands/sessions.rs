@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use gristmill_gateway::domain::{
-    counted, counted_grouped, format_bytes, grouped, parse_bytes, utc_text, visible,
+    Level, counted, counted_grouped, format_bytes, grouped, parse_bytes, utc_text, visible,
 };
 use gristmill_gateway::ids::Owner;
 use gristmill_gateway::session::{NewSession, Patience, SessionInfo, Sessions};
@@ -68,6 +68,9 @@ pub enum SessionsCommand {
         /// Default token budget for answers in this session
         #[arg(long, alias = "max-output-tokens", value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(ANSWER_TOKENS))]
         max_tokens: Option<u64>,
+        /// Isolation level that its programs run at, at least
+        #[arg(long, value_name = "LEVEL")]
+        level: Option<Level>,
     },
     /// Delete sessions with their files and state
     #[command(alias = "end")]
@@ -115,19 +118,10 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
             let session = own_sessions::resolved(&sessions, &session).await?;
             show(&sessions, &session, times, json).await
         }
-        SessionsCommand::Create { name, max_size, max_files, max_tokens } => {
-            let max_output_tokens = max_tokens;
-            create(
-                &sessions,
-                NewSession {
-                    name,
-                    max_bytes: max_size,
-                    max_files,
-                    max_output_tokens,
-                    ..NewSession::default()
-                },
-            )
-            .await
+        SessionsCommand::Create { name, max_size, max_files, max_tokens, level } => {
+            let (max_bytes, max_output_tokens) = (max_size, max_tokens);
+            let new = NewSession { name, max_bytes, max_files, max_output_tokens, level, ..NewSession::default() };
+            create(&sessions, new).await
         }
         SessionsCommand::Remove { sessions: named, yes } => remove(&sessions, &named, yes).await,
         SessionsCommand::Reset { session } => {
@@ -241,6 +235,9 @@ async fn show(sessions: &Sessions, session: &str, times: TimeArguments, as_json:
     if let Some(tokens) = info.max_output_tokens {
         println!("answers  {} tokens", grouped(tokens));
     }
+    if let Some(level) = info.level {
+        println!("level    {level} or stricter");
+    }
     if info.is_busy {
         println!("status   in use: a program is running");
     }
@@ -268,6 +265,7 @@ fn as_value(info: &SessionInfo) -> Value {
         "max_bytes": info.max_bytes,
         "max_files": info.max_files,
         "max_output_tokens": info.max_output_tokens,
+        "level": info.level,
     })
 }
 

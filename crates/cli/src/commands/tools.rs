@@ -201,6 +201,9 @@ fn not_shown(server: &Server, tool: &ReservedName) -> anyhow::Error {
         ),
         Reserved::NotReached => anyhow!("{name} is down\nhint: gristmill list shows why"),
         Reserved::OutOfUse => anyhow!("{name} isn't in use\nhint: gristmill list shows why"),
+        Reserved::Excluded | Reserved::NotIncluded => anyhow!(
+            "{name}.{tool_name} is excluded by `tools` of the server\nhint: gristmill config get servers.{name} shows it"
+        ),
     }
 }
 

@@ -181,7 +181,7 @@ async fn put(sessions: &Sessions, session: &str, file: &Path, path: Option<Strin
     let whose = own_sessions::whose_to_change(session);
     let files = match sessions.files(&whose, session).await {
         Err(SessionError::Missing { .. }) => {
-            let entered = own_sessions::enter(sessions, session, Patience::default()).await;
+            let entered = own_sessions::enter(sessions, session, Patience::default(), None).await;
             let held = entered.map_err(own_sessions::failure)?;
             if let (true, Some(name)) = (held.is_new(), held.name()) {
                 eprint_lines(&format!("note: {}", own_sessions::new_session_words(name)));

@@ -201,6 +201,13 @@ fn a_token_that_may_only_look_runs_nothing() {
             format!("error[GM-2002]: this token can't use {tool}: it needs the scope `execute`\nhint: ");
         assert!(message.starts_with(&says), "{refused}");
     }
+    let told = listening.home.ok(&["audit", "query", "--kind", "token.refused", "--json"]);
+    let refused: Vec<&str> = told.lines().filter(|line| line.contains("\"why\":\"scope\"")).collect();
+    assert_eq!(refused.len(), 5, "{told}");
+    assert!(
+        refused[4].contains("\"token\":\"eve\"") && refused[4].contains("\"wanted\":\"execute_code\""),
+        "{told}"
+    );
 }
 
 fn only_an_admins_token_changes_the_skills_that_all_share() {

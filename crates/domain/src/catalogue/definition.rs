@@ -60,6 +60,8 @@ pub struct ToolDefinition {
     pub idempotent: Option<bool>,
     /// Whether it destroys something; untrusted.
     pub destructive: Option<bool>,
+    /// Whether it reaches things outside its server's own; untrusted.
+    pub open_world: Option<bool>,
     /// The definition as it came, with everything in it.
     pub raw: String,
     /// Of `raw`.
@@ -113,6 +115,7 @@ impl ToolDefinition {
             read_only: hint("readOnlyHint"),
             idempotent: hint("idempotentHint"),
             destructive: hint("destructiveHint"),
+            open_world: hint("openWorldHint"),
             name: written.name,
             title: written.title,
             description: written.description.filter(|text| !text.trim().is_empty()),

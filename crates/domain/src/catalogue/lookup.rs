@@ -250,9 +250,9 @@ fn splits_of(name: &str) -> Vec<(&str, &str)> {
     splits
 }
 
-/// The names of a server that are only names: those that nobody approved, or the others.
+/// The names of a server that are only names: those that give way to others, or the rest.
 fn reserved_of(server: &Server, is_new: bool) -> impl Iterator<Item = &ReservedName> {
-    server.reserved.iter().filter(move |reserved| (reserved.why == Reserved::New) == is_new)
+    server.reserved.iter().filter(move |reserved| reserved.why.gives_way() == is_new)
 }
 
 /// The original first.
@@ -269,6 +269,7 @@ fn candidate((server, member): (&Server, Member<'_>)) -> String {
                 Reserved::HeldBack | Reserved::New => "held back until the user approves it",
                 Reserved::NotReached => "its server is down",
                 Reserved::OutOfUse => "its server is not in use",
+                Reserved::Excluded | Reserved::NotIncluded => "excluded in the user's configuration",
             };
             format!("{}.{} ({why})", server.folder, one_line(&reserved.stem, 100))
         }

@@ -74,6 +74,21 @@ pub enum Reserved {
     NotReached,
     /// Its server is not connected, because it is disabled or its file is not approved.
     OutOfUse,
+    /// The configuration excludes it by name or pattern.
+    Excluded,
+    /// The configuration names others. Which of them the server calls how is its own doing: it takes no
+    /// name from a tool that somebody approved.
+    NotIncluded,
+}
+
+impl Reserved {
+    /// Whether it gives way to a tool of the same name that somebody approved.
+    pub fn gives_way(self) -> bool {
+        match self {
+            Reserved::New | Reserved::NotIncluded => true,
+            Reserved::HeldBack | Reserved::NotReached | Reserved::OutOfUse | Reserved::Excluded => false,
+        }
+    }
 }
 
 /// All servers with their tools, under names that programs can write. Never changes: a new offer

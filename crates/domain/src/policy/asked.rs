@@ -42,12 +42,18 @@ pub struct Hints {
     pub read_only: Option<bool>,
     pub destructive: Option<bool>,
     pub idempotent: Option<bool>,
+    pub open_world: Option<bool>,
 }
 
 impl Hints {
     pub fn of(definition: &ToolDefinition) -> Self {
-        let ToolDefinition { read_only, destructive, idempotent, .. } = definition;
-        Self { read_only: *read_only, destructive: *destructive, idempotent: *idempotent }
+        let ToolDefinition { read_only, destructive, idempotent, open_world, .. } = definition;
+        Self {
+            read_only: *read_only,
+            destructive: *destructive,
+            idempotent: *idempotent,
+            open_world: *open_world,
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Rule {
     pub read_only_hint: Option<bool>,
     pub destructive_hint: Option<bool>,
     pub idempotent_hint: Option<bool>,
+    /// A tool that says nothing of this is an open one, as the protocol has it.
+    pub open_world_hint: Option<bool>,
     /// Nobody on this machine has a token: a pattern fits those who have one.
     pub token: Option<String>,
     pub client: Option<String>,
@@ -67,7 +69,7 @@ impl Rule {
         let kind = self.kind.filter(|kind| *kind != asked.kind).map(|_| "kind");
         let level = self.level.filter(|level| *level != asked.level).map(|_| "level");
         let is_tool = asked.kind == AskedKind::Tool;
-        let has_hint = self.read_only_hint.or(self.destructive_hint).or(self.idempotent_hint).is_some();
+        let has_hint = self.hints().iter().any(|(_, hint)| hint.is_some());
         let by_name = kind
             .or(level)
             .or_else(|| named("server", &self.server, Some(asked.server)))
@@ -76,6 +78,10 @@ impl Rule {
             .or_else(|| hinted("read_only_hint", self.read_only_hint, asked.hints.read_only))
             .or_else(|| hinted("destructive_hint", self.destructive_hint, asked.hints.destructive))
             .or_else(|| hinted("idempotent_hint", self.idempotent_hint, asked.hints.idempotent))
+            .or_else(|| {
+                let given = asked.hints.open_world.unwrap_or(true);
+                hinted("open_world_hint", self.open_world_hint, Some(given))
+            })
             .or_else(|| named("token", &self.token, asked.token))
             .or_else(|| named("client", &self.client, asked.client))
             .or_else(|| named("session", &self.session, asked.session));
@@ -84,6 +90,15 @@ impl Rule {
         }
         let mut conditions = self.conditions.iter();
         conditions.find(|condition| !condition.fits(asked.arguments.value())).map(Misfit::Argument)
+    }
+
+    fn hints(&self) -> [(&'static str, Option<bool>); 4] {
+        [
+            ("read_only_hint", self.read_only_hint),
+            ("destructive_hint", self.destructive_hint),
+            ("idempotent_hint", self.idempotent_hint),
+            ("open_world_hint", self.open_world_hint),
+        ]
     }
 
     /// Its name, or what it says.
@@ -99,11 +114,7 @@ impl Rule {
             (server, tool) => format!("{}.{}", server.unwrap_or("*"), tool.unwrap_or("*")),
         };
         words.push(target);
-        let hints = [
-            ("read_only_hint", self.read_only_hint),
-            ("destructive_hint", self.destructive_hint),
-            ("idempotent_hint", self.idempotent_hint),
-        ];
+        let hints = self.hints();
         if let Some(kind) = self.kind {
             words.push(match kind {
                 AskedKind::Tool => "(tools)".to_owned(),

@@ -117,6 +117,17 @@ fn rules_go_by_caller_session_and_level() {
     check(Rule { level: Some(Level::Production), ..deny() }, asked(), true);
     check(Rule { destructive_hint: Some(true), ..deny() }, destructive(), true);
     check(Rule { destructive_hint: Some(true), ..deny() }, asked(), false);
+    let says = |open_world: bool| Asked {
+        hints: Hints { open_world: Some(open_world), ..Hints::default() },
+        ..asked()
+    };
+    let open = || Rule { open_world_hint: Some(true), ..deny() };
+    check(open(), says(true), true);
+    check(open(), says(false), false);
+    // A tool that says nothing of it reaches the outside, as far as the protocol goes.
+    check(open(), asked(), true);
+    check(Rule { open_world_hint: Some(false), ..deny() }, says(false), true);
+    check(Rule { open_world_hint: Some(false), ..deny() }, asked(), false);
 }
 
 #[test]

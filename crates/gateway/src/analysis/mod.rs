@@ -19,7 +19,7 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gristmill_domain::{Code, Limits};
+use gristmill_domain::{Code, Level, Limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::pool::{CheckoutError, Pool};
@@ -122,12 +122,30 @@ impl Analyses {
     }
 
     pub async fn run(&self, request: AnalysisRequest) -> Result<AnalysisOutcome, AnalysisFailure> {
+        if let Some(limits) = &request.limits {
+            self.check_level(limits.level()).await?;
+        }
         let mut job = job::prepare(request, &self.limits)?;
         let _place = self.take_place().await?;
         let worker = self.pool.checkout_analysis().await.map_err(no_worker)?;
         let started = Instant::now();
         let ending = drive::drive(worker, &mut job).await;
         outcome::settle(ending, job, started.elapsed())
+    }
+
+    /// An analysis may be held to a stricter level than the gateway's, if its layers stand.
+    async fn check_level(&self, level: Level) -> Result<(), AnalysisFailure> {
+        if level <= self.limits.level() {
+            return Ok(());
+        }
+        match self.pool.lacks(level).await {
+            None => Ok(()),
+            Some(wall) => Err(AnalysisFailure::new(
+                Code::BadRequest,
+                format!("level {level} needs the sandbox layer {wall:?}, which this machine doesn't have"),
+                "`gristmill doctor --level` with that level says how to get it; nothing ran",
+            )),
+        }
     }
 
     async fn take_place(&self) -> Result<OwnedSemaphorePermit, AnalysisFailure> {

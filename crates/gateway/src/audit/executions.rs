@@ -1,21 +1,26 @@
 //! What is said of an execution: that it began, how it ended, and what it tried that it may not.
 
+use gristmill_checks::Guardrails;
 use gristmill_domain::{Code, Level};
 
 use crate::audit::Audit;
 use crate::ids::{Caller, ExecutionId};
-use crate::ports::{AuditEvent, AuditKind, Writes};
+use crate::ports::{AuditEvent, AuditKind, Finding, Writes};
 use crate::report::{Broke, DryRunReport, Report};
 use crate::store::StoreError;
 
 /// Lines of calls that are named; a program that makes more says no more by them.
 const LINES_MAX: usize = 50;
 
+/// Findings of one program that are noted; those for which it was refused come first.
+const FINDINGS_MAX: usize = 20;
+
 /// An execution that runs. Its final event is written before its answer goes out.
 pub struct AuditedExecution {
     audit: Audit,
     caller: Caller,
     id: ExecutionId,
+    level: Level,
 }
 
 impl Audit {
@@ -38,7 +43,7 @@ impl Audit {
             .value("code_lines", &code.lines().count())
             .opening(id);
         self.note_now(event);
-        AuditedExecution { audit: self.clone(), caller: caller.clone(), id: id.clone() }
+        AuditedExecution { audit: self.clone(), caller: caller.clone(), id: id.clone(), level }
     }
 
     /// Notes that nothing ran.
@@ -51,10 +56,13 @@ impl Audit {
 impl AuditedExecution {
     /// Its final event and what led to it, with every call before it. Afterwards they are on the disk; if
     /// that cannot be, they wait until it can.
-    pub async fn end(self, report: &Report) -> Result<(), StoreError> {
-        let Self { audit, mut caller, id } = self;
+    pub async fn end(self, report: &Report, guardrails: &Guardrails) -> Result<(), StoreError> {
+        let Self { audit, mut caller, id, level } = self;
         if let (None, Some(session)) = (&caller.session, &report.session) {
             caller.session = crate::ids::SessionId::read(&session.id);
+        }
+        for finding in findings(&caller, report, |finding| guardrails.refuses(level, finding)) {
+            audit.note_soon(finding);
         }
         for violation in violations(&caller, report) {
             audit.note_soon(violation);
@@ -91,6 +99,22 @@ fn final_event(caller: &Caller, report: &Report) -> AuditEvent {
         .value("calls_failed", &failed)
         .some("call_lines", (!lines.is_empty()).then_some(lines))
         .some("limits_hit", (!limits.is_empty()).then_some(limits))
+}
+
+/// What a check said of the program, by rule and line: never its words.
+fn findings(
+    caller: &Caller,
+    report: &Report,
+    refuses: impl Fn(&gristmill_checks::Finding) -> bool,
+) -> Vec<AuditEvent> {
+    let mut found: Vec<(bool, &gristmill_checks::Finding)> =
+        report.findings.iter().map(|finding| (refuses(finding), finding)).collect();
+    found.sort_by_key(|(refused, _)| !refused);
+    let event = |(refused, finding): &(bool, &gristmill_checks::Finding)| {
+        let (rule, severity) = (finding.rule.id(), finding.severity.as_str());
+        AuditEvent::finding(caller, &Finding { rule, severity, line: Some(finding.line), refused: *refused })
+    };
+    found.iter().take(FINDINGS_MAX).map(event).collect()
 }
 
 /// Limits that refused something, system calls that are not permitted, broken protocols and crashes.

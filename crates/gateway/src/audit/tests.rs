@@ -1,6 +1,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use gristmill_checks::Guardrails;
 use gristmill_domain::{Code, Level};
 use gristmill_testkit::TestFolder;
 use rusqlite::Connection;
@@ -272,7 +273,7 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     let mut ended = report(Some(Code::WallTime));
     ended.limits_hit =
         vec![LimitHit { name: "wall_time", value: 1, message: "raise it with --wall-time".to_owned() }];
-    execution.end(&ended).await.unwrap();
+    execution.end(&ended, &Guardrails::default()).await.unwrap();
     assert_eq!(world.kinds().await, ["execution.begun", "call", "violation", "execution.ended"]);
     let events = world.events().await;
     assert_eq!(events[2]["detail"], "wall_time");
@@ -287,6 +288,35 @@ async fn an_execution_has_one_final_event_after_its_calls() {
     world.audit().serve().await.unwrap();
     assert_eq!(world.kinds().await.len(), 4);
     assert!(world.faults().await.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_found_in_a_program_is_there_by_rule_and_line_and_has_an_end() {
+    let world = World::new();
+    let audit = world.audit();
+    let id = ExecutionId::new().unwrap();
+    let caller = Caller::local().in_execution(id.clone(), None);
+    let guardrails = Guardrails::default();
+    let code = format!(
+        "import requests\nx = '{SECRET}'.__class__.__subclasses__()\n{}",
+        "import httpx\n".repeat(30)
+    );
+    let mut ended = report(Some(Code::Guardrail));
+    ended.findings = gristmill_checks::check(&code, &gristmill_checks::NoTools, &guardrails).findings;
+    assert!(ended.findings.len() > 20, "{:?}", ended.findings);
+    audit.begin(&caller, &id, &code, Level::Hardened).end(&ended, &guardrails).await.unwrap();
+    let events = world.events().await;
+    let found: Vec<&Value> = events.iter().filter(|event| event["kind"] == "finding").collect();
+    assert_eq!(found.len(), 20);
+    let said = |event: &Value| {
+        (event["rule"].clone(), event["severity"].clone(), event["line"].clone(), event["refused"].clone())
+    };
+    assert_eq!(said(found[0]), ("GC-101".into(), "high".into(), 2.into(), true.into()));
+    assert_eq!(said(found[1]), ("GC-203".into(), "low".into(), 1.into(), false.into()));
+    assert_eq!(events.last().unwrap()["kind"], "execution.ended");
+    assert!(!holds(&everything(world.path()), SECRET));
+    let report = audit.report(&AuditFilter::default()).await.unwrap();
+    assert!(report.by_kind.iter().all(|kind| kind.name == "finding GC-101"), "{report:?}");
 }
 
 #[tokio::test]
@@ -311,7 +341,7 @@ async fn what_a_killed_gateway_left_open_is_closed_by_the_next() {
     );
     assert_eq!(events[1]["caller"], "local");
     // One that turns out to be alive after all writes no second one.
-    execution.end(&report(None)).await.unwrap();
+    execution.end(&report(None), &Guardrails::default()).await.unwrap();
     assert_eq!(world.kinds().await.len(), 2);
     assert!(world.faults().await.is_empty());
 }
@@ -328,7 +358,7 @@ async fn neither_arguments_nor_code_nor_words_of_errors_are_in_the_file() {
     audit.passed(&unknown);
     let uri = CallFacts { kind: RequestKind::ReadResource, name: format!("mail://{SECRET}"), ..unknown };
     audit.passed(&CallFacts { server: Some("mail".to_owned()), ..uri });
-    execution.end(&report(Some(Code::Exception))).await.unwrap();
+    execution.end(&report(Some(Code::Exception)), &Guardrails::default()).await.unwrap();
     audit.sign().await.unwrap();
     assert_eq!(world.kinds().await.len(), 5);
     assert!(!holds(&everything(world.path()), SECRET));

@@ -108,7 +108,10 @@ fn kind_of(event: &Value) -> Option<String> {
     let said = |key: &str| event[key].as_str().unwrap_or_default();
     match said("kind") {
         "violation" => Some(format!("{} {}", said("what"), said("detail"))),
-        "finding" => Some(format!("finding {}", said("rule"))),
+        // The other two are an author's mistake, and what is merely worth knowing.
+        "finding" if matches!(said("severity"), "high" | "medium") => {
+            Some(format!("finding {}", said("rule")))
+        }
         "token.refused" => Some(format!("token {}", said("why"))),
         "call" if said("decision") == "deny" => Some("call denied".to_owned()),
         // Refused by us before it was sent: held back, too many, arguments that do not fit.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ports::{Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
+use crate::ports::{AnswerWay, Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
 use crate::time_limit::TimeLimit;
 
 /// Questions of one execution. More are no conversation, and each holds the clock.
@@ -39,6 +39,10 @@ impl Ask for Asking {
 
     fn can_answer(&self, kind: &QuestionKind) -> bool {
         self.asker.can_answer(kind)
+    }
+
+    fn way(&self) -> AnswerWay {
+        self.asker.way()
     }
 }
 

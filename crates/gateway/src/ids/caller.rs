@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gristmill_domain::Level;
 use gristmill_domain::policy::TokenLimits;
 
 use super::execution_id::ExecutionId;
@@ -22,6 +23,8 @@ pub struct Caller {
     pub session_name: Option<String>,
     /// The program that asks; `None` if a client or a person asks directly.
     pub execution: Option<ExecutionId>,
+    /// The level of that program; `None` for that of the gateway.
+    pub level: Option<Level>,
 }
 
 /// Which access token: never the token itself, nor its hash.
@@ -47,7 +50,15 @@ pub struct Client {
 impl Caller {
     /// This owner, and nothing else is known.
     pub fn of(owner: Owner) -> Self {
-        Self { owner, token: None, client: None, session: None, session_name: None, execution: None }
+        Self {
+            owner,
+            token: None,
+            client: None,
+            session: None,
+            session_name: None,
+            execution: None,
+            level: None,
+        }
     }
 
     /// Whoever uses this machine.

@@ -185,6 +185,11 @@ impl AuditEvent {
         Self::new(AuditKind::TokenRefused).name("why", why).some_name("token", name)
     }
 
+    /// The scope that was missing, and for which tool or kind of request.
+    pub fn of_request(self, scope: &str, wanted: &str) -> Self {
+        self.name("scope", scope).name("wanted", wanted)
+    }
+
     pub fn token_issued(name: &str, scopes: &[&str], expires: Option<&str>) -> Self {
         Self::new(AuditKind::TokenIssued)
             .name("token", name)
@@ -240,7 +245,7 @@ impl AuditEvent {
 
     /// Whoever did it.
     pub(crate) fn by(self, caller: &Caller) -> Self {
-        let Caller { owner, token, client, session, session_name: _, execution } = caller;
+        let Caller { owner, token, client, session, session_name: _, execution, level: _ } = caller;
         self.name("caller", &owner.0)
             .some_name("token", token.as_ref().map(|token| token.name.as_str()))
             .some_name("client", client.as_ref().map(|client| client.name.as_str()))

@@ -26,7 +26,9 @@ pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
 pub use progress::{Progress, ProgressSink};
-pub use questions::{APPROVAL_ANSWERS, Ask, Asker, PLAN_ANSWERS, Question, QuestionAnswer, QuestionKind};
+pub use questions::{
+    APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Question, QuestionAnswer, QuestionKind,
+};
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};
 pub use tool_failure::ToolFailure;

@@ -62,6 +62,32 @@ pub enum QuestionAnswer {
     Cancel,
 }
 
+/// By which way somebody answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerWay {
+    /// In the client, which shows the question.
+    #[default]
+    Client,
+    /// On the terminal that the program was started from.
+    Terminal,
+    /// Nobody is asked: whoever typed the command has said yes.
+    Command,
+    /// With `gristmill approvals`, in another process.
+    Approvals,
+}
+
+impl AnswerWay {
+    /// As it is recorded.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AnswerWay::Client => "client",
+            AnswerWay::Terminal => "terminal",
+            AnswerWay::Command => "command",
+            AnswerWay::Approvals => "approvals",
+        }
+    }
+}
+
 /// Whoever puts questions to the user.
 pub trait Ask: Send + Sync {
     /// Asks, and waits for the answer. Dropping the future takes the question back.
@@ -69,6 +95,11 @@ pub trait Ask: Send + Sync {
 
     /// Whether questions of this kind can be answered at all.
     fn can_answer(&self, kind: &QuestionKind) -> bool;
+
+    /// Where the user answers.
+    fn way(&self) -> AnswerWay {
+        AnswerWay::Client
+    }
 }
 
 /// Who answers questions; or nobody does.
@@ -92,6 +123,11 @@ impl Asker {
     /// Whether questions of this kind are answered.
     pub fn can_answer(&self, kind: &QuestionKind) -> bool {
         self.0.as_ref().is_some_and(|ask| ask.can_answer(kind))
+    }
+
+    /// Where the user answers, if anybody does.
+    pub fn way(&self) -> AnswerWay {
+        self.0.as_ref().map(|ask| ask.way()).unwrap_or_default()
     }
 
     /// The answer; after ten minutes without one the question is put away. `None`: nobody is there, or

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gristmill_domain::{Code, Limits};
+use gristmill_domain::{Code, Level, Limits};
 use tokio::sync::mpsc;
 
 use super::entry::{self, Entry};
@@ -154,9 +154,10 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         true => Asker::new(Arc::new(Questions::new(entry, start.answers))),
         false => Asker::none(),
     };
+    let level = start.level;
     let planned = async {
         let start = planning::take_plan(world.plans.as_ref(), &world.core.limits, start, &asker).await?;
-        let found = find_place(world, &start.caller.owner, start.place).await?;
+        let found = find_place(world, &start.caller.owner, start.place, level).await?;
         Ok::<_, Refusal>((start.caller, start.request, start.answer, start.budget_is_explicit, found))
     };
     let (caller, mut request, mut budget, budget_is_explicit, (place, keep_variables)) = tokio::select! {
@@ -166,6 +167,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     };
     let dry_run = DryRun::begin(&mut request, &world.core.limits);
     if let Some(place) = &place {
+        place.takes(level)?;
         place.equip(&mut request, &world.core.limits, keep_variables);
         if let (Some(budget), Some(tokens_max), false) =
             (&mut budget, place.answer_tokens_max(), budget_is_explicit)
@@ -176,7 +178,8 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     let (id, owner) = (entry.id.clone(), caller.owner.clone());
     let session = place.as_ref().and_then(Place::session).cloned();
     let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
-    let caller = Caller { session_name, ..caller.in_execution(id.clone(), session) };
+    let level = request.limits.as_ref().map(Limits::level);
+    let caller = Caller { session_name, level, ..caller.in_execution(id.clone(), session) };
     let mut reading = None;
     if let (Purpose::Asked(_), Some(results)) = (&purpose, &world.results) {
         let session = caller.session.as_ref().map(|session| session.as_str().to_owned());
@@ -198,6 +201,7 @@ async fn find_place(
     world: &World,
     owner: &Owner,
     choice: PlaceChoice,
+    level: Option<Level>,
 ) -> Result<(Option<Place>, bool), Refusal> {
     match choice {
         PlaceChoice::AsRequested => Ok((None, false)),
@@ -207,7 +211,7 @@ async fn find_place(
                 let message = "this gateway keeps no sessions; nothing ran";
                 return Err(Refusal::new(Code::BadRequest, message, "run it without a session"));
             };
-            let place = sessions.place(owner, &session, patience, keep_variables).await?;
+            let place = sessions.place(owner, &session, patience, keep_variables, level).await?;
             Ok((Some(place), keep_variables))
         }
     }
@@ -281,7 +285,7 @@ impl Executed {
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
         if let Some(audited) = audited
-            && let Err(error) = audited.end(&report).await
+            && let Err(error) = audited.end(&report, &world.core.guardrails).await
         {
             report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
             is_outdated = true;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use super::Answers;
 use super::entry::Entry;
-use crate::ports::{Ask, BoxFuture, Question, QuestionAnswer, QuestionKind};
+use crate::ports::{AnswerWay, Ask, BoxFuture, Question, QuestionAnswer, QuestionKind};
 
 pub(super) struct Questions {
     /// Not owned: the execution holds this while the entry holds the execution's end.
@@ -31,6 +31,10 @@ impl Ask for Questions {
 
     fn can_answer(&self, kind: &QuestionKind) -> bool {
         self.answers.fits(kind)
+    }
+
+    fn way(&self) -> AnswerWay {
+        self.answers.way
     }
 }
 

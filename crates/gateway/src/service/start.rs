@@ -1,8 +1,10 @@
 //! What is asked of the service.
 
+use gristmill_domain::Level;
+
 use crate::answer::AnswerBudget;
 use crate::ids::Caller;
-use crate::ports::QuestionKind;
+use crate::ports::{AnswerWay, QuestionKind};
 use crate::request::ExecuteRequest;
 use crate::session::{HeldSession, Patience, SessionChoice};
 
@@ -21,6 +23,8 @@ pub struct StartRequest {
     pub answer: Option<AnswerBudget>,
     /// Whether the caller said how many tokens that are; if not, a session's own number goes before.
     pub budget_is_explicit: bool,
+    /// The level that the caller asked for by name. A session that is made under a name keeps it.
+    pub level: Option<Level>,
 }
 
 impl StartRequest {
@@ -35,6 +39,7 @@ impl StartRequest {
             answers: Answers::default(),
             answer: None,
             budget_is_explicit: false,
+            level: None,
         }
     }
 }
@@ -65,6 +70,8 @@ pub struct Answers {
     pub urls: bool,
     /// Whether a call may be sent.
     pub approvals: bool,
+    /// Where they are answered.
+    pub way: AnswerWay,
 }
 
 impl Answers {

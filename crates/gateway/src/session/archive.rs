@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::policy::Seen;
-use gristmill_domain::{LimitName, Limits, one_line, utc_text};
+use gristmill_domain::{Level, LimitName, Limits, one_line, utc_text};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,8 @@ struct Manifest {
     /// Which marked data the session's programs have read.
     #[serde(default, skip_serializing_if = "Seen::is_empty")]
     seen: Seen,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    level: Option<Level>,
 }
 
 impl Sessions {
@@ -100,6 +102,7 @@ impl Sessions {
             max_files: number(record.max_files),
             max_output_tokens: number(record.max_output_tokens),
             seen: record.seen.clone(),
+            level: held.level(),
         };
         let values = self.inner.store.session_values(record.id.clone()).await.map_err(SessionError::from)?;
         let files = self.files_of(record)?;
@@ -125,6 +128,7 @@ impl Sessions {
             max_files: manifest.max_files,
             max_output_tokens: manifest.max_output_tokens,
             seen: manifest.seen,
+            level: manifest.level,
         };
         let limits = held::lowered_to(&self.inner.limits, new.max_bytes, new.max_files);
         let problem: Arc<Mutex<Option<ArchiveError>>> = Arc::default();

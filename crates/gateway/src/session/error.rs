@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gristmill_domain::Code;
+use gristmill_domain::{Code, Level};
 
 use crate::report::{Refusal, Report};
 use crate::store::StoreError;
@@ -42,6 +42,14 @@ pub enum SessionError {
     /// Another session of the same owner has it.
     #[error("a session named `{name}` already exists")]
     NameTaken { name: String },
+    /// Its programs run at a stricter level.
+    #[error("session `{session}` is for level {level} and stricter; {asked} is looser")]
+    Looser {
+        /// Its name, or its handle.
+        session: String,
+        level: Level,
+        asked: Level,
+    },
     /// No folder for its files.
     #[error("can't use the folder of session `{session}`: {reason}")]
     NoFolder {
@@ -76,6 +84,7 @@ impl SessionError {
             }
             SessionError::BadName { .. } => "leave the session out to run the program on its own",
             SessionError::NameTaken { .. } => "pick another name",
+            SessionError::Looser { .. } => "leave the level out, or use another session",
             SessionError::NoFolder { .. } => {
                 "free some disk space, or set GRISTMILL_DATA_DIR to a folder with room"
             }
@@ -92,6 +101,7 @@ impl SessionError {
             | SessionError::Missing { .. }
             | SessionError::Ambiguous { .. }
             | SessionError::BadName { .. }
+            | SessionError::Looser { .. }
             | SessionError::NameTaken { .. } => false,
         }
     }
@@ -107,6 +117,7 @@ impl SessionError {
             SessionError::Missing { .. }
             | SessionError::Ambiguous { .. }
             | SessionError::BadName { .. }
+            | SessionError::Looser { .. }
             | SessionError::NameTaken { .. } => Code::BadRequest,
             SessionError::NoFolder { .. } | SessionError::Store(_) => Code::Workspace,
         }

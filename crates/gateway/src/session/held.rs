@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gristmill_domain::{LimitName, Limits};
+use gristmill_domain::{Level, LimitName, Limits};
 use tokio::time::Instant;
 
 use super::folder::{FolderLock, SessionFolder};
@@ -90,6 +90,21 @@ impl HeldSession {
         self.sessions.inner.store.note_variables(self.record.id.clone(), by).await
     }
 
+    /// The level that its programs run at, at least.
+    pub fn level(&self) -> Option<Level> {
+        level_of(&self.record)
+    }
+
+    /// Whether a program may run in it that asks for this level by name.
+    pub(super) fn takes(&self, asked: Option<Level>) -> Result<(), SessionError> {
+        match (self.level(), asked) {
+            (Some(level), Some(asked)) if asked < level => {
+                Err(SessionError::Looser { session: shown(&self.record), level, asked })
+            }
+            (_, _) => Ok(()),
+        }
+    }
+
     /// The limits of a program in it: those given, or its own where they are lower.
     pub fn limits(&self, limits: &Limits) -> Limits {
         lowered(limits, &self.record)
@@ -142,7 +157,14 @@ impl HeldSession {
 /// Limits with those of a session where they are lower.
 pub(super) fn lowered(limits: &Limits, record: &SessionRecord) -> Limits {
     let number = |own: Option<i64>| own.and_then(|own| u64::try_from(own).ok());
+    let tightened = level_of(record).and_then(|level| limits.tightened(level));
+    let limits = tightened.as_ref().unwrap_or(limits);
     lowered_to(limits, number(record.max_bytes), number(record.max_files))
+}
+
+/// A level that this gristmill doesn't know is one that promises more than it can.
+pub(super) fn level_of(record: &SessionRecord) -> Option<Level> {
+    record.level.as_ref().map(|level| level.parse().unwrap_or(Level::Hardened))
 }
 
 /// The same for a session that is not made yet.

@@ -29,8 +29,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use gristmill_domain::Limits;
 use gristmill_domain::policy::Seen;
+use gristmill_domain::{Level, Limits};
 
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Owner;
@@ -104,6 +104,8 @@ pub struct NewSession {
     pub max_output_tokens: Option<u64>,
     /// Which marked data its first files and values come from.
     pub seen: Seen,
+    /// The level that its programs run at, at least.
+    pub level: Option<Level>,
 }
 
 /// A session, seen from outside.
@@ -132,6 +134,8 @@ pub struct SessionInfo {
     pub max_files: Option<u64>,
     /// What answers take, if that is a number of its own.
     pub max_output_tokens: Option<u64>,
+    /// The level that its programs run at, at least.
+    pub level: Option<Level>,
 }
 
 /// See the module. Cheap to clone.
@@ -200,13 +204,24 @@ impl Sessions {
         session: &str,
         patience: Patience,
     ) -> Result<HeldSession, SessionError> {
+        self.enter_or_create_at(owner, session, patience, None).await
+    }
+
+    /// The same; one that is made keeps this level.
+    pub async fn enter_or_create_at(
+        &self,
+        owner: &Owner,
+        session: &str,
+        patience: Patience,
+        level: Option<Level>,
+    ) -> Result<HeldSession, SessionError> {
         // Twice: another gateway may make it, or end it, in between.
         for _ in 0..2 {
             match self.enter(&Whose::Of(owner.clone()), session, patience).await {
                 Err(SessionError::Missing { .. }) if SessionId::read(session).is_none() => {}
                 outcome => return outcome,
             }
-            let new = NewSession { name: Some(session.to_owned()), ..NewSession::default() };
+            let new = NewSession { name: Some(session.to_owned()), level, ..NewSession::default() };
             match self.create(owner, new).await {
                 Err(SessionError::NameTaken { .. }) => {}
                 outcome => return outcome,
@@ -235,6 +250,16 @@ impl Sessions {
     /// Which marked data the programs of a session have read; nothing if there is no such session.
     pub async fn seen(&self, whose: &Whose, session: &str) -> Seen {
         self.find(whose, session).await.map(|record| record.seen).unwrap_or_default()
+    }
+
+    /// The level that programs of a session run at, at least; `None` if there is no such session, or it has
+    /// no level of its own.
+    pub async fn level(&self, whose: &Whose, session: &str) -> Result<Option<Level>, SessionError> {
+        match self.find(whose, session).await {
+            Ok(record) => Ok(held::level_of(&record)),
+            Err(SessionError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The files of a session. Nobody is kept out meanwhile: what is written appears whole.
@@ -287,8 +312,10 @@ impl Sessions {
         });
         let (FolderSize { bytes, entries: files }, is_busy) = looked.await.unwrap_or_default();
         let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let level = held::level_of(&record);
         Ok(Some(SessionInfo {
             id,
+            level,
             name: record.name,
             owner: Owner(record.owner),
             created: time_of(record.created_ms),
@@ -367,6 +394,7 @@ impl Sessions {
             max_files: bound(new.max_files),
             max_output_tokens: bound(new.max_output_tokens),
             seen: new.seen,
+            level: new.level.map(|level| level.as_str().to_owned()),
         };
         let inserted =
             self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use gristmill_domain::LimitName;
 use gristmill_domain::policy::Seen;
+use gristmill_domain::{Level, LimitName};
 use tokio::sync::Mutex;
 
 use super::folder::CopyBounds;
@@ -64,22 +64,26 @@ pub(crate) enum Place {
 }
 
 impl Sessions {
-    /// Finds a program's place. With `make`, a session is there before the program begins.
+    /// Finds a program's place. With `make`, a session is there before the program begins. `level` is the one
+    /// that the program asks for: a session that is made under a name keeps it.
     pub(crate) async fn place(
         &self,
         owner: &Owner,
         choice: &SessionChoice,
         patience: Patience,
         make: bool,
+        level: Option<Level>,
     ) -> Result<Place, SessionError> {
         match choice {
             SessionChoice::Alone if make => self.create(owner, NewSession::default()).await.map(Place::Held),
             SessionChoice::Alone => Ok(Place::alone(self, None, None)),
-            SessionChoice::Named(session) => match self.enter_or_create(owner, session, patience).await {
-                Ok(held) => Ok(Place::Held(held)),
-                Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
-                Err(error) => Err(error),
-            },
+            SessionChoice::Named(session) => {
+                match self.enter_or_create_at(owner, session, patience, level).await {
+                    Ok(held) => Ok(Place::Held(held)),
+                    Err(error) if error.is_ours() && !make => self.place_without(owner, session, error).await,
+                    Err(error) => Err(error),
+                }
+            }
             SessionChoice::OfConnection(connection) => {
                 self.place_of_connection(owner, connection, make).await
             }
@@ -223,6 +227,14 @@ impl Place {
         match self {
             Place::Held(held) => held.answer_tokens_max(),
             Place::Alone { .. } => None,
+        }
+    }
+
+    /// Whether a program may run there that asks for this level by name.
+    pub fn takes(&self, asked: Option<Level>) -> Result<(), SessionError> {
+        match self {
+            Place::Held(held) => held.takes(asked),
+            Place::Alone { .. } => Ok(()),
         }
     }
 

@@ -310,7 +310,7 @@ async fn a_program_runs_without_a_session_for_which_there_is_no_place() {
     make(&sessions, "a", Some("one")).await;
     let place = async |name: &str, keep_variables: bool| {
         let choice = SessionChoice::Named(name.to_owned());
-        sessions.place(&of("a"), &choice, Patience::Refuse, keep_variables).await
+        sessions.place(&of("a"), &choice, Patience::Refuse, keep_variables, None).await
     };
     assert!(matches!(place("one", false).await, Ok(Place::Held(_))));
     match place("two", false).await {
@@ -341,6 +341,43 @@ async fn a_session_keeps_to_limits_of_its_own() {
     let files = sessions.files(&whose("a"), "small").await.unwrap();
     assert!(matches!(files.write("a", &[0; 11]), Err(FileError::Limit(_))));
     assert!(files.write("a", &[0; 10]).is_ok());
+}
+
+#[tokio::test]
+async fn a_session_keeps_the_level_that_it_was_made_with() {
+    let folder = TestFolder::new("sessions");
+    let sessions = open(folder.path());
+    let place = async |sessions: &Sessions, name: &str, level: Option<Level>| {
+        let choice = SessionChoice::Named(name.to_owned());
+        sessions.place(&of("a"), &choice, Patience::Refuse, false, level).await.unwrap()
+    };
+    drop(place(&sessions, "strict", Some(Level::Hardened)).await);
+    drop(place(&sessions, "plain", None).await);
+    drop(sessions);
+    let sessions = open(folder.path());
+    let production = Limits::of(Level::Production);
+    for (name, asked, expected) in [
+        ("strict", None, Ok(Level::Hardened)),
+        ("strict", Some(Level::Hardened), Ok(Level::Hardened)),
+        (
+            "strict",
+            Some(Level::Production),
+            Err("session `strict` is for level hardened and stricter; production is looser"),
+        ),
+        ("plain", None, Ok(Level::Production)),
+        // For this program only: the session was there before.
+        ("plain", Some(Level::Hardened), Ok(Level::Production)),
+    ] {
+        let place = place(&sessions, name, asked).await;
+        let Place::Held(held) = &place else { panic!("{name}") };
+        let found = place.takes(asked).map(|()| held.limits(&production).level());
+        assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned), "{name}");
+    }
+    let (archive, _) = sessions.export(&whose("a"), "strict", Patience::Refuse, Vec::new()).await.unwrap();
+    let imported = sessions.import(&of("b"), None, std::io::Cursor::new(archive)).await.unwrap().session;
+    assert_eq!(imported.level, Some(Level::Hardened));
+    assert_eq!(sessions.level(&whose("b"), "strict").await.unwrap(), Some(Level::Hardened));
+    assert_eq!(sessions.level(&whose("b"), "nothing").await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/11_skills_begun.sql"),
     include_str!("migrations/12_marks.sql"),
     include_str!("migrations/13_plans.sql"),
+    include_str!("migrations/14_levels_and_budgets.sql"),
 ];
 
 /// The version that this gristmill writes.

@@ -9,6 +9,7 @@
 mod approvals;
 mod audit;
 mod audit_rows;
+mod budget_days;
 mod database;
 mod error;
 mod execution_record;
@@ -43,6 +44,7 @@ use crate::ports::{AuditEvent, AuditLog};
 pub use approvals::{ApprovalRecord, ApprovalState};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
+pub(crate) use budget_days::DayCount;
 pub use error::StoreError;
 pub use execution_record::{
     ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,

@@ -24,6 +24,8 @@ pub(crate) struct SessionRecord {
     pub max_output_tokens: Option<i64>,
     /// Which marked data its programs have read.
     pub seen: Seen,
+    /// A level's name.
+    pub level: Option<String>,
 }
 
 /// What came of remembering a new session.
@@ -57,7 +59,7 @@ pub(crate) enum Put {
 pub(crate) const VARIABLES_RESET: &str = "reset";
 
 const COLUMNS: &str = "id, owner, name, created_ms, used_ms, executions, resets, max_bytes, max_files, \
-    variables_by, max_output_tokens, seen";
+    variables_by, max_output_tokens, seen, level";
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
     Ok(SessionRecord {
@@ -73,6 +75,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         variables_by: row.get(9)?,
         max_output_tokens: row.get(10)?,
         seen: marks::read(row.get(11)?),
+        level: row.get(12)?,
     })
 }
 
@@ -112,7 +115,7 @@ impl Store {
             }
             transaction.execute(
                 &format!(
-                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+                    "INSERT INTO sessions ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
                 ),
                 params![
                     new.id,
@@ -126,7 +129,8 @@ impl Store {
                     new.max_files,
                     new.variables_by,
                     new.max_output_tokens,
-                    marks::written(&new.seen)?
+                    marks::written(&new.seen)?,
+                    new.level
                 ],
             )?;
             for (key, value) in &values {

@@ -29,13 +29,17 @@ pub(super) struct Known {
     pub pins: Option<PinError>,
     /// Names of tools that were approved before anything was heard of the server.
     pub pinned_tools: Vec<String>,
+    /// Tools that the configuration leaves out, for their names.
+    pub left_out: Vec<ReservedTool>,
     pub failure: Option<UpstreamFailure>,
 }
 
 impl Known {
-    /// What the rules leave out is as good as not offered: it is not reviewed, shown or called.
+    /// What the rules leave out is as good as not offered: it is not reviewed, shown or called. Its name stays
+    /// its own.
     pub(super) fn take(&mut self, facts: ServerFacts, raw: RawOffer, rules: &ToolRules) {
         self.unreadable.clear();
+        self.left_out.clear();
         let mut tools = Vec::with_capacity(raw.tools.len());
         for text in &raw.tools {
             if text.len() > DEFINITION_BYTES_MAX {
@@ -46,7 +50,11 @@ impl Known {
                 continue;
             }
             match ToolDefinition::from_text(text) {
-                Ok(definition) if !rules.permit(&definition.name) => {}
+                Ok(definition) if !rules.permit(&definition.name) => {
+                    let is_excluded = rules.exclude(&definition.name);
+                    let why = if is_excluded { Reserved::Excluded } else { Reserved::NotIncluded };
+                    self.left_out.push(ReservedTool { name: definition.name, why });
+                }
                 Ok(definition) => tools.push(Arc::new(definition)),
                 Err(error) => self.unreadable.push(error.to_string()),
             }
@@ -92,6 +100,12 @@ impl Known {
 
     /// Tools that cannot be called now, and whose names no other server gets.
     pub(super) fn reserved(&self) -> Vec<ReservedTool> {
+        let mut reserved = self.not_usable();
+        reserved.extend(self.left_out.iter().cloned());
+        reserved
+    }
+
+    fn not_usable(&self) -> Vec<ReservedTool> {
         let reserved = |name: &str, why| ReservedTool { name: name.to_owned(), why };
         if self.facts.is_none() {
             return self.pinned_tools.iter().map(|name| reserved(name, Reserved::NotReached)).collect();

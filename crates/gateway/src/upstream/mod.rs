@@ -50,7 +50,9 @@ pub use connection::{
     ConnectRequest, Connection, Connector, ServerFacts, Upstream, UpstreamCall, UpstreamFailure,
 };
 pub use door::DoorRequest;
-pub use guard::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError, Guard, GuardSettings};
+pub use guard::{
+    ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError, Guard, GuardSettings, note_answer,
+};
 pub use no_tools::NoTools;
 pub use pin_file::{ApproveError, PinError, forget_approvals};
 pub use registry::log_path;
@@ -184,6 +186,7 @@ impl ToolSource for Upstreams {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             join_all(self.registry.servers().iter().map(|server| server.close())).await;
+            self.door.close().await;
         })
     }
 }

@@ -40,6 +40,7 @@ impl Requester {
             forms: elicitation.form.is_some() || elicitation.url.is_none(),
             urls: elicitation.url.is_some(),
             approvals: elicitation.form.is_some() || elicitation.url.is_none(),
+            ..Answers::default()
         });
         let Identity { owner, is_alone, may_execute, is_admin } = Identity::of(context, connection);
         let caller = caller_of(context, connection);

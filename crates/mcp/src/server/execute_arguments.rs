@@ -63,6 +63,8 @@ pub(super) struct ProgramRequest {
     pub budget: AnswerBudget,
     /// Whether the call itself says how many tokens that are.
     pub budget_is_explicit: bool,
+    /// The level, if the call itself says it.
+    pub level: Option<Level>,
     pub background: bool,
     pub plan: Option<String>,
 }
@@ -92,7 +94,8 @@ impl ExecuteArguments {
             return Err(Answer::refused(Code::BadRequest, "`code` is empty", Some(hint)));
         }
         let budget = budget_of(self.max_output_tokens.as_ref(), self.shape.as_deref(), tokens)?;
-        let mut limits = self.limits(limits)?;
+        let mut limits = limits_at(self.level.as_deref(), limits)?;
+        let level = self.level.is_some().then(|| limits.level());
         match self.timeout_s {
             Some(seconds) => set_time(&mut limits, seconds)?,
             None if self.background => {
@@ -118,6 +121,7 @@ impl ExecuteArguments {
             patience,
             budget,
             budget_is_explicit: self.max_output_tokens.is_some(),
+            level,
             background: self.background,
             plan: self.plan,
         })
@@ -143,21 +147,21 @@ impl ExecuteArguments {
             Some(_) | None => Ok(()),
         }
     }
+}
 
-    /// The caller's limits, or those of a stricter level.
-    fn limits(&self, limits: &Limits) -> Result<Limits, Answer> {
-        let Some(level) = &self.level else { return Ok(limits.clone()) };
-        let level: Level = level.parse().map_err(|_| {
-            let message =
-                format!("level is `{}`; it can be {}", one_line(level, 40), levels_from(limits.level()));
-            Answer::refused(Code::BadRequest, &message, None)
-        })?;
-        limits.tightened(level).ok_or_else(|| {
-            let message = format!("level {level} is looser than yours, {}", limits.level());
-            let hint = format!("leave `level` out, or use {}", levels_from(limits.level()));
-            Answer::refused(Code::BadRequest, &message, Some(&hint))
-        })
-    }
+/// The caller's limits, or those of the stricter level that is asked for.
+pub(super) fn limits_at(level: Option<&str>, limits: &Limits) -> Result<Limits, Answer> {
+    let Some(level) = level else { return Ok(limits.clone()) };
+    let level: Level = level.parse().map_err(|_| {
+        let message =
+            format!("level is `{}`; it can be {}", one_line(level, 40), levels_from(limits.level()));
+        Answer::refused(Code::BadRequest, &message, None)
+    })?;
+    limits.tightened(level).ok_or_else(|| {
+        let message = format!("level {level} is looser than yours, {}", limits.level());
+        let hint = format!("leave `level` out, or use {}", levels_from(limits.level()));
+        Answer::refused(Code::BadRequest, &message, Some(&hint))
+    })
 }
 
 /// A level and the stricter ones, for messages.

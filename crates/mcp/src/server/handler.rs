@@ -1,8 +1,10 @@
 //! The protocol's requests, each to its place.
 
 use gristmill_gateway::access::Scope;
+use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::catalogue::Resolved;
 use gristmill_gateway::domain::{Code, nearest, one_line};
+use gristmill_gateway::ports::AuditLog;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorData, GetPromptRequestParams,
@@ -75,7 +77,7 @@ impl ServerHandler for GatewayServer {
         let tool = shown.tool;
         let requester = Requester::of(&context, self.connection);
         if let Some(missing) = tool.scopes.iter().find(|scope| !requester.may(**scope)) {
-            let (message, hint) = missing_scope(*missing, tool.name);
+            let (message, hint) = self.missing_scope(&requester, *missing, tool.name);
             let refused = Answer::refused(Code::BadRequest, &message, Some(&hint));
             return Ok(of_tool(tool, refused));
         }
@@ -198,10 +200,19 @@ impl GatewayServer {
         match requester.may(Scope::Execute) {
             true => Ok(requester),
             false => {
-                let (message, hint) = missing_scope(Scope::Execute, what);
+                let (message, hint) = self.missing_scope(&requester, Scope::Execute, what);
                 Err(ErrorData::invalid_request(format!("{message}; {hint}"), None))
             }
         }
+    }
+
+    /// What is said to a caller whose token doesn't permit `what`, and what helps. An auditor may ask, too.
+    fn missing_scope(&self, requester: &Requester, scope: Scope, what: &str) -> (String, String) {
+        if let Some(audit) = self.parts.gateway.audit() {
+            let token = requester.caller.token.as_ref().map(|token| token.name.as_str());
+            audit.note(AuditEvent::token_refused("scope", token).of_request(scope.as_str(), what));
+        }
+        missing_scope(scope, what)
     }
 
     /// No tool of ours; perhaps one of a server's, which programs call.

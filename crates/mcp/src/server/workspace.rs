@@ -1,7 +1,7 @@
 //! The files of the session that a call means, read and written without a program. A program may run
 //! in the session meanwhile.
 
-use gristmill_gateway::domain::{Code, one_line};
+use gristmill_gateway::domain::{Code, Level, one_line};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::session::{
     Encoding, FileError, NewSession, Patience, SessionError, Whose, WorkspaceFiles,
@@ -61,6 +61,25 @@ impl GatewayServer {
         };
         let files = sessions.files(&whose, &session).await.map_err(|error| no_session(&error))?;
         Ok((files, made))
+    }
+
+    /// The session that is meant and the level that it has, if it has one.
+    pub(super) async fn session_level(
+        &self,
+        session: Option<&str>,
+        requester: &Requester,
+    ) -> Result<Option<(String, Level)>, Answer> {
+        let session = match (session, self.connection) {
+            (Some(session), _) => session.to_owned(),
+            (None, Connection::Pipes) => match self.session.id().await {
+                Some(id) => id.to_string(),
+                None => return Ok(None),
+            },
+            (None, Connection::Http) => return Ok(None),
+        };
+        let whose = Whose::Of(requester.owner.clone());
+        let level = self.parts.sessions.level(&whose, &session).await.map_err(|error| no_session(&error))?;
+        Ok(level.map(|level| (session, level)))
     }
 
     /// A session that was made for a file that was refused would be empty for ever.
@@ -149,7 +168,7 @@ pub(super) async fn with_files<T: Send + 'static>(
     }
 }
 
-fn no_session(error: &SessionError) -> Answer {
+pub(super) fn no_session(error: &SessionError) -> Answer {
     Answer::refused(error.code(), &error.to_string(), Some(error.hint()))
 }
 

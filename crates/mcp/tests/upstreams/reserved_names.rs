@@ -1,7 +1,9 @@
 //! A tool that cannot be called keeps its name: no other server is reached by it.
 
+use gristmill_gateway::check_program;
+use gristmill_gateway::checks::{Guardrails, Rule};
 use gristmill_gateway::domain::catalogue::Approve;
-use gristmill_gateway::domain::{Code, ServerSettings};
+use gristmill_gateway::domain::{Code, ServerSettings, ToolPattern, ToolRules};
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::ports::{Needed, ToolFailure, ToolSource};
 use gristmill_gateway::upstream::Refresh;
@@ -14,6 +16,9 @@ cases![
     door_3_a_tool_that_is_held_back_keeps_its_bare_name,
     door_3_a_server_that_is_disabled_keeps_its_bare_names,
     door_3_a_disabled_server_keeps_its_import_name,
+    door_3_a_tool_that_is_excluded_keeps_its_bare_name,
+    a_tool_that_is_not_included_takes_no_name_from_another,
+    a_program_that_imports_a_disabled_server_is_told_so,
     a_server_that_is_not_up_yet_is_waited_for_before_another_gets_its_name,
     a_server_that_is_down_and_has_no_kept_offer_keeps_its_names,
     a_tool_that_nobody_approved_takes_no_name,
@@ -108,6 +113,60 @@ async fn door_3_a_disabled_server_keeps_its_import_name() {
     let world = World::start_in(folder, settings, Refresh::WhenUsed);
     let after = folders(&world).await;
     assert_eq!(after, [before.iter().find(|name| *name != first).expect("the other").clone()]);
+}
+
+fn patterns(texts: &[&str]) -> Vec<ToolPattern> {
+    texts.iter().map(|text| ToolPattern::read(text).expect(text)).collect()
+}
+
+async fn door_3_a_tool_that_is_excluded_keeps_its_bare_name() {
+    let folder = Folder::new();
+    let tools = ToolRules { exclude: patterns(&["send_*"]), ..ToolRules::default() };
+    let other = ServerSettings { name: "c".to_owned(), ..with_mail(&folder, "b", "another") };
+    let settings = vec![ServerSettings { tools, ..with_mail(&folder, "a", "one") }, other];
+    let world = World::start_in(folder, settings, Refresh::WhenUsed);
+    world.upstreams.known().await;
+    let outcome = world.call("send_mail", json!({})).await.expect_err("not c's");
+    assert_eq!(outcome, ambiguous(&["c.send_mail", "a.send_mail (excluded in the user's configuration)"]));
+    assert_eq!(world.json("c.send_mail", json!({ "n": 1 })).await, r#"{"n":1}"#);
+    let refused = world.call("a.send_mail", json!({})).await.expect_err("excluded");
+    let message = "a.send_mail isn't allowed: the user's configuration excludes it (`tools` of the server `a`). Use another tool, or tell the user";
+    assert_eq!(refused, ToolFailure::Refused { code: Code::PolicyDenied, message: message.to_owned() });
+    assert_eq!(world.tools(), ["send_mail"], "it is shown nowhere");
+}
+
+async fn a_tool_that_is_not_included_takes_no_name_from_another() {
+    let folder = Folder::new();
+    let tools = ToolRules { include: Some(patterns(&["get_*"])), ..ToolRules::default() };
+    let other = ServerSettings { name: "c".to_owned(), ..with_mail(&folder, "b", "another") };
+    let settings = vec![ServerSettings { tools, ..with_mail(&folder, "a", "one") }, other];
+    let world = World::start_in(folder, settings, Refresh::WhenUsed);
+    world.upstreams.known().await;
+    assert_eq!(world.json("send_mail", json!({ "n": 1 })).await, r#"{"n":1}"#);
+    let refused = world.call("a.send_mail", json!({})).await.expect_err("not included");
+    assert_eq!(refused.code(), Code::PolicyDenied);
+}
+
+async fn a_program_that_imports_a_disabled_server_is_told_so() {
+    let folder = seen_once(Folder::new()).await;
+    let settings = vec![disabled(with_mail(&folder, "a", "one")), scripted("b", &[])];
+    let world = World::start_in(folder, settings, Refresh::WhenUsed);
+    world.upstreams.known().await;
+    let tools = world.upstreams.freeze(Needed::Every).await;
+    for (code, rule) in [
+        ("from servers.a import send_mail", Rule::UnknownServer),
+        ("from servers import a", Rule::UnknownServer),
+        ("import servers.a", Rule::UnknownServer),
+        ("await callMCPTool('a.send_mail')", Rule::UnknownTool),
+    ] {
+        let report = check_program(code, tools.as_ref(), &Guardrails::default());
+        let found = report.error().unwrap_or_else(|| panic!("{code}: {report:?}"));
+        assert_eq!(found.rule, rule, "{code}");
+        let why = "the server `a` is disabled or not approved; the user can check with `gristmill list`";
+        assert!(found.message.ends_with(why), "{}", found.message);
+    }
+    let names = std::fs::read_to_string(tools.tree().expect("a tree").join(".out_of_use.json"));
+    assert!(names.expect("the guest's own words").contains("\"a\""));
 }
 
 /// The folder that has a server's plain name: the other one is numbered.

@@ -128,6 +128,15 @@ pub(super) fn out_of_use(server: &str, tool: &str) -> ToolFailure {
     upstream(Code::ServerDown, message, true)
 }
 
+/// The user's configuration leaves the tool out.
+pub(super) fn excluded(server: &str, tool: &str) -> ToolFailure {
+    let message = format!(
+        "{server}.{} isn't allowed: the user's configuration excludes it (`tools` of the server `{server}`). Use another tool, or tell the user",
+        one_line(tool, ITEM_CHARS_MAX)
+    );
+    ToolFailure::Refused { code: Code::PolicyDenied, message }
+}
+
 pub(super) fn upstream(code: Code, message: String, retry_safe: bool) -> ToolFailure {
     ToolFailure::Upstream { code, message, retry_safe }
 }

@@ -62,6 +62,13 @@ impl Door {
         Self { registry, observer, guard }
     }
 
+    /// Nothing more passes.
+    pub(super) async fn close(&self) {
+        if let Some(guard) = &self.guard {
+            guard.close().await;
+        }
+    }
+
     /// Has a request answered by its server, for a caller who has seen these tools. Dropping the future
     /// takes the request back.
     pub(super) async fn pass(

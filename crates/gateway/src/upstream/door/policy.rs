@@ -48,6 +48,7 @@ pub(super) async fn permit(
         passage.decided(Decided::without_policy());
         return Ok(Permission::Send(Permitted { checked, claim }));
     };
+    guard.ready().await;
     let flow = guard.flow(caller, &checked.server.settings).await;
     let call = approvable(caller, &checked);
     let mut decided = guard.decide(caller, &asked(guard.level(), caller, &checked));
@@ -125,7 +126,8 @@ fn asked<'a>(level: Level, caller: &'a Caller, checked: &'a Checked) -> Asked<'a
         token_limits: caller.token.as_ref().and_then(|token| token.limits.as_deref()),
         client: caller.client.as_ref().map(|client| client.name.as_str()),
         session: session.or_else(|| caller.session.as_ref().map(|session| session.as_str())),
-        level,
+        // A program may run at a stricter level than its gateway.
+        level: caller.level.map_or(level, |of_program| of_program.max(level)),
     }
 }
 
@@ -168,9 +170,7 @@ fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFail
                 Some(id) => {
                     format!("They can allow it with `gristmill approvals allow {id}`; then call it again")
                 }
-                None => format!(
-                    "They can allow it with a rule for {what} in their configuration (`[[policy.rules]]`)"
-                ),
+                None => format!("They can allow it with `gristmill policy allow {what}`"),
             };
             format!(
                 "{what} needs the user's approval, and nobody can be asked here: {why} (rule `{rule}`). {how}"

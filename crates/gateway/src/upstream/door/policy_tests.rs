@@ -12,9 +12,12 @@ use serde_json::{Value, json};
 
 use super::tests::{World, program, tool_call};
 use crate::ids::{Caller, TokenRef};
-use crate::ports::{Ask, Asker, BoxFuture, CallWatcher, Question, QuestionAnswer, QuestionKind, ToolFailure};
+use crate::ports::{
+    AnswerWay, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallWatcher, Question, QuestionAnswer,
+    QuestionKind, ToolFailure, ToolSource,
+};
 use crate::store::{ApprovalState, Store};
-use crate::upstream::{DoorRequest, Guard, GuardSettings};
+use crate::upstream::{DoorRequest, Guard, GuardSettings, note_answer};
 
 fn of(settings: PolicySettings) -> GuardSettings {
     GuardSettings {
@@ -240,6 +243,44 @@ async fn another_process_answers_a_call_that_waits() {
     assert_eq!(code, Code::ApprovalNeeded);
 }
 
+#[derive(Default)]
+struct Heard(Mutex<Vec<AuditEvent>>);
+
+impl AuditLog for Heard {
+    fn note(&self, event: AuditEvent) {
+        self.0.lock().unwrap().push(event);
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_says_is_in_the_audit_and_what_nobody_said_is_not() {
+    let heard = Arc::new(Heard::default());
+    let store = Store::in_memory().unwrap().with_audit(Arc::clone(&heard) as Arc<dyn AuditLog>);
+    let settings = GuardSettings { store: Some(store.clone()), ..of(careful()) };
+    let (world, caller) = (World::guarded(Guard::new(settings)).await, program());
+    let person = Person::says(&["no", "session"]);
+    let wipe = async |asker: Asker| call(&world, &caller, "a.wipe", json!({"n": 1}), asker).await;
+    assert!(wipe(person.asker()).await.is_err());
+    assert!(wipe(Asker::none()).await.is_err(), "nobody could be asked, and nobody said anything");
+    assert!(wipe(person.asker()).await.is_ok());
+    assert!(wipe(person.asker()).await.is_ok(), "nobody was asked again");
+    let listed = store.list_approvals().await.unwrap();
+    let waits = listed.iter().find(|record| record.state == ApprovalState::Refused).unwrap();
+    note_answer(&store, waits, Answered::Once, AnswerWay::Approvals);
+    let said = heard.0.lock().unwrap().clone().into_iter().map(|event| {
+        let event: Value = serde_json::from_str(&event.text("now")).unwrap();
+        assert_eq!(
+            (&event["server"], &event["tool"], &event["caller"]),
+            (&json!("a"), &json!("wipe"), &json!(caller.owner.0))
+        );
+        ["kind", "decision", "scope", "by"].map(|key| event[key].as_str().unwrap().to_owned()).join(" ")
+    });
+    assert_eq!(
+        said.collect::<Vec<String>>(),
+        ["approval deny once client", "approval allow session client", "approval allow once approvals"]
+    );
+}
+
 #[tokio::test]
 async fn a_call_that_is_taken_back_leaves_no_question_behind() {
     let store = Store::in_memory().unwrap();
@@ -273,6 +314,26 @@ async fn a_budget_ends_and_says_when_to_come_back() {
         "a.echo is limited to 2 calls per minute; wait before you call it again (rule `slowly`)"
     );
     assert!(echo(&Caller::local()).await.is_ok(), "others have their own");
+}
+
+#[tokio::test]
+async fn a_days_budget_is_not_given_anew_by_a_restart_and_is_one_for_all_processes() {
+    let folder = TestFolder::new("day-budget");
+    let guard = || {
+        let budgets = Budgets { calls_per_day: Some(3), ..Budgets::default() };
+        let settings = of(rules(vec![Rule { name: Some("daily".to_owned()), budgets, ..Rule::default() }]));
+        Guard::new(GuardSettings { store: Some(Store::open(folder.path()).unwrap()), ..settings })
+    };
+    let echo =
+        async |world: &World| call(world, &program(), "a.echo", json!({"text": "x"}), Asker::none()).await;
+    let one = World::guarded(guard()).await;
+    assert!(echo(&one).await.is_ok() && echo(&one).await.is_ok());
+    ToolSource::close(&one.upstreams).await;
+    let (two, beside) = (World::guarded(guard()).await, World::guarded(guard()).await);
+    assert!(echo(&two).await.is_ok(), "the third");
+    assert_eq!(refused(echo(&two).await).0, Code::PolicyBudget);
+    ToolSource::close(&two.upstreams).await;
+    assert_eq!(refused(echo(&beside).await).0, Code::PolicyBudget, "it asks when it is used first");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use gristmill_domain::validate::ArgumentCheck;
 use gristmill_domain::{nearest, one_line, resource_uri};
 use serde_json::{Map, Value};
 
-use super::failure::{down, held_back, out_of_use, unreached};
+use super::failure::{down, excluded, held_back, out_of_use, unreached};
 use super::request::DoorRequest;
 use crate::ports::{Asker, CallWatcher, ProgressSink, ToolCall, ToolFailure, Writes};
 use crate::upstream::registry::Registry;
@@ -137,6 +137,7 @@ fn not_callable(registry: &Registry, owner: &CatalogueServer, tool: &ReservedNam
     match tool.why {
         Reserved::HeldBack | Reserved::New => held_back(server, ItemKind::Tool, &tool.name),
         Reserved::OutOfUse => out_of_use(name, &tool.name),
+        Reserved::Excluded | Reserved::NotIncluded => excluded(name, &tool.name),
         Reserved::NotReached => match server.last_failure() {
             Some(failure) => unreached(server, &failure),
             None => down(server, "it's still starting"),

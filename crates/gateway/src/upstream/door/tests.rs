@@ -242,6 +242,7 @@ pub(super) fn tool_call(name: &str, arguments: Value) -> ToolCall {
 /// A program that a client with a token has run.
 pub(super) fn program() -> Caller {
     Caller {
+        level: None,
         owner: Owner::of_token("t1"),
         token: Some(TokenRef { name: "alice".to_owned(), identity: "t1".to_owned(), limits: None }),
         client: Some(Client { name: "claude-code".to_owned(), version: "2.1".to_owned() }),

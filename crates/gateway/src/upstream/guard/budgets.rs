@@ -1,5 +1,5 @@
 //! How often each caller has called, for rules with a budget. In memory: a gateway that starts again begins
-//! at nothing, with the day, too.
+//! at nothing, but for the calls of a day, which `day_counts` keeps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use gristmill_domain::policy::{Decided, Decision, Line};
 use parking_lot::Mutex;
 
 use crate::ids::{Caller, ExecutionId, Owner};
+use crate::store::DayCount;
 
 /// Counters at once. Those that nobody used for longest go first.
 const COUNTERS_MAX: usize = 20_000;
@@ -56,6 +57,8 @@ enum Calls {
     Day {
         day: u64,
         calls: u32,
+        /// Those of them that are not written down.
+        unsaved: u32,
     },
 }
 
@@ -76,7 +79,7 @@ impl Budgets {
         today: SystemTime,
     ) -> Taken {
         let budgets = budgets_of(caller, lines, token_per_minute);
-        let day = today.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400;
+        let day = day_of(today);
         let mut counters = self.counters.lock();
         for budget in &budgets {
             let Some(counter) = counters.get_mut(&budget.key) else { continue };
@@ -95,6 +98,56 @@ impl Budgets {
         }
         Taken::Counted
     }
+
+    /// Whether calls of a day are not written down.
+    pub fn has_unsaved(&self) -> bool {
+        self.counters.lock().values().any(|counter| matches!(counter.calls, Calls::Day { unsaved: 1.., .. }))
+    }
+
+    /// Calls of this day that are to be written down. They count as written from here on.
+    pub fn take_unsaved(&self, today: u64) -> Vec<DayCount> {
+        let mut taken = Vec::new();
+        for (key, counter) in self.counters.lock().iter_mut() {
+            let Calls::Day { day, unsaved, .. } = &mut counter.calls else { continue };
+            let calls = std::mem::take(unsaved);
+            if *day == today && calls > 0 {
+                taken.push(DayCount { rule: key.rule.to_string(), owner: key.owner.0.clone(), calls });
+            }
+        }
+        taken
+    }
+
+    /// They were not written after all.
+    pub fn put_back(&self, today: u64, taken: Vec<DayCount>) {
+        self.change(today, taken, |_, unsaved, count| *unsaved = unsaved.saturating_add(count));
+    }
+
+    /// Goes on from what all processes have made, beside what is not written yet.
+    pub fn take_over(&self, today: u64, all: Vec<DayCount>) {
+        self.change(today, all, |calls, unsaved, count| {
+            *calls = (*calls).max(count.saturating_add(*unsaved));
+        });
+    }
+
+    fn change(&self, today: u64, counts: Vec<DayCount>, change: impl Fn(&mut u32, &mut u32, u32)) {
+        let (now, mut counters) = (Instant::now(), self.counters.lock());
+        for DayCount { rule, owner, calls: count } in counts {
+            make_room(&mut counters, now);
+            let key = Key { rule: Arc::from(rule), owner: Owner(owner), span: Span::Day };
+            let counter = counters
+                .entry(key)
+                .or_insert_with(|| Counter { used: now, calls: Calls::of(&Span::Day, now, today) });
+            counter.calls.forget(now, today);
+            if let Calls::Day { calls, unsaved, .. } = &mut counter.calls {
+                change(calls, unsaved, count);
+            }
+        }
+    }
+}
+
+/// In days since 1970, UTC.
+pub(super) fn day_of(moment: SystemTime) -> u64 {
+    moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs() / 86_400
 }
 
 fn budgets_of(caller: &Caller, lines: &[&Line], token_per_minute: Option<u32>) -> Vec<Budget> {
@@ -145,7 +198,7 @@ impl Calls {
         match span {
             Span::Minute => Calls::Minute { began: now, latest: 0, by_second: Box::new([0; 60]) },
             Span::Execution(_) => Calls::Execution(0),
-            Span::Day => Calls::Day { day, calls: 0 },
+            Span::Day => Calls::Day { day, calls: 0, unsaved: 0 },
         }
     }
 
@@ -163,7 +216,11 @@ impl Calls {
         self.forget(now, today);
         let calls = match self {
             Calls::Minute { latest, by_second, .. } => &mut by_second[second(*latest)],
-            Calls::Execution(calls) | Calls::Day { calls, .. } => calls,
+            Calls::Execution(calls) => calls,
+            Calls::Day { calls, unsaved, .. } => {
+                *unsaved = unsaved.saturating_add(1);
+                calls
+            }
         };
         *calls = calls.saturating_add(1);
     }
@@ -178,7 +235,7 @@ impl Calls {
                 *latest = current.max(*latest);
             }
             Calls::Execution(_) => {}
-            Calls::Day { day, calls } if *day != today => (*day, *calls) = (today, 0),
+            Calls::Day { day, calls, unsaved } if *day != today => (*day, *calls, *unsaved) = (today, 0, 0),
             Calls::Day { .. } => {}
         }
     }
@@ -200,10 +257,18 @@ fn make_room(counters: &mut HashMap<Key, Counter>, now: Instant) {
     if counters.len() < COUNTERS_MAX {
         return;
     }
-    let mut used: Vec<Instant> = counters.values().map(|counter| counter.used).collect();
-    used.sort_unstable();
-    if let Some(oldest) = used.get(COUNTERS_MAX / 10).copied() {
-        counters.retain(|_, counter| counter.used > oldest);
+    // Many programs must not make a caller's day forgotten: those go last.
+    for is_day in [false, true] {
+        let of_kind = counters.iter().filter(|(key, _)| (key.span == Span::Day) == is_day);
+        let mut used: Vec<Instant> = of_kind.map(|(_, counter)| counter.used).collect();
+        used.sort_unstable();
+        let Some(oldest) = used.get((COUNTERS_MAX / 10).min(used.len().saturating_sub(1))).copied() else {
+            continue;
+        };
+        counters.retain(|key, counter| (key.span == Span::Day) != is_day || counter.used > oldest);
+        if counters.len() < COUNTERS_MAX {
+            return;
+        }
     }
 }
 
@@ -257,6 +322,28 @@ mod tests {
         );
         let daily = policy(None, None, Some(1));
         assert_eq!(calls(&daily, &[(0, &one), (86_399, &other), (86_400, &other)]), [true, false, true]);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_later_and_what_others_made_counts() {
+        let (policy, budgets) = (policy(None, None, Some(10)), Budgets::default());
+        let lines: Vec<&Line> = policy.lines().take(1).collect();
+        let (now, today) = (Instant::now(), SystemTime::UNIX_EPOCH);
+        let take = |times: usize| {
+            let taken = (0..times).map(|_| budgets.take(&Caller::local(), &lines, None, now, today));
+            taken.filter(|taken| matches!(taken, Taken::Counted)).count()
+        };
+        let unsaved = || budgets.take_unsaved(0).iter().map(|count| count.calls).sum::<u32>();
+        assert_eq!(take(4), 4);
+        let taken = budgets.take_unsaved(0);
+        assert_eq!((taken[0].calls, budgets.has_unsaved()), (4, false));
+        budgets.put_back(0, taken.clone());
+        assert_eq!((unsaved(), unsaved()), (4, 0));
+        // Another process made three more, and one is made here before that is known.
+        assert_eq!(take(1), 1);
+        budgets.take_over(0, vec![DayCount { calls: 7, ..taken[0].clone() }]);
+        assert_eq!(take(5), 2, "seven and one were made");
+        assert_eq!(unsaved(), 3);
     }
 
     #[test]

@@ -16,10 +16,11 @@ impl Guard {
     ) -> Option<Decided> {
         let ledger = self.marks.as_ref()?;
         let flow = self.policy.flow();
-        if !server.marks.has(Mark::External) || flow.decision(self.level) == Decision::Allow {
+        let level = caller.level.map_or(self.level, |of_program| of_program.max(self.level));
+        if !server.marks.has(Mark::External) || flow.decision(level) == Decision::Allow {
             return None;
         }
-        flow.decide(&ledger.seen(caller).await, &server.name, &server.marks, self.level)
+        flow.decide(&ledger.seen(caller).await, &server.name, &server.marks, level)
     }
 
     /// Notes that a server has answered, before anybody hears what.

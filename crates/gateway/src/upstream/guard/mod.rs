@@ -1,15 +1,18 @@
 //! The policy at work: the table of rules, what has been counted, and what people have answered.
 //!
 //! Walls: the table is pure and lies in `domain`; here are its clock, its memory and its questions. What is
-//! counted is counted in memory and begins anew with the gateway.
+//! counted is counted in memory; only calls of a day are written down, beside the calls.
 
 mod always_file;
+mod answer_event;
 mod budgets;
+mod day_counts;
 mod flow;
 mod question;
 mod remembered;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use gristmill_domain::Level;
@@ -19,9 +22,11 @@ use crate::ids::{Caller, unguessable};
 use crate::marks::MarkLedger;
 use crate::store::Store;
 use budgets::{Budgets, Taken};
+use day_counts::DayCounts;
 use remembered::Remembered;
 
 pub use always_file::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError};
+pub use answer_event::note_answer;
 pub(super) use question::Approvable;
 
 /// What a guard goes by.
@@ -41,7 +46,9 @@ pub struct GuardSettings {
 pub struct Guard {
     policy: Policy,
     level: Level,
-    budgets: Budgets,
+    budgets: Arc<Budgets>,
+    /// `None` if no rule has a budget of a day, or nothing is kept.
+    day_counts: Option<DayCounts>,
     remembered: Remembered,
     store: Option<Store>,
     marks: Option<MarkLedger>,
@@ -56,7 +63,25 @@ impl Guard {
         // Without randomness two gateways could share answers for a session that has no name.
         let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
         let remembered = Remembered::new(always);
-        Self { policy, level, budgets: Budgets::default(), remembered, store, marks, mark }
+        let budgets: Arc<Budgets> = Arc::default();
+        let has_days = policy.lines().any(|line| line.budgets().calls_per_day.is_some());
+        let day_counts =
+            store.clone().filter(|_| has_days).map(|store| DayCounts::new(Arc::clone(&budgets), store));
+        Self { policy, level, budgets, day_counts, remembered, store, marks, mark }
+    }
+
+    /// To be waited for before decisions: what was counted before this gateway began.
+    pub(super) async fn ready(&self) {
+        if let Some(day_counts) = &self.day_counts {
+            day_counts.load().await;
+        }
+    }
+
+    /// Writes down what was counted. Nothing more is decided.
+    pub(super) async fn close(&self) {
+        if let Some(day_counts) = &self.day_counts {
+            day_counts.save().await;
+        }
     }
 
     pub fn level(&self) -> Level {

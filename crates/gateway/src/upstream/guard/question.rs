@@ -7,6 +7,7 @@ use gristmill_domain::policy::{Answered, Decided};
 
 use super::Guard;
 use super::always_file::AlwaysApproval;
+use super::answer_event::answer_event;
 use super::remembered::AnswerKey;
 use crate::ids::{Caller, unguessable};
 use crate::ports::{Asker, Question, QuestionAnswer, QuestionKind};
@@ -122,7 +123,12 @@ impl Guard {
             asked: QuestionKind::Approval,
         };
         let answered = tokio::select! {
-            answer = call.asker.ask(question) => read_answer(answer),
+            answer = call.asker.ask(question) => {
+                let answered = read_answer(answer);
+                self.note_answer(call, key, answered);
+                answered
+            }
+            // Whoever answers elsewhere notes it there.
             answered = self.answered_elsewhere(key, waiting.as_ref()) => answered,
         };
         if let Some(mut waiting) = waiting {
@@ -134,6 +140,13 @@ impl Guard {
             };
         }
         answered
+    }
+
+    fn note_answer(&self, call: &Approvable<'_>, key: &AnswerKey, answered: Answered) {
+        let event = answer_event(call.caller, &key.what, answered, call.asker.way());
+        if let (Some(store), Some(event)) = (&self.store, event) {
+            store.note(event);
+        }
     }
 
     /// Another question's answer may settle this one, and so may another process.

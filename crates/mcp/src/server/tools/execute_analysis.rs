@@ -8,10 +8,11 @@ use std::io::{Read, Seek};
 
 use gristmill_gateway::access::Scope;
 use gristmill_gateway::analysis::{AnalysisFailure, AnalysisOutcome, AnalysisRequest};
-use gristmill_gateway::domain::Code;
 use gristmill_gateway::domain::policy::Seen;
 use gristmill_gateway::domain::shape::{Strategy, shape_text};
+use gristmill_gateway::domain::{Code, Limits};
 use gristmill_gateway::results::{NewResult, Origin, ResultKind};
+use gristmill_gateway::session::SessionError;
 use gristmill_gateway::tokens;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,7 +25,9 @@ use crate::server::analysis_inputs::{DATA, Source, no_results, source_of};
 use crate::server::answer::Answer;
 use crate::server::arguments::read_arguments;
 use crate::server::caller::Requester;
+use crate::server::execute_arguments::limits_at;
 use crate::server::profile::Profile;
+use crate::server::workspace::no_session as session_refused;
 
 pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
     name: "execute_analysis",
@@ -44,11 +47,12 @@ pub(super) static EXECUTE_ANALYSIS: OwnTool = OwnTool {
                 "parameters": {"type": "object"},
                 "inputs": {"type": "object", "description": "Tables to join, by name: {data | handle | file}"},
                 "max_output_tokens": integer(),
+                "level": text(),
             })
         },
         required: &[],
         // The other style of call, for callers that are used to it.
-        shown_in_full_only: &["format", "analysis_type", "parameters"],
+        shown_in_full_only: &["format", "analysis_type", "parameters", "level"],
         // A table by columns, or the text of a file; what is no table is refused with a hint. One step alone.
         also_takes: &[("data", &["object", "string", "number", "boolean"]), ("steps", &["object"])],
     },
@@ -112,6 +116,8 @@ struct AnalysisArguments {
     inputs: Map<String, Value>,
     #[serde(default)]
     max_output_tokens: Option<serde_json::Number>,
+    #[serde(default)]
+    level: Option<String>,
 }
 
 /// Where the output is written.
@@ -131,6 +137,7 @@ impl GatewayServer {
             request["data_field"] = json!(path);
         }
         let session = arguments.session;
+        let limits = self.analysis_limits(arguments.level.as_deref(), session.as_deref(), requester).await?;
         let first = Source {
             data: arguments.data,
             handle: arguments.handle,
@@ -146,7 +153,7 @@ impl GatewayServer {
             inputs.push(self.input(name, source, session.as_deref(), requester).await?);
         }
         let (place, output) = self.place(requester)?;
-        let request = AnalysisRequest { request: request.to_string(), inputs, limits: None, output };
+        let request = AnalysisRequest { request: request.to_string(), inputs, limits: Some(limits), output };
         let outcome = self.parts.gateway.analyze(request).await;
         let outcome = outcome.map_err(|failure| failed(&failure, budget))?;
         let seen = match self.parts.gateway.marks() {
@@ -154,6 +161,27 @@ impl GatewayServer {
             None => Seen::default(),
         };
         self.answer_analysis(outcome, place, Origin { session, execution: None, seen }, budget).await
+    }
+
+    /// At the level that is asked for, and at that of the session at least.
+    async fn analysis_limits(
+        &self,
+        asked: Option<&str>,
+        session: Option<&str>,
+        requester: &Requester,
+    ) -> Result<Limits, Answer> {
+        let limits = limits_at(asked, self.parts.gateway.limits())?;
+        let Some((session, level)) = self.session_level(session, requester).await? else {
+            return Ok(limits);
+        };
+        match limits.tightened(level) {
+            Some(tightened) if asked.is_none() || limits.level() == level => Ok(tightened),
+            None => Ok(limits),
+            Some(_) => {
+                let asked = limits.level();
+                Err(session_refused(&SessionError::Looser { session, level, asked }))
+            }
+        }
     }
 
     fn place(&self, requester: &Requester) -> Result<(Place, File), Answer> {

@@ -141,6 +141,7 @@ fn start(
         answers: call.requester.answers,
         answer: Some(program.budget),
         budget_is_explicit: program.budget_is_explicit,
+        level: program.level,
     };
     server.parts.gateway.service().start(start)
 }

@@ -2,6 +2,8 @@
 
 use gristmill_gateway::access::Scope;
 
+use serde_json::json;
+
 use super::execute_code::{PROGRAM_OUTPUT, execute, program_properties, with_dry_run};
 use super::own_tool::{Annotations, Input, OwnTool, Run};
 use crate::server::profile::Profile;
@@ -18,10 +20,11 @@ pub(super) static EXECUTE_PYTHON: OwnTool = OwnTool {
             for property in properties.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
                 property.as_object_mut().and_then(|members| members.shift_remove("description"));
             }
+            properties["level"] = json!({"type": "string"});
             properties
         },
         required: &["code"],
-        shown_in_full_only: &[],
+        shown_in_full_only: &["level"],
         also_takes: &[],
     },
     output: PROGRAM_OUTPUT,

@@ -157,6 +157,13 @@ fn not_shown(server: &Server, tool: &ReservedName) -> Answer {
             format!("the server `{server}` isn't available"),
             "the user can check with `gristmill list`".to_owned(),
         ),
+        Reserved::Excluded | Reserved::NotIncluded => (
+            Code::PolicyDenied,
+            format!("{server}.{name} isn't allowed"),
+            format!(
+                "the user's configuration excludes it (`tools` of the server `{server}`); use another tool"
+            ),
+        ),
     };
     Answer::refused(code, &message, Some(&hint))
 }
