@@ -1,0 +1,132 @@
+//! Runs one target on many inputs: first those that are there, then changed ones.
+//!
+//! It has no coverage to go by. What a target says about how far an input got is enough to keep those
+//! that went somewhere new, so that changes add up.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use crate::finding::Finding;
+use crate::mutate::Mutator;
+use crate::target::Target;
+
+/// Inputs that are kept to change further. More only take memory.
+const POOL_MAX: usize = 2_000;
+
+/// How long it goes on: whichever is over first. What is given is run in any case.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    pub inputs: usize,
+    pub time: Duration,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Inputs that were given.
+    pub given: usize,
+    /// Changed ones.
+    pub made: usize,
+    /// Different places that inputs got to.
+    pub places: usize,
+}
+
+/// Stops at the first finding. `before` sees each input before the target does: what ends the whole
+/// process is known by it.
+///
+/// # Errors
+/// The input that broke the promise.
+pub fn drive(
+    target: &Target,
+    given: Vec<Vec<u8>>,
+    seed: u64,
+    budget: Budget,
+    mut before: impl FnMut(&[u8]),
+) -> Result<Summary, Finding> {
+    let until = Instant::now() + budget.time;
+    let mut places = HashSet::new();
+    let mut run = |input: &[u8]| {
+        before(input);
+        let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
+        let reached = outcome.map_err(|panic| Finding { said: text_of(&*panic), input: input.to_vec() })?;
+        Ok(places.insert(reached))
+    };
+    for input in &given {
+        run(input)?;
+    }
+    let mut summary = Summary { given: given.len(), made: 0, places: 0 };
+    let mut pool = given;
+    let mut mutator = Mutator::new(seed, target.dictionary, target.bytes_max);
+    while summary.made < budget.inputs && Instant::now() < until {
+        let input = mutator.next(&pool);
+        summary.made += 1;
+        if run(&input)? && pool.len() < POOL_MAX {
+            pool.push(input);
+        }
+    }
+    summary.places = places.len();
+    Ok(summary)
+}
+
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Reached;
+
+    const BUDGET: Budget = Budget { inputs: 200_000, time: Duration::from_secs(60) };
+
+    /// Three words, one after the other, each of which is a place of its own: chance alone would not
+    /// put them there.
+    fn breaks_at_the_third_word(input: &[u8]) -> Reached {
+        let text = String::from_utf8_lossy(input);
+        let depth = ["open:", "open:size=", "open:size=255;"].iter().filter(|it| text.contains(**it)).count();
+        assert!(depth < 3, "the planted bug");
+        Reached::of(depth)
+    }
+
+    fn keeps_its_promise(input: &[u8]) -> Reached {
+        Reached::of(input.len())
+    }
+
+    fn planted(run: fn(&[u8]) -> Reached) -> Target {
+        Target { name: "planted", promise: "none", run, dictionary: &[b"open:", b"size="], bytes_max: 60 }
+    }
+
+    #[test]
+    fn a_planted_bug_is_found_and_found_again() {
+        let target = planted(breaks_at_the_third_word);
+        let given = || vec![b"name=3;".to_vec()];
+        let find = || drive(&target, given(), 11, BUDGET, |_| {}).expect_err("it is there to be found");
+        let finding = find();
+        assert_eq!(finding.said, "the planted bug");
+        assert!(finding.input.windows(14).any(|it| it == b"open:size=255;"));
+        assert_eq!(find(), finding, "the same seed finds the same");
+    }
+
+    #[test]
+    fn a_bug_in_what_is_given_is_found_without_any_change() {
+        let budget = Budget { inputs: 0, time: Duration::ZERO };
+        let given = vec![b"".to_vec(), b"open:size=255;".to_vec()];
+        let found = drive(&planted(breaks_at_the_third_word), given, 1, budget, |_| {});
+        assert_eq!(found.expect_err("given").input, b"open:size=255;");
+    }
+
+    #[test]
+    fn it_ends_when_its_inputs_or_its_time_are_used_up() {
+        let target = planted(keeps_its_promise);
+        let mut seen = 0;
+        let budget = Budget { inputs: 500, ..BUDGET };
+        let summary = drive(&target, vec![vec![1]], 1, budget, |_| seen += 1).expect("no bug");
+        assert_eq!((summary.given, summary.made, seen), (1, 500, 501));
+        assert!(summary.places > 20, "{summary:?}");
+        let budget = Budget { time: Duration::ZERO, ..BUDGET };
+        assert_eq!(drive(&target, vec![vec![1]], 1, budget, |_| {}).expect("no bug").made, 0);
+    }
+}
