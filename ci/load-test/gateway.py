@@ -61,8 +61,9 @@ class Gateway:
         for name in EXAMPLES:
             self.add(name, [gristmill, "example-server", name])
         for habit in HABITS:
-            # A server that hangs is given up soon.
-            self.add(habit, [sys.executable, str(MISBEHAVING), habit], limits={"call": "1s"})
+            # One that hangs is given up soon.
+            settings = {"limits": {"call": "1s"}} if habit == "hang" else {}
+            self.add(habit, [sys.executable, str(MISBEHAVING), habit], **settings)
         self.tokens = [self.token(f"caller-{number}") for number in range(callers)]
         self.log = self.folder / "serve.log"
         self.process, self.port = self.start()
@@ -91,7 +92,9 @@ class Gateway:
         return done.stdout
 
     def start(self):
-        words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--memory", "128M", "--grace", "10"]
+        words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--memory", "128M"]
+        # On a busy machine good programs are slow, and not wrong.
+        words += ["--timeout", "30s", "--answer-within", "110"]
         with self.log.open("wb") as log:
             process = subprocess.Popen(
                 words, cwd=self.work, env=self.variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log
