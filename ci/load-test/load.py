@@ -61,8 +61,9 @@ class Load:
         if request.hangs_up:
             client.hang_up(request.tool, request.arguments)
             return self.count(request, "hung up")
+        # From the first attempt on: who must come back later waits as well.
+        began = time.monotonic()
         while True:
-            began = time.monotonic()
             try:
                 answer = client.call(request.tool, request.arguments)
             except (OSError, http.client.HTTPException) as problem:

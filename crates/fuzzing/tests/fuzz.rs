@@ -7,6 +7,8 @@
 //!
 //! GRISTMILL_FUZZ_SECONDS and GRISTMILL_FUZZ_SEED change how long it goes on, and with which inputs.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -18,6 +20,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The target that this process is started for.
 const CHILD: &str = "GRISTMILL_FUZZ_TARGET";
+/// Where that process notes which input it is with.
+const CURRENT: &str = "GRISTMILL_FUZZ_CURRENT";
 /// An input to run instead of all others.
 const PLAY: &str = "GRISTMILL_FUZZ_PLAY";
 const SECONDS: &str = "GRISTMILL_FUZZ_SECONDS";
@@ -64,7 +68,7 @@ fn fuzz(target: &Target, patience: Option<Duration>) -> Result<String, Failed> {
     let current = findings.join(format!("{}-current-{}", target.name, std::process::id()));
     let mut child = Command::new(std::env::current_exe()?)
         .env(CHILD, target.name)
-        .env("GRISTMILL_FUZZ_CURRENT", &current)
+        .env(CURRENT, &current)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -84,14 +88,14 @@ fn fuzz(target: &Target, patience: Option<Duration>) -> Result<String, Failed> {
     let output = child.wait_with_output()?;
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let input = std::fs::read(&current);
+    let input = Note::read(&current);
     let _ = std::fs::remove_file(&current);
     if output.status.success() {
         print!("{}", String::from_utf8_lossy(&output.stdout));
         return Ok(said);
     }
     let how = if is_late { "doesn't end".to_owned() } else { format!("ended with {}", output.status) };
-    let finding = Finding { said, input: input.unwrap_or_default() };
+    let finding = Finding { said, input };
     let file = finding.keep(target, &findings)?;
     Err(told(target, &finding.said, &how, &file).into())
 }
@@ -122,13 +126,7 @@ fn child(name: &str) -> ExitCode {
         eprintln!("there is no target {name}");
         return ExitCode::FAILURE;
     };
-    let current = std::env::var_os("GRISTMILL_FUZZ_CURRENT").map(PathBuf::from);
-    // Known after whatever ends the process.
-    let note = |input: &[u8]| {
-        if let Some(current) = &current {
-            std::fs::write(current, input).expect("the input can be noted");
-        }
-    };
+    let note = Note::at(std::env::var_os(CURRENT).map(PathBuf::from).as_deref());
     let given = given(target);
     let seed = number(SEED).unwrap_or(SEED_DEFAULT);
     let budget = match (std::env::var_os(PLAY), number(SECONDS)) {
@@ -136,7 +134,7 @@ fn child(name: &str) -> ExitCode {
         (None, Some(seconds)) => Budget { inputs: usize::MAX, time: Duration::from_secs(seconds) },
         (None, None) => Budget { inputs: INPUTS, time: TIME },
     };
-    match drive(target, given, seed, budget, note) {
+    match drive(target, given, seed, budget, |input| note.write(input)) {
         Ok(summary) => {
             println!(
                 "{name}: {} given and {} changed inputs (seed {seed}) got to {} places",
@@ -146,6 +144,30 @@ fn child(name: &str) -> ExitCode {
         }
         // The panic has been printed.
         Err(_) => ExitCode::from(FOUND),
+    }
+}
+
+/// The present input in a file, known after whatever ends the process. Written in place, since a new file
+/// for each input would take longer than most targets do.
+struct Note(Option<File>);
+
+impl Note {
+    fn at(path: Option<&Path>) -> Self {
+        Self(path.map(|path| File::create(path).expect("the input can be noted")))
+    }
+
+    fn write(&self, input: &[u8]) {
+        if let Some(file) = &self.0 {
+            let noted = [&(input.len() as u64).to_le_bytes(), input].concat();
+            file.write_all_at(&noted, 0).expect("the input can be noted");
+        }
+    }
+
+    fn read(path: &Path) -> Vec<u8> {
+        let noted = std::fs::read(path).unwrap_or_default();
+        let Some((length, rest)) = noted.split_first_chunk::<8>() else { return Vec::new() };
+        let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
+        rest.get(..length).unwrap_or(rest).to_vec()
     }
 }
 
