@@ -33,8 +33,16 @@ pub struct Summary {
     pub places: usize,
 }
 
-/// Stops at the first finding. `before` sees each input before the target does: what ends the whole
-/// process is known by it.
+/// What is told of a run while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told<'a> {
+    /// The target is about to see this input: what ends the whole process is known by it.
+    Next(&'a [u8]),
+    /// A changed input got somewhere new.
+    New(&'a [u8]),
+}
+
+/// Stops at the first finding.
 ///
 /// # Errors
 /// The input that broke the promise.
@@ -43,18 +51,22 @@ pub fn drive(
     given: Vec<Vec<u8>>,
     seed: u64,
     budget: Budget,
-    mut before: impl FnMut(&[u8]),
+    mut tell: impl FnMut(Told<'_>),
 ) -> Result<Summary, Finding> {
     let until = Instant::now() + budget.time;
     let mut places = HashSet::new();
-    let mut run = |input: &[u8]| {
-        before(input);
+    let mut run = |input: &[u8], is_made: bool| {
+        tell(Told::Next(input));
         let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(input)));
         let reached = outcome.map_err(|panic| Finding { said: text_of(&*panic), input: input.to_vec() })?;
-        Ok(places.insert(reached))
+        let is_new = places.insert(reached);
+        if is_new && is_made {
+            tell(Told::New(input));
+        }
+        Ok(is_new)
     };
     for input in &given {
-        run(input)?;
+        run(input, false)?;
     }
     let mut summary = Summary { given: given.len(), made: 0, places: 0 };
     let mut pool = given;
@@ -62,7 +74,7 @@ pub fn drive(
     while summary.made < budget.inputs && Instant::now() < until {
         let input = mutator.next(&pool);
         summary.made += 1;
-        if run(&input)? && pool.len() < POOL_MAX {
+        if run(&input, true)? && pool.len() < POOL_MAX {
             pool.push(input);
         }
     }
@@ -121,10 +133,15 @@ mod tests {
     #[test]
     fn it_ends_when_its_inputs_or_its_time_are_used_up() {
         let target = planted(keeps_its_promise);
-        let mut seen = 0;
+        let (mut seen, mut new) = (0, 0);
         let budget = Budget { inputs: 500, ..BUDGET };
-        let summary = drive(&target, vec![vec![1]], 1, budget, |_| seen += 1).expect("no bug");
+        let count = |told: Told<'_>| match told {
+            Told::Next(_) => seen += 1,
+            Told::New(_) => new += 1,
+        };
+        let summary = drive(&target, vec![vec![1]], 1, budget, count).expect("no bug");
         assert_eq!((summary.given, summary.made, seen), (1, 500, 501));
+        assert_eq!(new + 1, summary.places, "one place was reached by what was given");
         assert!(summary.places > 20, "{summary:?}");
         let budget = Budget { time: Duration::ZERO, ..BUDGET };
         assert_eq!(drive(&target, vec![vec![1]], 1, budget, |_| {}).expect("no bug").made, 0);

@@ -12,8 +12,8 @@ mod seeds;
 mod target;
 mod targets;
 
-pub use drive::{Budget, Summary, drive};
-pub use finding::Finding;
+pub use drive::{Budget, Summary, Told, drive};
+pub use finding::{Finding, keep};
 pub use mutate::Mutator;
 pub use random::Random;
 pub use seeds::{corpus_folder, seed_folder, seeds};

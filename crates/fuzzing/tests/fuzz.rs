@@ -5,7 +5,8 @@
 //!
 //!     GRISTMILL_FUZZ_PLAY=FILE cargo test -p gristmill-fuzzing --test fuzz TARGET
 //!
-//! GRISTMILL_FUZZ_SECONDS and GRISTMILL_FUZZ_SEED change how long it goes on, and with which inputs.
+//! GRISTMILL_FUZZ_SECONDS and GRISTMILL_FUZZ_SEED change how long it goes on, and with which inputs. Of a run
+//! for some seconds, inputs that got somewhere new are kept in the cache folder for the next one.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,8 +15,9 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use gristmill_fuzzing::{
-    ALL, Budget, Finding, Reached, Target, by_name, corpus_folder, drive, seed_folder, seeds,
+    ALL, Budget, Finding, Reached, Target, Told, by_name, corpus_folder, drive, keep, seed_folder, seeds,
 };
+use gristmill_testkit::TestFolder;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The target that this process is started for.
@@ -31,6 +33,9 @@ const SEED: &str = "GRISTMILL_FUZZ_SEED";
 const INPUTS: usize = 20_000;
 const TIME: Duration = Duration::from_secs(3);
 const SEED_DEFAULT: u64 = 13;
+
+/// What is run of the inputs that longer runs have kept: they must not make this one long.
+const CORPUS_MAX: usize = 500;
 
 /// Beyond its time a target may still be with one input; more is an endless loop.
 const INPUT_TIME_MAX: Duration = Duration::from_secs(40);
@@ -66,7 +71,10 @@ fn fuzz(target: &Target, patience: Option<Duration>) -> Result<String, Failed> {
     let findings = findings_folder();
     std::fs::create_dir_all(&findings)?;
     let current = findings.join(format!("{}-current-{}", target.name, std::process::id()));
+    // What targets leave there is gone with it.
+    let temporary = TestFolder::new("fuzz");
     let mut child = Command::new(std::env::current_exe()?)
+        .env("TMPDIR", temporary.path())
         .env(CHILD, target.name)
         .env(CURRENT, &current)
         .stdin(Stdio::null())
@@ -134,7 +142,15 @@ fn child(name: &str) -> ExitCode {
         (None, Some(seconds)) => Budget { inputs: usize::MAX, time: Duration::from_secs(seconds) },
         (None, None) => Budget { inputs: INPUTS, time: TIME },
     };
-    match drive(target, given, seed, budget, |input| note.write(input)) {
+    let corpus = number(SECONDS).and_then(|_| corpus_folder(target));
+    let outcome = drive(target, given, seed, budget, |told| match (told, &corpus) {
+        (Told::Next(input), _) => note.write(input),
+        (Told::New(input), Some(corpus)) => {
+            drop(keep(input, target, corpus).expect("the corpus can be kept"))
+        }
+        (Told::New(_), None) => {}
+    });
+    match outcome {
         Ok(summary) => {
             println!(
                 "{name}: {} given and {} changed inputs (seed {seed}) got to {} places",
@@ -177,7 +193,7 @@ fn given(target: &Target) -> Vec<Vec<u8>> {
     }
     let mut given = seeds(&seed_folder(target)).expect("the seeds");
     if let Some(corpus) = corpus_folder(target) {
-        given.extend(seeds(&corpus).expect("the corpus"));
+        given.extend(seeds(&corpus).expect("the corpus").into_iter().take(CORPUS_MAX));
     }
     given
 }

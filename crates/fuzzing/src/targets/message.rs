@@ -44,7 +44,8 @@ fn run(bytes: &[u8]) -> Reached {
             assert_eq!(passed["jsonrpc"], "2.0");
             let again = check_message(text.as_bytes(), says_modern);
             assert_eq!(again.as_ref(), Ok(&text), "it passes again");
-            Reached::of((0, passed["method"].as_str(), passed.get("id").is_some()))
+            // Notifications may have any name.
+            Reached::of((0, passed["method"].as_str().map(str::len), passed.get("id").is_some()))
         }
         Err(refusal) => {
             let answer: Value = serde_json::from_slice(&refusal.to_json()).expect("an answer is JSON");
