@@ -43,6 +43,9 @@ const INPUT_TIME_MAX: Duration = Duration::from_secs(40);
 /// What a target may map: far more than any needs, far less than a size that an input makes up.
 const ADDRESS_BYTES_MAX: u64 = 8 << 30;
 
+/// What is shown of what a target printed: its end, where the finding is.
+const SAID_BYTES_MAX: usize = 8 * 1024;
+
 /// A child that has found something ends with this.
 const FOUND: u8 = 9;
 
@@ -73,13 +76,16 @@ fn fuzz(target: &Target, patience: Option<Duration>) -> Result<String, Failed> {
     let current = findings.join(format!("{}-current-{}", target.name, std::process::id()));
     // What targets leave there is gone with it.
     let temporary = TestFolder::new("fuzz");
+    let (out, err) = (temporary.path().join("out"), temporary.path().join("err"));
     let mut child = Command::new(std::env::current_exe()?)
         .env("TMPDIR", temporary.path())
         .env(CHILD, target.name)
         .env(CURRENT, &current)
+        .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        // Files, not pipes: nobody reads until it has ended, and a target may print a lot.
+        .stdout(File::create(&out)?)
+        .stderr(File::create(&err)?)
         .spawn()?;
     let time = number(SECONDS).map_or(TIME, Duration::from_secs);
     let until = Instant::now() + patience.unwrap_or(time + INPUT_TIME_MAX);
@@ -93,16 +99,17 @@ fn fuzz(target: &Target, patience: Option<Duration>) -> Result<String, Failed> {
     if is_late {
         child.kill()?;
     }
-    let output = child.wait_with_output()?;
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let status = child.wait()?;
     let input = Note::read(&current);
     let _ = std::fs::remove_file(&current);
-    if output.status.success() {
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        return Ok(said);
+    let summary = String::from_utf8_lossy(&std::fs::read(&out)?).into_owned();
+    if status.success() {
+        print!("{summary}");
+        return Ok(summary);
     }
-    let how = if is_late { "doesn't end".to_owned() } else { format!("ended with {}", output.status) };
+    let said = std::fs::read(&err)?;
+    let said = String::from_utf8_lossy(&said[said.len().saturating_sub(SAID_BYTES_MAX)..]).into_owned();
+    let how = if is_late { "doesn't end".to_owned() } else { format!("ended with {status}") };
     let finding = Finding { said, input };
     let file = finding.keep(target, &findings)?;
     Err(told(target, &finding.said, &how, &file).into())
