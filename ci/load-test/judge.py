@@ -97,9 +97,9 @@ class Bounds:
 
     @staticmethod
     def of(callers, program_bytes):
-        """A gateway within 768 MB; beside it a program for each caller, and servers."""
-        gateway = 768 * MB
-        return Bounds(gateway, gateway + callers * (program_bytes + 64 * MB) + 512 * MB, 256 * MB)
+        """A gateway within 512 MB; beside it a program for each caller, and servers."""
+        gateway = 512 * MB
+        return Bounds(gateway, gateway + callers * (program_bytes + 64 * MB) + 512 * MB, 128 * MB)
 
 
 def mb(count):
