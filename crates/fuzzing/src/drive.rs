@@ -94,13 +94,16 @@ mod tests {
 
     const BUDGET: Budget = Budget { inputs: 200_000, time: Duration::from_secs(60) };
 
-    /// Three words, one after the other, each of which is a place of its own: chance alone would not
-    /// put them there.
-    fn breaks_at_the_third_word(input: &[u8]) -> Reached {
+    /// A word, a second one behind it, and behind that a large number, each a place of its own: all three at
+    /// once are not found by chance.
+    fn breaks_at_a_large_size(input: &[u8]) -> Reached {
         let text = String::from_utf8_lossy(input);
-        let depth = ["open:", "open:size=", "open:size=255;"].iter().filter(|it| text.contains(**it)).count();
-        assert!(depth < 3, "the planted bug");
-        Reached::of(depth)
+        let Some((_, opened)) = text.split_once("open:") else { return Reached::of(0) };
+        let Some((_, size)) = opened.split_once("size=") else { return Reached::of(1) };
+        let digits = size.find(|c: char| !c.is_ascii_digit()).unwrap_or(size.len());
+        let size: u64 = size[..digits].parse().unwrap_or(0);
+        assert!(size < 1 << 60, "the planted bug");
+        Reached::of((2, size > 9))
     }
 
     fn keeps_its_promise(input: &[u8]) -> Reached {
@@ -113,21 +116,21 @@ mod tests {
 
     #[test]
     fn a_planted_bug_is_found_and_found_again() {
-        let target = planted(breaks_at_the_third_word);
-        let given = || vec![b"name=3;".to_vec()];
+        let target = planted(breaks_at_a_large_size);
+        let given = || vec![b"size=3;".to_vec()];
         let find = || drive(&target, given(), 11, BUDGET, |_| {}).expect_err("it is there to be found");
         let finding = find();
         assert_eq!(finding.said, "the planted bug");
-        assert!(finding.input.windows(14).any(|it| it == b"open:size=255;"));
+        assert!(finding.input.windows(5).any(|it| it == b"open:"), "{finding:?}");
         assert_eq!(find(), finding, "the same seed finds the same");
     }
 
     #[test]
     fn a_bug_in_what_is_given_is_found_without_any_change() {
         let budget = Budget { inputs: 0, time: Duration::ZERO };
-        let given = vec![b"".to_vec(), b"open:size=255;".to_vec()];
-        let found = drive(&planted(breaks_at_the_third_word), given, 1, budget, |_| {});
-        assert_eq!(found.expect_err("given").input, b"open:size=255;");
+        let given = vec![b"".to_vec(), b"open:size=9223372036854775807;".to_vec()];
+        let found = drive(&planted(breaks_at_a_large_size), given, 1, budget, |_| {});
+        assert_eq!(found.expect_err("given").input, b"open:size=9223372036854775807;");
     }
 
     #[test]

@@ -55,7 +55,9 @@ impl<'a> Mutator<'a> {
 
     /// A changed copy of one of the pool, never longer than allowed.
     pub fn next(&mut self, pool: &[Vec<u8>]) -> Vec<u8> {
-        let mut input = self.random.pick(pool).cloned().unwrap_or_default();
+        // Those that came last got furthest.
+        let recent = if self.random.one_in(2) { pool } else { &pool[pool.len() - pool.len().div_ceil(4)..] };
+        let mut input = self.random.pick(recent).cloned().unwrap_or_default();
         for _ in 0..=self.random.below(CHANGES_MAX) {
             self.change(&mut input, pool);
         }
