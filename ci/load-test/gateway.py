@@ -179,7 +179,8 @@ class Client:
             self.close()
             raise
         if response.getheader("Content-Type", "").startswith("text/event-stream"):
-            text = next(line[5:] for line in reversed(text.splitlines()) if line.startswith("data:{") or line.startswith("data: {"))
+            # The last event is the answer.
+            text = [line for line in text.splitlines() if line.startswith("data:") and "{" in line][-1][5:]
         return json.loads(text)
 
     def hang_up(self, tool, arguments):

@@ -5,7 +5,7 @@ stated. The others may fail in their own way only.
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 # In the gateway's environment and in a file beside its data: no answer may ever hold it.
 CANARY = "load-test-canary-8d1f6a"
@@ -42,7 +42,6 @@ class Caller:
     number: int
     chance: random.Random
     counted: int = 0
-    made: dict = field(default_factory=dict)
 
     def next_request(self):
         kinds = list(KINDS)
@@ -137,7 +136,8 @@ def looping(caller):
 
 
 def flooding(caller):
-    code = caller.chance.choice(["while True: print('x' * 10000)", "import sys\nwhile True: sys.stderr.write('y' * 9999)"])
+    to_stderr = "import sys\nwhile True: sys.stderr.write('y' * 9999)"
+    code = caller.chance.choice(["while True: print('x' * 10000)", to_stderr])
     return execute("flooding output", code, codes=(OUTPUT, TIMED_OUT), timeout_s=3)
 
 
