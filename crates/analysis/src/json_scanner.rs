@@ -13,6 +13,8 @@ pub(crate) struct Scanner<'a> {
     position: usize,
     /// How many numbers came so far that JSON itself does not know: NaN and infinities.
     non_finite: usize,
+    /// How many escapes came so far that are half of a surrogate pair, which is no letter.
+    half_pairs: usize,
 }
 
 /// A number as it was written.
@@ -37,7 +39,7 @@ pub(crate) enum Scalar<'a> {
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, bytes: text.as_bytes(), position: 0, non_finite: 0 }
+        Self { text, bytes: text.as_bytes(), position: 0, non_finite: 0, half_pairs: 0 }
     }
 
     /// The next byte that is no space; `None` at the end.
@@ -99,9 +101,15 @@ impl<'a> Scanner<'a> {
 
     /// A list, as text that is JSON even where the data was not quite.
     fn list(&mut self) -> Result<Scalar<'a>, Problem> {
-        let before = self.non_finite;
-        let raw = self.raw()?;
-        Ok(Scalar::List(if self.non_finite == before { raw.into() } else { without_non_finite(raw).into() }))
+        let (non_finite, half_pairs) = (self.non_finite, self.half_pairs);
+        let mut text = Cow::Borrowed(self.raw()?);
+        if self.non_finite != non_finite {
+            text = without_non_finite(&text).into();
+        }
+        if self.half_pairs != half_pairs {
+            text = without_half_pairs(&text).into();
+        }
+        Ok(Scalar::List(text))
     }
 
     fn non_finite(&mut self, word: &str, value: f64) -> Result<Scalar<'a>, Problem> {
@@ -265,21 +273,26 @@ impl<'a> Scanner<'a> {
     fn unicode(&mut self) -> Result<char, Problem> {
         let first = self.four_digits()?;
         if !(0xD800..0xDC00).contains(&first) {
-            // Half a pair stands for no letter.
-            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+            return Ok(char::from_u32(first).unwrap_or_else(|| self.half_pair()));
         }
         if !self.bytes.get(self.position..).is_some_and(|rest| rest.starts_with(b"\\u")) {
-            return Ok(char::REPLACEMENT_CHARACTER);
+            return Ok(self.half_pair());
         }
         let before = self.position;
         self.position += 2;
         let second = self.four_digits()?;
         if !(0xDC00..0xE000).contains(&second) {
             self.position = before;
-            return Ok(char::REPLACEMENT_CHARACTER);
+            return Ok(self.half_pair());
         }
         let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
         Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// What stands for half of a surrogate pair.
+    fn half_pair(&mut self) -> char {
+        self.half_pairs += 1;
+        char::REPLACEMENT_CHARACTER
     }
 
     fn four_digits(&mut self) -> Result<u32, Problem> {
@@ -327,6 +340,30 @@ fn without_non_finite(raw: &str) -> String {
     text
 }
 
+/// The same JSON text with U+FFFD for halves of surrogate pairs, which most parsers don't take.
+fn without_half_pairs(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        text.push_str(before);
+        let (length, is_half) = match (code_unit(escape), escape.get(6..).and_then(code_unit)) {
+            (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) => (12, false),
+            (Some(unit), _) => (6, (0xD800..0xE000).contains(&unit)),
+            (None, _) => (2, false),
+        };
+        text.push_str(if is_half { "\\ufffd" } else { escape.get(..length).unwrap_or(escape) });
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    text.push_str(rest);
+    text
+}
+
+/// The number in an escape such as `\u00e9` that a text begins with.
+fn code_unit(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -344,6 +381,20 @@ mod tests {
         check(r#""\ud800x""#, Scalar::Text("\u{fffd}x".into()));
         check(r#"[NaN, "NaN\"", -Infinity]"#, Scalar::List(r#"[null, "NaN\"", null]"#.into()));
         check(r#" [1, {"a": "]"}] "#, Scalar::List(r#"[1, {"a": "]"}]"#.into()));
+    }
+
+    #[test]
+    fn a_list_with_half_a_surrogate_pair_in_it_is_kept_as_json() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(Scanner::new(text).scalar().unwrap(), Scalar::List(expected.into()), "{text}");
+            assert!(serde_json::from_str::<serde_json::Value>(expected).is_ok(), "{expected}");
+        };
+        check(r#"["\ud800x", {"\udc00": 1}]"#, r#"["\ufffdx", {"\ufffd": 1}]"#);
+        check(
+            r#"["\ud800\ud83d\ude00", "\ud800\n\"", NaN]"#,
+            r#"["\ufffd\ud83d\ude00", "\ufffd\n\"", null]"#,
+        );
+        check(r#"["\\ud800", "\u00e9", "\ud800"]"#, r#"["\\ud800", "\u00e9", "\ufffd"]"#);
     }
 
     #[test]

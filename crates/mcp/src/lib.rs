@@ -8,6 +8,8 @@
 pub mod addresses;
 pub mod direct;
 mod endpoint;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod http_client;
 mod message;
 pub mod oauth;

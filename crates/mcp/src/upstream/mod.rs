@@ -12,7 +12,7 @@ mod child;
 mod declined;
 mod egress;
 mod eras;
-mod events;
+pub(crate) mod events;
 mod http;
 mod introduction;
 mod link;

@@ -1,0 +1,265 @@
+"""One `gristmill serve --http` with servers and tokens of its own, and what it takes of the machine."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from judge import Sample
+from programs import CANARY
+
+VERSION = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "load test", "version": "1"},
+}
+COMMAND_SECONDS_MAX = 120
+ANSWER_SECONDS_MAX = 120
+START_SECONDS_MAX = 60
+MISBEHAVING = Path(__file__).resolve().parent / "misbehaving_server.py"
+HABITS = ("hang", "crash", "flood", "slow")
+EXAMPLES = ("calculator", "crm")
+# What one program may take; a gateway's default is more.
+PROGRAM_BYTES = 128 << 20
+
+
+class Trouble(Exception):
+    """The test itself can't go on."""
+
+
+class Gateway:
+    def __init__(self, gristmill, engine, callers):
+        self.gristmill = gristmill
+        self.folder = Path(tempfile.mkdtemp(prefix="gristmill-load-")).resolve()
+        self.work, config = self.folder / "work", self.folder / ".config" / "gristmill"
+        engines = self.folder / "cache" / "engines"
+        for folder in (self.work, config, engines):
+            folder.mkdir(parents=True)
+        shutil.copy2(engine, engines / engine.name)
+        (self.folder / "canary.txt").write_text(CANARY)
+        self.variables = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+            "LOAD_TEST_CANARY": CANARY,
+            "GRISTMILL_CACHE_DIR": str(self.folder / "cache"),
+            "GRISTMILL_DATA_DIR": str(self.folder / "data"),
+            "GRISTMILL_SCRATCH_DIR": str(self.folder / "scratch"),
+        }
+        # Who may call what is tested elsewhere.
+        (config / "gristmill.toml").write_text('policy = "trusting"\n')
+        for name in EXAMPLES:
+            self.add(name, [gristmill, "example-server", name])
+        for habit in HABITS:
+            # One that hangs is given up soon.
+            settings = {"limits": {"call": "1s"}} if habit == "hang" else {}
+            self.add(habit, [sys.executable, str(MISBEHAVING), habit], **settings)
+        self.tokens = [self.token(f"caller-{number}") for number in range(callers)]
+        self.log = self.folder / "serve.log"
+        self.process, self.port = self.start()
+
+    def add(self, name, command, **settings):
+        entry = {"command": command[0], "args": command[1:], **settings}
+        self.command("add-json", name, json.dumps(entry))
+
+    def token(self, name):
+        return json.loads(self.command("token", "new", name, "--json"))["token"]
+
+    def command(self, *arguments):
+        """A command that must work; what it printed."""
+        done = subprocess.run(
+            [self.gristmill, *arguments],
+            cwd=self.work,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS_MAX,
+        )
+        if done.returncode != 0:
+            said = f"code {done.returncode}: {done.stderr}{done.stdout}"
+            raise Trouble(f"gristmill {' '.join(arguments)} ended with {said}")
+        return done.stdout
+
+    def start(self):
+        words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--memory", "128M"]
+        # On a busy machine good programs are slow, and not wrong.
+        words += ["--timeout", "30s", "--answer-within", "110"]
+        with self.log.open("wb") as log:
+            process = subprocess.Popen(
+                words, cwd=self.work, env=self.variables, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until = time.monotonic() + START_SECONDS_MAX
+        while time.monotonic() < until:
+            if found := re.search(r"listening on http://127\.0\.0\.1:(\d+)/", self.said()):
+                return process, int(found[1])
+            if process.poll() is not None:
+                break
+            time.sleep(0.05)
+        process.kill()
+        raise Trouble(f"gristmill serve doesn't listen: {self.said()}")
+
+    def said(self):
+        return self.log.read_text(errors="replace")[-4000:]
+
+    # The end
+
+    def stop(self):
+        """As an administrator does. Its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return "none within 60 s"
+
+    def remove(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for folder, _, _ in os.walk(self.folder):
+            os.chmod(folder, 0o700)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # What is there
+
+    def left_processes(self):
+        """Whatever runs with this gateway's folder in its environment or command line."""
+        return {pid: line for pid, line, where in processes() if str(self.folder) in where}
+
+    def sample(self):
+        tree = [self.process.pid, *below(self.process.pid)]
+        return Sample(
+            gateway_bytes=memory_of(self.process.pid, "VmRSS"),
+            all_bytes=sum(shared_out(pid) for pid in tree),
+            descriptors=descriptors_of(self.process.pid),
+            processes=len(tree) - 1,
+        )
+
+    def audit(self):
+        events = (json.loads(line) for line in self.command("audit", "export").splitlines())
+        return [line["event"] for line in events]
+
+
+class Client:
+    """One caller's connection, made anew when it is lost."""
+
+    def __init__(self, port, token):
+        self.port, self.token, self.connection = port, token, None
+
+    def call(self, tool, arguments):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        body["params"] = {"name": tool, "arguments": arguments, "_meta": META}
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": VERSION,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": tool,
+        }
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS_MAX)
+        try:
+            self.connection.request("POST", "/mcp", json.dumps(body), headers)
+            response = self.connection.getresponse()
+            text = response.read().decode()
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+        if response.getheader("Content-Type", "").startswith("text/event-stream"):
+            # The last event is the answer.
+            text = [line for line in text.splitlines() if line.startswith("data:") and "{" in line][-1][5:]
+        return json.loads(text)
+
+    def hang_up(self, tool, arguments):
+        """Asks, and is gone before the answer."""
+        timer = threading.Timer(0.3, self.close)
+        timer.start()
+        try:
+            self.call(tool, arguments)
+        except (OSError, http.client.HTTPException, AttributeError, ValueError):
+            pass
+        timer.join()
+
+    def close(self):
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            if connection.sock is not None:
+                try:
+                    connection.sock.shutdown(2)
+                except OSError:
+                    pass
+            connection.close()
+
+
+# /proc
+
+
+def processes():
+    """(pid, command line, command line and environment) of every process that can be seen."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            environment = (entry / "environ").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        # One that has ended and waits to be buried has neither.
+        if line:
+            yield int(entry.name), line, line + environment
+
+
+def below(pid):
+    """Its children, their children, and so on."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found, waiting = [], [pid]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def memory_of(pid, name):
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    found = re.search(rf"^{name}:\s+(\d+) kB", status, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
+
+
+def shared_out(pid):
+    """Pages that several processes share count in part for each, where the system tells that."""
+    try:
+        found = re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+    except OSError:
+        return memory_of(pid, "VmRSS")
+    return int(found[1]) * 1024 if found else 0
+
+
+def descriptors_of(pid):
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return 0
