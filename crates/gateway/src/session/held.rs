@@ -23,7 +23,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// A session that nobody else can enter until this is dropped.
 pub struct HeldSession {
     sessions: Sessions,
-    record: SessionRecord,
+    record: Box<SessionRecord>,
     id: SessionId,
     lock: FolderLock,
     is_new: bool,
@@ -38,7 +38,7 @@ impl HeldSession {
         lock: FolderLock,
         is_new: bool,
     ) -> Self {
-        Self { sessions, record, id, lock, is_new, note: None }
+        Self { sessions, record: Box::new(record), id, lock, is_new, note: None }
     }
 
     pub fn id(&self) -> &SessionId {

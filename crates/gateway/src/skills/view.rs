@@ -145,8 +145,8 @@ impl SkillsView {
     pub(super) fn without(&self, hidden: &HashSet<String>) -> (String, Vec<TreeFile>) {
         let mut texts = self.texts();
         texts.retain(|name, _| !hidden.contains(name));
-        let names: BTreeMap<&String, ()> = hidden.iter().map(|name| (name, ())).collect();
-        let names: Vec<&str> = names.into_keys().map(String::as_str).collect();
+        let mut names: Vec<&str> = hidden.iter().map(String::as_str).collect();
+        names.sort_unstable();
         let version = blake3::hash(format!("{} without {}", self.version, names.join(" ")).as_bytes());
         (version.to_hex().to_string(), self.with_waiting(texts))
     }
