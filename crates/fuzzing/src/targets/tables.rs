@@ -89,7 +89,8 @@ fn read(bytes: &[u8], format: Format) -> Reached {
     if format != Format::Parquet && analyzed.rows != Some(0) {
         let (again, same) = table(&text, Format::Json).expect("what was written can be read");
         assert_eq!(again.rows, analyzed.rows, "as many rows as before");
-        assert_eq!(String::from_utf8_lossy(&same), String::from_utf8_lossy(&text), "it reads back the same");
+        // In any order of the columns: one of nulls and objects comes where its first value does.
+        assert_eq!(parsed(&same), parsed(&text), "it reads back the same");
     }
     Reached::of((
         1,
@@ -107,8 +108,12 @@ fn table(bytes: &[u8], format: Format) -> Result<(Analyzed, Vec<u8>), Problem> {
     Ok((analyzed, output))
 }
 
+fn parsed(text: &[u8]) -> Value {
+    serde_json::from_slice(text).expect("the output is JSON")
+}
+
 fn check_table(analyzed: &Analyzed, text: &[u8]) {
-    let written: Value = serde_json::from_slice(text).expect("the output is JSON");
+    let written = parsed(text);
     let rows = written.as_array().expect("a table is a list");
     assert_eq!(Some(rows.len() as u64), analyzed.rows, "as many rows as it says");
     for row in rows {
