@@ -1,5 +1,6 @@
 //! Sessions, and what their programs keep under keys.
 
+use gristmill_domain::Level;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Reply, Store, StoreError};
@@ -21,8 +22,8 @@ pub(crate) struct SessionRecord {
     pub max_bytes: Option<i64>,
     pub max_files: Option<i64>,
     pub max_output_tokens: Option<i64>,
-    /// A level's name.
-    pub level: Option<String>,
+    /// The level that its programs run at, at least.
+    pub level: Option<Level>,
 }
 
 /// What came of remembering a new session.
@@ -71,7 +72,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         max_files: row.get(8)?,
         variables_by: row.get(9)?,
         max_output_tokens: row.get(10)?,
-        level: row.get(11)?,
+        // A level that this gristmill doesn't know is one that promises more than it can.
+        level: row.get::<_, Option<String>>(11)?.map(|level| level.parse().unwrap_or(Level::Hardened)),
     })
 }
 
@@ -125,7 +127,7 @@ impl Store {
                     new.max_files,
                     new.variables_by,
                     new.max_output_tokens,
-                    new.level
+                    new.level.map(Level::as_str)
                 ],
             )?;
             for (key, value) in &values {
