@@ -27,7 +27,7 @@ pub struct HeldSession {
     id: SessionId,
     lock: FolderLock,
     is_new: bool,
-    note: Option<String>,
+    note: Option<Box<str>>,
 }
 
 impl HeldSession {
@@ -191,7 +191,7 @@ impl Sessions {
                 Ok(found) => (found, None),
                 // A database that cannot be written does not keep a program from running.
                 Err(error) => {
-                    let note = format!("couldn't record the use of the session: {error}");
+                    let note = format!("couldn't record the use of the session: {error}").into_boxed_str();
                     (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
                 }
             };
