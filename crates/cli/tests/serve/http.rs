@@ -25,18 +25,18 @@ cases![
 ];
 
 /// A gateway that listens. It speaks over sockets only; the client holds its process.
-struct Listening {
+pub struct Listening {
     process: Client,
-    address: String,
+    pub address: String,
     /// The local owner's, if tokens are required.
-    authorization: String,
-    home: Home,
+    pub authorization: String,
+    pub home: Home,
 }
 
 /// A caller with a token.
-struct Holder<'a> {
-    listening: &'a Listening,
-    authorization: String,
+pub struct Holder<'a> {
+    pub listening: &'a Listening,
+    pub authorization: String,
 }
 
 impl Holder<'_> {
@@ -53,7 +53,7 @@ impl Holder<'_> {
         response.messages.into_iter().find(|message| message["id"] == 3).expect("an answer")
     }
 
-    fn structured(&self, tool: &str, arguments: Value) -> Value {
+    pub fn structured(&self, tool: &str, arguments: Value) -> Value {
         self.call(tool, arguments)["result"]["structuredContent"].take()
     }
 }
@@ -63,7 +63,7 @@ impl Listening {
         Self::begin(Place::new(name).example("calculator"), arguments)
     }
 
-    fn begin(place: Place, arguments: &[&str]) -> Self {
+    pub fn begin(place: Place, arguments: &[&str]) -> Self {
         let words: Vec<&str> =
             ["--http", "127.0.0.1:0", "--profile", "full"].iter().chain(arguments).copied().collect();
         let process = Client::mute(place.command(&words), legacy());
@@ -202,12 +202,12 @@ fn a_token_that_may_only_look_runs_nothing() {
         assert!(message.starts_with(&says), "{refused}");
     }
     let told = listening.home.ok(&["audit", "query", "--kind", "token.refused", "--json"]);
-    let refused: Vec<&str> = told.lines().filter(|line| line.contains("\"why\":\"scope\"")).collect();
-    assert_eq!(refused.len(), 5, "{told}");
-    assert!(
-        refused[4].contains("\"token\":\"eve\"") && refused[4].contains("\"wanted\":\"execute_code\""),
-        "{told}"
-    );
+    let told: Vec<Value> = serde_json::from_str(&told).expect("events");
+    let refused: Vec<&Value> = told.iter().filter(|event| event["why"] == "scope").collect();
+    assert_eq!(refused.len(), 5, "{told:#?}");
+    let first = refused[4];
+    let said = (&first["token"], &first["scope"], &first["wanted"]);
+    assert_eq!(said, (&json!("eve"), &json!("execute"), &json!("execute_code")));
 }
 
 fn only_an_admins_token_changes_the_skills_that_all_share() {

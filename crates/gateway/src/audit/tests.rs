@@ -304,7 +304,7 @@ async fn what_was_found_in_a_program_is_there_by_rule_and_line_and_has_an_end() 
     let mut ended = report(Some(Code::Guardrail));
     ended.findings = gristmill_checks::check(&code, &gristmill_checks::NoTools, &guardrails).findings;
     assert!(ended.findings.len() > 20, "{:?}", ended.findings);
-    audit.begin(&caller, &id, &code, Level::Hardened).end(&ended, &guardrails).await.unwrap();
+    audit.begin(&caller, &id, &code, Level::Hardened, &Writes::Sent).end(&ended, &guardrails).await.unwrap();
     let events = world.events().await;
     let found: Vec<&Value> = events.iter().filter(|event| event["kind"] == "finding").collect();
     assert_eq!(found.len(), 20);

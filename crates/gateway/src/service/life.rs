@@ -233,7 +233,6 @@ impl Placed {
             is_recorded,
             dry_run,
         } = self;
-        let caller = request.capabilities.caller.clone();
         let is_asked = matches!(purpose, Purpose::Asked(_));
         let history = world.history.as_ref().filter(|_| is_recorded);
         let level = request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);

@@ -27,7 +27,7 @@ pub struct HeldSession {
     id: SessionId,
     lock: FolderLock,
     is_new: bool,
-    note: Option<String>,
+    note: Option<Box<str>>,
 }
 
 impl HeldSession {
@@ -92,7 +92,7 @@ impl HeldSession {
 
     /// The level that its programs run at, at least.
     pub fn level(&self) -> Option<Level> {
-        level_of(&self.record)
+        self.record.level
     }
 
     /// Whether a program may run in it that asks for this level by name.
@@ -157,14 +157,9 @@ impl HeldSession {
 /// Limits with those of a session where they are lower.
 pub(super) fn lowered(limits: &Limits, record: &SessionRecord) -> Limits {
     let number = |own: Option<i64>| own.and_then(|own| u64::try_from(own).ok());
-    let tightened = level_of(record).and_then(|level| limits.tightened(level));
+    let tightened = record.level.and_then(|level| limits.tightened(level));
     let limits = tightened.as_ref().unwrap_or(limits);
     lowered_to(limits, number(record.max_bytes), number(record.max_files))
-}
-
-/// A level that this gristmill doesn't know is one that promises more than it can.
-pub(super) fn level_of(record: &SessionRecord) -> Option<Level> {
-    record.level.as_ref().map(|level| level.parse().unwrap_or(Level::Hardened))
 }
 
 /// The same for a session that is not made yet.
@@ -196,7 +191,7 @@ impl Sessions {
                 Ok(found) => (found, None),
                 // A database that cannot be written does not keep a program from running.
                 Err(error) => {
-                    let note = format!("couldn't record the use of the session: {error}");
+                    let note = format!("couldn't record the use of the session: {error}").into_boxed_str();
                     (self.inner.store.session_by_id(None, record.id.clone()).await?, Some(note))
                 }
             };

@@ -256,7 +256,7 @@ impl Sessions {
     /// no level of its own.
     pub async fn level(&self, whose: &Whose, session: &str) -> Result<Option<Level>, SessionError> {
         match self.find(whose, session).await {
-            Ok(record) => Ok(held::level_of(&record)),
+            Ok(record) => Ok(record.level),
             Err(SessionError::Missing { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -312,7 +312,7 @@ impl Sessions {
         });
         let (FolderSize { bytes, entries: files }, is_busy) = looked.await.unwrap_or_default();
         let number = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
-        let level = held::level_of(&record);
+        let level = record.level;
         Ok(Some(SessionInfo {
             id,
             level,
@@ -394,7 +394,7 @@ impl Sessions {
             max_files: bound(new.max_files),
             max_output_tokens: bound(new.max_output_tokens),
             seen: new.seen,
-            level: new.level.map(|level| level.as_str().to_owned()),
+            level: new.level,
         };
         let inserted =
             self.inner.store.insert_session(record.clone(), values, self.inner.settings.counts()).await;

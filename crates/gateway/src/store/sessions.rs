@@ -1,5 +1,6 @@
 //! Sessions, and what their programs keep under keys.
 
+use gristmill_domain::Level;
 use gristmill_domain::policy::Seen;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -24,8 +25,8 @@ pub(crate) struct SessionRecord {
     pub max_output_tokens: Option<i64>,
     /// Which marked data its programs have read.
     pub seen: Seen,
-    /// A level's name.
-    pub level: Option<String>,
+    /// The level that its programs run at, at least.
+    pub level: Option<Level>,
 }
 
 /// What came of remembering a new session.
@@ -75,7 +76,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<SessionRecord> {
         variables_by: row.get(9)?,
         max_output_tokens: row.get(10)?,
         seen: marks::read(row.get(11)?),
-        level: row.get(12)?,
+        // A level that this gristmill doesn't know is one that promises more than it can.
+        level: row.get::<_, Option<String>>(12)?.map(|level| level.parse().unwrap_or(Level::Hardened)),
     })
 }
 
@@ -130,7 +132,7 @@ impl Store {
                     new.variables_by,
                     new.max_output_tokens,
                     marks::written(&new.seen)?,
-                    new.level
+                    new.level.map(Level::as_str)
                 ],
             )?;
             for (key, value) in &values {

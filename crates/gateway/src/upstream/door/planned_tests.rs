@@ -18,6 +18,7 @@ fn guard(rules: Vec<Rule>) -> Guard {
         level: Level::Production,
         data: None,
         store: None,
+        marks: None,
     })
 }
 
