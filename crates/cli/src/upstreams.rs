@@ -14,6 +14,7 @@ use gristmill_gateway::Folders;
 use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
+use gristmill_gateway::ports::NotifyApproval;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
 use gristmill_mcp::{McpConnector, SecretContext, SupervisorCommand};
@@ -100,16 +101,21 @@ impl Configured {
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
         let mut startup = startup.into();
         if startup.guard.is_none() {
-            startup.guard = Some(self.guard(None, self.config.level)?);
+            startup.guard = Some(self.guard(None, self.config.level, None)?);
         }
         connect(settings, contexts.collect(), self.data_folder()?, hidden, startup)
     }
 
     /// Who may call what, as it is configured. With a database other processes can answer its questions.
-    pub fn guard(&self, store: Option<Store>, level: Level) -> Result<Arc<Guard>, Failure> {
+    pub fn guard(
+        &self,
+        store: Option<Store>,
+        level: Level,
+        notify: Option<Arc<dyn NotifyApproval>>,
+    ) -> Result<Arc<Guard>, Failure> {
         let policy = Policy::new(self.config.policy.settings.clone());
         let data = Some(self.data_folder()?);
-        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store })))
+        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store, notify })))
     }
 
     /// A server with the sandbox that it has at this level.
@@ -172,13 +178,18 @@ pub fn supervisor() -> Result<SupervisorCommand, Failure> {
 
 /// What a server's references are resolved against.
 pub fn secret_context(server: &ConfiguredServer) -> SecretContext {
+    secret_context_of(&server.origin, &server.variables, &server.files)
+}
+
+/// The same for something that a file says, with these variables beside it.
+pub fn secret_context_of(origin: &Origin, variables: &Variables, files: &Variables) -> SecretContext {
     let by_name = |variables: &Variables| {
         let value = |name: &str| Some((name.to_owned(), variables.get(name)?.to_owned()));
         variables.names().filter_map(value).collect::<HashMap<_, _>>()
     };
-    let folder = match &server.origin {
+    let folder = match origin {
         Origin::File { path, .. } => path.parent().map(PathBuf::from).unwrap_or_default(),
         Origin::Default | Origin::Variable(_) | Origin::Flag => PathBuf::new(),
     };
-    SecretContext { variables: by_name(&server.variables), folder, files: by_name(&server.files) }
+    SecretContext { variables: by_name(variables), folder, files: by_name(files) }
 }

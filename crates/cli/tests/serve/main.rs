@@ -21,6 +21,7 @@ mod recording;
 mod results;
 mod skills;
 mod tasks;
+mod webhooks;
 mod workspace;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
@@ -58,6 +59,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        webhooks::cases(),
         approvals::cases(),
         skills::cases(),
         ending::cases(),

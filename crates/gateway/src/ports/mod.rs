@@ -4,6 +4,7 @@
 //! Walls: of the gateway nothing is imported here but `ids`.
 
 mod analysis_inputs;
+mod approval_notice;
 mod audit_event;
 mod box_future;
 mod call_observer;
@@ -18,6 +19,7 @@ mod tool_failure;
 mod tools;
 
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
+pub use approval_notice::{ApprovalNotice, NotifyApproval};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
 pub use box_future::BoxFuture;
 pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind};
@@ -25,7 +27,8 @@ pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
 pub use progress::{Progress, ProgressSink};
-pub use questions::{APPROVAL_ANSWERS, AnswerWay, Ask, Asker, Question, QuestionAnswer, QuestionKind};
+pub(crate) use questions::QUESTION_WAIT_MAX;
+pub use questions::{APPROVAL_ANSWERS, AnswerWay, Ask, Asker, Pause, Question, QuestionAnswer, QuestionKind};
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};
 pub use tool_failure::ToolFailure;

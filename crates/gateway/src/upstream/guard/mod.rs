@@ -18,6 +18,7 @@ use gristmill_domain::Level;
 use gristmill_domain::policy::{Asked, Decided, Decision, Policy, Verdict};
 
 use crate::ids::{Caller, unguessable};
+use crate::ports::NotifyApproval;
 use crate::store::Store;
 use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
@@ -36,6 +37,8 @@ pub struct GuardSettings {
     pub data: Option<PathBuf>,
     /// Where other processes answer; `None` if they cannot.
     pub store: Option<Store>,
+    /// Who tells people elsewhere that a call waits; they answer there, too.
+    pub notify: Option<Arc<dyn NotifyApproval>>,
 }
 
 /// See the module.
@@ -47,13 +50,14 @@ pub struct Guard {
     day_counts: Option<DayCounts>,
     remembered: Remembered,
     store: Option<Store>,
+    notify: Option<Arc<dyn NotifyApproval>>,
     /// What tells this gateway from others.
     mark: String,
 }
 
 impl Guard {
     pub fn new(settings: GuardSettings) -> Self {
-        let GuardSettings { policy, level, data, store } = settings;
+        let GuardSettings { policy, level, data, store, notify } = settings;
         let always = data.map(|folder| AlwaysApprovals::open(&folder));
         // Without randomness two gateways could share answers for a session that has no name.
         let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
@@ -62,7 +66,7 @@ impl Guard {
         let has_days = policy.lines().any(|line| line.budgets().calls_per_day.is_some());
         let day_counts =
             store.clone().filter(|_| has_days).map(|store| DayCounts::new(Arc::clone(&budgets), store));
-        Self { policy, level, budgets, day_counts, remembered, store, mark }
+        Self { policy, level, budgets, day_counts, remembered, store, notify, mark }
     }
 
     /// To be waited for before decisions: what was counted before this gateway began.
