@@ -14,6 +14,7 @@ use gristmill_gateway::checks::Guardrails;
 use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::domain::{Level, Limits, Sandboxing, ServerSettings};
 use gristmill_gateway::marks::MarkLedger;
+use gristmill_gateway::ports::NotifyApproval;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, GuardSettings, Startup, UpstreamFolders, Upstreams};
 use gristmill_gateway::{Folders, Settings};
@@ -101,19 +102,24 @@ impl Configured {
         let hidden = own.and_then(|file| file.parent().map(PathBuf::from)).into_iter().collect();
         let mut startup = startup.into();
         if startup.guard.is_none() {
-            startup.guard = Some(self.guard(None, self.marks(None), self.config.level)?);
+            startup.guard = Some(self.guard(None, self.marks(None), self.config.level, None)?);
         }
         connect(settings, contexts.collect(), self.data_folder()?, hidden, startup)
     }
 
     /// Who may call what in a gateway that is about to be built, and what it remembers. With a database other
     /// processes can answer its questions.
-    pub fn guard_of(&self, settings: &mut Settings, store: Option<Store>) -> Result<Arc<Guard>, Failure> {
+    pub fn guard_of(
+        &self,
+        settings: &mut Settings,
+        store: Option<Store>,
+        notify: Option<Arc<dyn NotifyApproval>>,
+    ) -> Result<Arc<Guard>, Failure> {
         let marks = self.marks(store.clone());
         if let Some(data) = &mut settings.data {
             data.marks = marks.clone();
         }
-        self.guard(store, marks, settings.limits.level())
+        self.guard(store, marks, settings.limits.level(), notify)
     }
 
     fn guard(
@@ -121,10 +127,11 @@ impl Configured {
         store: Option<Store>,
         marks: Option<MarkLedger>,
         level: Level,
+        notify: Option<Arc<dyn NotifyApproval>>,
     ) -> Result<Arc<Guard>, Failure> {
         let policy = Policy::new(self.config.policy.settings.clone());
         let data = Some(self.data_folder()?);
-        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store, marks })))
+        Ok(Arc::new(Guard::new(GuardSettings { policy, level, data, store, marks, notify })))
     }
 
     /// Where it is remembered what was read from marked servers; nowhere if there are none.
@@ -193,13 +200,18 @@ pub fn supervisor() -> Result<SupervisorCommand, Failure> {
 
 /// What a server's references are resolved against.
 pub fn secret_context(server: &ConfiguredServer) -> SecretContext {
+    secret_context_of(&server.origin, &server.variables, &server.files)
+}
+
+/// The same for something that a file says, with these variables beside it.
+pub fn secret_context_of(origin: &Origin, variables: &Variables, files: &Variables) -> SecretContext {
     let by_name = |variables: &Variables| {
         let value = |name: &str| Some((name.to_owned(), variables.get(name)?.to_owned()));
         variables.names().filter_map(value).collect::<HashMap<_, _>>()
     };
-    let folder = match &server.origin {
+    let folder = match origin {
         Origin::File { path, .. } => path.parent().map(PathBuf::from).unwrap_or_default(),
         Origin::Default | Origin::Variable(_) | Origin::Flag => PathBuf::new(),
     };
-    SecretContext { variables: by_name(&server.variables), folder, files: by_name(&server.files) }
+    SecretContext { variables: by_name(variables), folder, files: by_name(files) }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 
+use super::approvals_table::{self, ApprovalsTable};
 use super::audit_table::{self, AuditTable};
 use super::fields::Fields;
 use super::format::Format;
@@ -22,7 +23,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 10] = [
+pub(super) const KEYS: [&str; 11] = [
     "servers",
     "mcpServers",
     "level",
@@ -31,6 +32,7 @@ pub(super) const KEYS: [&str; 10] = [
     history_table::TABLE,
     results_table::TABLE,
     audit_table::TABLE,
+    approvals_table::TABLE,
     guardrails_table::TABLE,
     policy_table::TABLE,
 ];
@@ -52,6 +54,8 @@ pub struct Document {
     pub history: HistoryTable,
     /// What it says about the audit.
     pub audit: AuditTable,
+    /// How people are told that a call waits for them.
+    pub approvals: ApprovalsTable,
     /// What it says about results.
     pub results: ResultsTable,
     /// What it says about checks of programs.
@@ -97,26 +101,7 @@ impl Document {
         }
         document.read_level(&mut fields, problems);
         document.read_limits(&mut fields, problems);
-        if let Some(node) = fields.take(sessions_table::TABLE) {
-            document.sessions = sessions_table::read(node, problems);
-            document.user_tables.push((sessions_table::TABLE, fields.line(sessions_table::TABLE)));
-        }
-        if let Some(node) = fields.take(history_table::TABLE) {
-            document.history = history_table::read(node, problems);
-            document.user_tables.push((history_table::TABLE, fields.line(history_table::TABLE)));
-        }
-        if let Some(node) = fields.take(results_table::TABLE) {
-            document.results = results_table::read(node, problems);
-            document.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
-        }
-        if let Some(node) = fields.take(audit_table::TABLE) {
-            document.audit = audit_table::read(node, problems);
-            document.user_tables.push((audit_table::TABLE, fields.line(audit_table::TABLE)));
-        }
-        if let Some(node) = fields.take(guardrails_table::TABLE) {
-            document.guardrails = guardrails_table::read(node, problems);
-            document.user_tables.push((guardrails_table::TABLE, fields.line(guardrails_table::TABLE)));
-        }
+        document.read_user_tables(&mut fields, strictness, &folders, problems);
         // Another client's key of this name is none of our business.
         if strictness == Strictness::Ours
             && let Some(node) = fields.take(policy_table::TABLE)
@@ -176,6 +161,42 @@ impl Document {
                 Some(server) => self.servers.push((server, entry.line)),
                 None => {}
             }
+        }
+    }
+
+    fn read_user_tables(
+        &mut self,
+        fields: &mut Fields<'_>,
+        strictness: Strictness,
+        folders: &Folders,
+        problems: &mut Problems,
+    ) {
+        if let Some(node) = fields.take(sessions_table::TABLE) {
+            self.sessions = sessions_table::read(node, problems);
+            self.user_tables.push((sessions_table::TABLE, fields.line(sessions_table::TABLE)));
+        }
+        if let Some(node) = fields.take(history_table::TABLE) {
+            self.history = history_table::read(node, problems);
+            self.user_tables.push((history_table::TABLE, fields.line(history_table::TABLE)));
+        }
+        if let Some(node) = fields.take(results_table::TABLE) {
+            self.results = results_table::read(node, problems);
+            self.user_tables.push((results_table::TABLE, fields.line(results_table::TABLE)));
+        }
+        if let Some(node) = fields.take(audit_table::TABLE) {
+            self.audit = audit_table::read(node, problems);
+            self.user_tables.push((audit_table::TABLE, fields.line(audit_table::TABLE)));
+        }
+        // Another client's key of this name is none of our business.
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(approvals_table::TABLE)
+        {
+            self.approvals = approvals_table::read(node, folders, problems);
+            self.user_tables.push((approvals_table::TABLE, fields.line(approvals_table::TABLE)));
+        }
+        if let Some(node) = fields.take(guardrails_table::TABLE) {
+            self.guardrails = guardrails_table::read(node, problems);
+            self.user_tables.push((guardrails_table::TABLE, fields.line(guardrails_table::TABLE)));
         }
     }
 

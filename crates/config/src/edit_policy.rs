@@ -82,8 +82,8 @@ pub fn put_rule(path: &Path, rule: &NamedRule<'_>, writing: Writing) -> Result<R
     if file.format != Format::Toml {
         return Err(not_safe("rules are written to TOML files only"));
     }
-    let before = file.tree.to_json();
-    let (expected, done) = expected(before.clone(), rule).ok_or(not_safe("its policy is not a table"))?;
+    let (expected, done) =
+        expected(file.tree.to_json(), rule).ok_or(not_safe("its policy is not a table"))?;
     if done == RuleDone::AsItWas {
         return Ok(done);
     }
@@ -134,7 +134,7 @@ fn is_about_the_same(written: &Json, rule: &NamedRule<'_>) -> bool {
 /// Before all others: the first that fits decides.
 fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), UnsafeReason> {
     let is_empty = document.as_table().is_empty();
-    let policy = policy_table(document)?;
+    let policy = policy_table(document);
     match policy {
         Item::Table(policy) => match policy.entry(RULES).or_insert(Item::ArrayOfTables(ArrayOfTables::new()))
         {
@@ -177,7 +177,7 @@ fn put_before(rules: &mut ArrayOfTables, mut new: Table, is_empty: bool) {
 }
 
 /// The policy as something that holds rules: a preset's name alone becomes a table.
-fn policy_table(document: &mut DocumentMut) -> Result<&mut Item, UnsafeReason> {
+fn policy_table(document: &mut DocumentMut) -> &mut Item {
     let root = document.as_table_mut();
     let preset = root.get(TABLE).and_then(Item::as_str).map(str::to_owned);
     if let Some(preset) = preset {
@@ -188,7 +188,7 @@ fn policy_table(document: &mut DocumentMut) -> Result<&mut Item, UnsafeReason> {
         table.decor_mut().set_prefix(format!("\n{}", comment.unwrap_or_default().trim_start_matches('\n')));
         root.insert(TABLE, Item::Table(table));
     }
-    Ok(root.entry(TABLE).or_insert_with(|| Item::Table(implicit())))
+    root.entry(TABLE).or_insert_with(|| Item::Table(implicit()))
 }
 
 fn implicit() -> Table {

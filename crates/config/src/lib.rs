@@ -16,6 +16,7 @@ mod read_yaml;
 pub mod syntax_error;
 pub mod tree;
 
+pub mod approvals_table;
 pub mod audit_table;
 pub mod document;
 pub mod edit_env;

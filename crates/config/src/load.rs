@@ -9,6 +9,7 @@ use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings, Transport};
 
 use super::approvals::{self, Approvals, Status};
+use super::approvals_table::{ApprovalsConfig, ApprovalsTable};
 use super::audit_table::{AuditConfig, AuditTable};
 use super::document::Document;
 pub use super::env_file::env_path;
@@ -61,11 +62,13 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
     let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
     let mut guardrails = GuardrailsConfig::default();
+    let mut asking = ApprovalsConfig::default();
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
         audit.lay_over(&source.document.audit, |line| source.origin(line));
         results.lay_over(&source.document.results, |line| source.origin(line));
+        asking.lay_over(&source.document.approvals, &source.variables, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
@@ -80,6 +83,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         sessions,
         history,
         audit,
+        approvals: asking,
         results,
         guardrails,
         policy,
@@ -238,6 +242,7 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.history = HistoryTable::default();
     document.audit = AuditTable::default();
     document.results = ResultsTable::default();
+    document.approvals = ApprovalsTable::default();
     document.guardrails = GuardrailsTable::default();
 }
 

@@ -117,6 +117,8 @@ pub enum ProblemKind {
     ReferenceInPath,
     #[error("must start with `http://` or `https://`")]
     BadUrl,
+    #[error("must start with `https://`, or with `http://` and an address of this machine")]
+    NotEncrypted,
     #[error("isn't a valid HTTP header; names use letters, digits and `-`, values are one line of text")]
     BadHeader,
     #[error("isn't a valid environment variable name")]

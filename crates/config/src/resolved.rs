@@ -7,6 +7,7 @@ use std::sync::Arc;
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 
 use super::approvals::Status;
+use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
 use super::env_file::Variables;
 use super::guardrails_table::GuardrailsConfig;
@@ -34,6 +35,8 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// How much is remembered of what programs did.
     pub history: HistoryConfig,
+    /// How people are told that a call waits for them.
+    pub approvals: ApprovalsConfig,
     /// What is written down for auditors.
     pub audit: AuditConfig,
     /// How much is kept of what answers left out.

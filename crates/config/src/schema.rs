@@ -9,8 +9,8 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    audit_table, document, guardrails_table, history_table, policy_schema, policy_table, results_table,
-    server_entry, server_limits, server_sandbox, server_tools, server_transport,
+    approvals_table, audit_table, document, guardrails_table, history_table, policy_schema, policy_table,
+    results_table, server_entry, server_limits, server_sandbox, server_tools, server_transport,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -97,9 +97,32 @@ fn top_level(key: &str) -> Option<Json> {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
         audit_table::TABLE => table(&audit_table::KEYS, audit, "The audit; in your own configuration only"),
+        approvals_table::TABLE => table(
+            &approvals_table::KEYS,
+            approvals,
+            "How you're told that a call waits for you; in your own configuration only",
+        ),
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
+        _ => return None,
+    })
+}
+
+fn approvals(key: &str) -> Option<Json> {
+    (key == "webhook").then(|| {
+        table(&approvals_table::WEBHOOK_KEYS, webhook, "Where a message is sent when a call waits for you")
+    })
+}
+
+fn webhook(key: &str) -> Option<Json> {
+    let text = |description: &str| json!({ "description": description, "type": "string", "minLength": 1 });
+    Some(match key {
+        "url" => text("Where to: https://, or http:// on this machine"),
+        "secret" => {
+            text("What messages are signed with, such as \"${env:WEBHOOK_SECRET}\"; 16 characters or more")
+        }
+        "public_url" => text("Under which address you reach this gateway's HTTP endpoint"),
         _ => return None,
     })
 }
@@ -361,6 +384,7 @@ mod tests {
         check(&sessions_table::KEYS, "/properties/sessions/properties");
         check(&history_table::KEYS, "/properties/history/properties");
         check(&audit_table::KEYS, "/properties/audit/properties");
+        check(&approvals_table::WEBHOOK_KEYS, "/properties/approvals/properties/webhook/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");

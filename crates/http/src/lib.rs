@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod approval_pages;
 mod authorization;
 mod connection;
 mod cors;
@@ -22,6 +23,7 @@ mod server;
 mod settings;
 mod site;
 
+pub use approval_pages::approval_pages;
 pub use authorization::{Access, WithoutToken};
 pub use error::HttpError;
 pub use hosts_and_origins::{default_hosts, default_origins};

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+mod approval_webhook;
 pub mod direct;
 mod endpoint;
 #[doc(hidden)]
@@ -20,6 +21,7 @@ pub mod stdio;
 mod tool_server;
 mod upstream;
 
+pub use approval_webhook::{ApprovalWebhook, WebhookError, WebhookSettings};
 pub use endpoint::{Admitted, EndpointAnswer, EndpointBody, EndpointSettings, McpEndpoint};
 pub use message::{Fault, PARSED_BYTES_MAX, Refusal};
 pub use secrets::{SecretContext, SecretError};

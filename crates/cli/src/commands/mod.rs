@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod analyze;
+mod approval_webhook;
 pub mod approvals;
 mod approvals_plans;
 pub mod audit;

@@ -146,7 +146,7 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
         let usable = configured.usable();
         // Those that are not in use keep their names, and programs are told why they can't be imported.
         if !configured.config.servers.is_empty() {
-            let guard = Some(configured.guard_of(&mut settings, approvals)?);
+            let guard = Some(configured.guard_of(&mut settings, approvals, None)?);
             let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());

@@ -16,12 +16,13 @@ use gristmill_gateway::audit::Audit;
 use gristmill_gateway::ports::{AuditLog, CallObserver};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
-use gristmill_gateway::upstream::{Refresh, Startup, Upstreams};
+use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
 use tokio_util::sync::CancellationToken;
 
+use super::approval_webhook::{self, Webhook};
 use super::listen::ListenArguments;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
@@ -87,7 +88,16 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
     let observer = audit.as_ref().map(Audit::observer);
-    let connect = |configured: &Configured| connect(configured, observer, &mut settings);
+    let store = settings.data.as_ref().map(|data| data.store.clone());
+    let webhook = match wanted {
+        Some(configured) => approval_webhook::webhook(configured, store.clone()).await?,
+        None => None,
+    };
+    let notify = webhook.as_ref().map(|webhook| Arc::clone(&webhook.notify));
+    let connect = |configured: &Configured| {
+        let guard = configured.guard_of(&mut settings, store, notify)?;
+        connect(configured, observer, guard)
+    };
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
@@ -95,8 +105,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
     let data = upstreams::data_folder(configured.as_ref());
-    let served =
-        serve_callers(&arguments, &gateway, parts(&arguments, &gateway, configured, connected)?, data).await;
+    let parts = parts(&arguments, &gateway, configured, connected)?;
+    let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
     gateway.shutdown().await;
     served
 }
@@ -128,7 +138,7 @@ fn settings_for(
 fn connect(
     configured: &Configured,
     observer: Option<Arc<dyn CallObserver>>,
-    settings: &mut Settings,
+    guard: Arc<Guard>,
 ) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
@@ -140,9 +150,7 @@ fn connect(
     if configured.config.servers.is_empty() {
         return Ok(None);
     }
-    let store = settings.data.as_ref().map(|data| data.store.clone());
-    let guard = Some(configured.guard_of(settings, store)?);
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard };
+    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard: Some(guard) };
     configured.connect(&usable, startup).map(Some)
 }
 
@@ -177,6 +185,7 @@ async fn serve_callers(
     gateway: &Gateway,
     parts: ServerParts,
     data: Result<PathBuf, Failure>,
+    webhook: Option<&Webhook>,
 ) -> Outcome {
     let place = arguments.listen.place();
     let connection = if place.is_some() { Connection::Http } else { Connection::Pipes };
@@ -195,8 +204,9 @@ async fn serve_callers(
         Some(place) => {
             let (listener, mut settings) = arguments.listen.listen(place, &data?, grace).await?;
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
+            let mounts = webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
-            let served = gristmill_http::serve(listener, endpoint, Vec::new(), settings, shutdown.clone());
+            let served = gristmill_http::serve(listener, endpoint, mounts, settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))
         }
     };

@@ -23,6 +23,7 @@ mod recording;
 mod results;
 mod skills;
 mod tasks;
+mod webhooks;
 mod workspace;
 
 #[path = "../../../mcp/tests/support/scripted_readables.rs"]
@@ -60,6 +61,7 @@ fn main() {
         following::cases(),
         tasks::cases(),
         questions::cases(),
+        webhooks::cases(),
         approvals::cases(),
         flow::cases(),
         dry_runs::cases(),

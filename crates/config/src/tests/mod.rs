@@ -1,5 +1,6 @@
 //! A small world to configure: a home, a project, an environment.
 
+mod approvals_table;
 mod approving;
 mod audit;
 mod commands;

@@ -6,6 +6,7 @@
 //! socket here: whoever listens asks [`AccessTokens::check`] and gets a [`Caller`] or a refusal. A
 //! store that cannot be read lets nobody in.
 
+mod approval_links;
 mod caller;
 mod local_token;
 mod token_error;
@@ -13,6 +14,9 @@ mod token_file;
 mod token_text;
 mod tokens;
 
+pub use approval_links::{
+    ApprovalLinks, BadLink, LINK_ANSWERS, LINK_KEY_FILE, LINK_PATH, LinkKeyError, webhook_signature,
+};
 pub use caller::{Caller, Scope, UnknownScope};
 pub use local_token::{LocalToken, LocalTokenState};
 pub use token_error::TokenError;

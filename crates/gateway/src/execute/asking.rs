@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ports::{AnswerWay, Ask, Asker, BoxFuture, Question, QuestionAnswer, QuestionKind};
+use crate::ports::{AnswerWay, Ask, Asker, BoxFuture, Pause, Question, QuestionAnswer, QuestionKind};
 use crate::time_limit::TimeLimit;
 
 /// Questions of one execution. More are no conversation, and each holds the clock.
@@ -12,17 +12,24 @@ const QUESTIONS_MAX: usize = 64;
 
 /// The asker of one execution, which holds its time limit. Not the same as that of any other.
 pub(super) fn asker_of_execution(asker: &Asker, limit: &TimeLimit) -> Asker {
-    if !asker.is_some() {
-        return Asker::none();
-    }
+    let is_some = asker.is_some();
     let (asker, limit) = (asker.clone(), limit.clone());
-    Asker::new(Arc::new(Asking { asker, limit, asked: AtomicUsize::new(0) }))
+    let asking = Arc::new(Asking { asker, limit, asked: AtomicUsize::new(0) });
+    let asker = if is_some { Asker::new(Arc::clone(&asking) as Arc<dyn Ask>) } else { Asker::none() };
+    asker.with_pause(asking)
 }
 
 struct Asking {
     asker: Asker,
     limit: TimeLimit,
     asked: AtomicUsize,
+}
+
+impl Pause for Asking {
+    fn pause(&self) -> Option<Box<dyn Send>> {
+        let is_held = self.asked.fetch_add(1, Ordering::Relaxed) < QUESTIONS_MAX;
+        is_held.then(|| Box::new(self.limit.hold()) as Box<dyn Send>)
+    }
 }
 
 impl Ask for Asking {
@@ -124,6 +131,20 @@ mod tests {
         assert_eq!(asker_of_execution(&Asker::none(), &limit).ask(form()).await, None);
         let page = QuestionKind::Url { url: "https://example.com/".to_owned(), id: "1".to_owned() };
         assert_eq!(asker(MINUTE, &limit).ask(question(page)).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_clock_stands_still_for_an_answer_that_comes_by_another_way() {
+        let limit = TimeLimit::new(MINUTE);
+        let asker = asker_of_execution(&Asker::none(), &limit);
+        let began = Instant::now();
+        let held = asker.pause();
+        assert!(held.is_some());
+        tokio::time::sleep(5 * MINUTE).await;
+        drop(held);
+        limit.passed().await;
+        assert_eq!(began.elapsed().as_secs(), 6 * 60);
+        assert_eq!((0..QUESTIONS_MAX).filter(|_| asker.pause().is_some()).count(), QUESTIONS_MAX - 1);
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 //! Walls: of the gateway nothing is imported here but `ids`.
 
 mod analysis_inputs;
+mod approval_notice;
 mod audit_event;
 mod box_future;
 mod call_observer;
@@ -19,6 +20,7 @@ mod tools;
 mod writes;
 
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
+pub use approval_notice::{ApprovalNotice, NotifyApproval};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};
 pub use box_future::BoxFuture;
 pub use call_observer::{ArgumentRecord, CallEnd, CallFacts, CallObserver, RequestKind};
@@ -26,8 +28,9 @@ pub use call_watch::{CallWatch, CallWatcher};
 pub use execution_stats::{ExecutionStats, StatsFailure};
 pub use large_results::{GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
 pub use progress::{Progress, ProgressSink};
+pub(crate) use questions::QUESTION_WAIT_MAX;
 pub use questions::{
-    APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Question, QuestionAnswer, QuestionKind,
+    APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Pause, Question, QuestionAnswer, QuestionKind,
 };
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};

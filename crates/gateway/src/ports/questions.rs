@@ -11,7 +11,7 @@ use super::box_future::BoxFuture;
 
 /// Long enough to look something up or to log in somewhere. Meanwhile a call, a worker and a place
 /// among the running are taken.
-const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+pub(crate) const QUESTION_WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 
 /// A question to the user behind the caller.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +74,8 @@ pub enum AnswerWay {
     Command,
     /// With `gristmill approvals`, in another process.
     Approvals,
+    /// By a link that a webhook told.
+    Link,
 }
 
 impl AnswerWay {
@@ -84,6 +86,7 @@ impl AnswerWay {
             AnswerWay::Terminal => "terminal",
             AnswerWay::Command => "command",
             AnswerWay::Approvals => "approvals",
+            AnswerWay::Link => "link",
         }
     }
 }
@@ -102,45 +105,65 @@ pub trait Ask: Send + Sync {
     }
 }
 
+/// Whoever waits for an answer and has a clock that can stand still meanwhile.
+pub trait Pause: Send + Sync {
+    /// Until this is dropped; `None` if it has stood still often enough.
+    fn pause(&self) -> Option<Box<dyn Send>>;
+}
+
 /// Who answers questions; or nobody does.
 #[derive(Clone, Default)]
-pub struct Asker(Option<Arc<dyn Ask>>);
+pub struct Asker {
+    ask: Option<Arc<dyn Ask>>,
+    /// The clock of whoever waits, for answers that come by another way.
+    pause: Option<Arc<dyn Pause>>,
+}
 
 impl Asker {
     pub fn new(ask: Arc<dyn Ask>) -> Self {
-        Self(Some(ask))
+        Self { ask: Some(ask), pause: None }
     }
 
     pub const fn none() -> Self {
-        Self(None)
+        Self { ask: None, pause: None }
+    }
+
+    /// The same, with this clock.
+    pub fn with_pause(self, pause: Arc<dyn Pause>) -> Self {
+        Self { pause: Some(pause), ..self }
+    }
+
+    /// Has the clock stand still, if there is one, while somebody answers by another way.
+    pub fn pause(&self) -> Option<Box<dyn Send>> {
+        self.pause.as_ref()?.pause()
     }
 
     /// Whether there is somebody.
     pub fn is_some(&self) -> bool {
-        self.0.is_some()
+        self.ask.is_some()
     }
 
     /// Whether questions of this kind are answered.
     pub fn can_answer(&self, kind: &QuestionKind) -> bool {
-        self.0.as_ref().is_some_and(|ask| ask.can_answer(kind))
+        self.ask.as_ref().is_some_and(|ask| ask.can_answer(kind))
     }
 
     /// Where the user answers, if anybody does.
     pub fn way(&self) -> AnswerWay {
-        self.0.as_ref().map(|ask| ask.way()).unwrap_or_default()
+        self.ask.as_ref().map(|ask| ask.way()).unwrap_or_default()
     }
 
     /// The answer; after ten minutes without one the question is put away. `None`: nobody is there, or
     /// cannot answer this kind of question.
     pub async fn ask(&self, question: Question) -> Option<QuestionAnswer> {
-        let ask = self.0.as_ref().filter(|ask| ask.can_answer(&question.asked))?;
+        let ask = self.ask.as_ref().filter(|ask| ask.can_answer(&question.asked))?;
         let answer = tokio::time::timeout(QUESTION_WAIT_MAX, ask.ask(question)).await;
         Some(answer.unwrap_or(QuestionAnswer::Cancel))
     }
 
     /// Whether both lead to the same place. Each execution has a place of its own.
     pub fn is_same_as(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
+        match (&self.ask, &other.ask) {
             (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,

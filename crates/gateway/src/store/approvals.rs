@@ -115,6 +115,15 @@ impl Store {
         })
     }
 
+    /// One question of the last day.
+    pub fn find_approval(&self, id: &str) -> Reply<Option<ApprovalRecord>> {
+        let (id, since) = (id.to_owned(), self.now_ms() - KEPT_MS);
+        self.run(move |connection| {
+            let sql = format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1 AND asked_ms >= ?2");
+            Ok(connection.query_row(&sql, params![id, since], record).optional()?)
+        })
+    }
+
     /// The call waits no longer: it was answered, here or by another process, or taken back.
     pub(crate) fn end_approval(&self, id: &str, state: ApprovalState) {
         let (id, now) = (id.to_owned(), self.now_ms());

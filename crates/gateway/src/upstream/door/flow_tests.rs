@@ -25,7 +25,7 @@ fn guard_with(flow: Decision, level: Level, store: Option<Store>, rules: Vec<Rul
     let flow = Flow::new(flow, "gristmill.toml:2");
     let policy = Policy::new(PolicySettings { user, flow, ..PolicySettings::default() });
     let marks = Some(MarkLedger::new(store.clone()));
-    Guard::new(GuardSettings { policy, level, data: None, store, marks })
+    Guard::new(GuardSettings { policy, level, data: None, store, marks, notify: None })
 }
 
 fn guard(store: Option<Store>) -> Guard {

@@ -19,6 +19,7 @@ fn guard(rules: Vec<Rule>) -> Guard {
         data: None,
         store: None,
         marks: None,
+        notify: None,
     })
 }
 

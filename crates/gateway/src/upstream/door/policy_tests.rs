@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::tests::{World, program, tool_call};
 use crate::ids::{Caller, TokenRef};
 use crate::ports::{
-    AnswerWay, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallWatcher, Question, QuestionAnswer,
-    QuestionKind, ToolFailure, ToolSource,
+    AnswerWay, ApprovalNotice, Ask, Asker, AuditEvent, AuditLog, BoxFuture, CallWatcher, NotifyApproval,
+    Question, QuestionAnswer, QuestionKind, ToolFailure, ToolSource,
 };
 use crate::store::{ApprovalState, Store};
 use crate::upstream::{DoorRequest, Guard, GuardSettings, note_answer};
@@ -26,6 +26,7 @@ fn of(settings: PolicySettings) -> GuardSettings {
         data: None,
         store: None,
         marks: None,
+        notify: None,
     }
 }
 
@@ -279,6 +280,62 @@ async fn what_a_person_says_is_in_the_audit_and_what_nobody_said_is_not() {
         said.collect::<Vec<String>>(),
         ["approval deny once client", "approval allow session client", "approval allow once approvals"]
     );
+}
+
+/// Tells, or cannot; answers by the link at once if it is to.
+struct Webhook {
+    store: Store,
+    answers: Option<Answered>,
+    is_reached: bool,
+    told: Mutex<Vec<ApprovalNotice>>,
+}
+
+impl NotifyApproval for Arc<Webhook> {
+    fn notify(&self, notice: ApprovalNotice) -> BoxFuture<'static, bool> {
+        let webhook = Arc::clone(self);
+        webhook.told.lock().unwrap().push(notice.clone());
+        Box::pin(async move {
+            if let Some(answered) = webhook.answers {
+                assert!(webhook.store.answer_approval(&notice.id, answered).await.unwrap());
+            }
+            webhook.is_reached
+        })
+    }
+}
+
+async fn with_webhook(answers: Option<Answered>, is_reached: bool) -> (World, Arc<Webhook>) {
+    let store = Store::in_memory().unwrap();
+    let webhook = Arc::new(Webhook { store: store.clone(), answers, is_reached, told: Mutex::default() });
+    let notify: Option<Arc<dyn NotifyApproval>> = Some(Arc::new(Arc::clone(&webhook)));
+    let settings = GuardSettings { store: Some(store), notify, ..of(careful()) };
+    (World::guarded(Guard::new(settings)).await, webhook)
+}
+
+#[tokio::test]
+async fn a_caller_who_cannot_be_asked_waits_for_whoever_the_webhook_tells() {
+    let (world, webhook) = with_webhook(Some(Answered::Session), true).await;
+    let caller = program();
+    let wipe = async |n: u64| call(&world, &caller, "a.wipe", json!({ "n": n }), Asker::none()).await;
+    assert!(wipe(1).await.is_ok() && wipe(2).await.is_ok(), "the second needs no answer");
+    let told = webhook.told.lock().unwrap().clone();
+    assert_eq!(told.len(), 1);
+    assert_eq!((told[0].what.as_str(), told[0].arguments.as_str()), ("a.wipe", "{\"n\":1}"));
+    let (world, _) = with_webhook(Some(Answered::No), true).await;
+    let outcome = call(&world, &program(), "a.wipe", json!({}), Asker::none()).await;
+    assert!(refused(outcome).1.contains("the user didn't allow a.wipe"));
+}
+
+#[tokio::test]
+async fn a_webhook_that_cannot_be_reached_keeps_nobody_waiting() {
+    let (world, webhook) = with_webhook(None, false).await;
+    let (code, said) = refused(call(&world, &program(), "a.wipe", json!({}), Asker::none()).await);
+    assert_eq!(code, Code::ApprovalNeeded);
+    let open = webhook.store.list_approvals().await.unwrap();
+    let open = open.iter().find(|record| record.state == ApprovalState::Refused).unwrap();
+    assert!(said.contains(&format!("gristmill approvals allow {}", open.id)), "{said}");
+    // Nor is a client kept from answering.
+    let asker = Person::says(&["once"]).asker();
+    assert!(call(&world, &program(), "a.wipe", json!({}), asker).await.is_ok());
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use gristmill_domain::policy::{Asked, Decided, Decision, Policy, Verdict};
 
 use crate::ids::{Caller, unguessable};
 use crate::marks::MarkLedger;
+use crate::ports::NotifyApproval;
 use crate::store::Store;
 use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
@@ -40,6 +41,8 @@ pub struct GuardSettings {
     pub store: Option<Store>,
     /// Where what was read is remembered; `None` if no server has a mark.
     pub marks: Option<MarkLedger>,
+    /// Who tells people elsewhere that a call waits; they answer there, too.
+    pub notify: Option<Arc<dyn NotifyApproval>>,
 }
 
 /// See the module.
@@ -52,13 +55,14 @@ pub struct Guard {
     remembered: Remembered,
     store: Option<Store>,
     marks: Option<MarkLedger>,
+    notify: Option<Arc<dyn NotifyApproval>>,
     /// What tells this gateway from others.
     mark: String,
 }
 
 impl Guard {
     pub fn new(settings: GuardSettings) -> Self {
-        let GuardSettings { policy, level, data, store, marks } = settings;
+        let GuardSettings { policy, level, data, store, marks, notify } = settings;
         let always = data.map(|folder| AlwaysApprovals::open(&folder));
         // Without randomness two gateways could share answers for a session that has no name.
         let mark = unguessable::new().unwrap_or_else(|_| std::process::id().to_string());
@@ -67,7 +71,7 @@ impl Guard {
         let has_days = policy.lines().any(|line| line.budgets().calls_per_day.is_some());
         let day_counts =
             store.clone().filter(|_| has_days).map(|store| DayCounts::new(Arc::clone(&budgets), store));
-        Self { policy, level, budgets, day_counts, remembered, store, marks, mark }
+        Self { policy, level, budgets, day_counts, remembered, store, marks, notify, mark }
     }
 
     /// To be waited for before decisions: what was counted before this gateway began.

@@ -1,6 +1,6 @@
 //! A person is asked about a call: through the client, on the terminal, or by `gristmill approvals`.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use gristmill_domain::one_line;
 use gristmill_domain::policy::{Answered, Decided};
@@ -10,7 +10,7 @@ use super::always_file::AlwaysApproval;
 use super::answer_event::answer_event;
 use super::remembered::AnswerKey;
 use crate::ids::{Caller, unguessable};
-use crate::ports::{Asker, Question, QuestionAnswer, QuestionKind};
+use crate::ports::{ApprovalNotice, Asker, QUESTION_WAIT_MAX, Question, QuestionAnswer, QuestionKind};
 use crate::store::{ApprovalRecord, ApprovalState, Store};
 
 /// How often another process's answer is looked for.
@@ -50,14 +50,20 @@ impl Guard {
         {
             return (granted, None);
         }
-        if !call.asker.can_answer(&QuestionKind::Approval) {
+        let is_told_elsewhere = self.notify.is_some() && record.is_some();
+        if !call.asker.can_answer(&QuestionKind::Approval) && !is_told_elsewhere {
             return (Answered::Nobody, self.refuse_for_now(record).await);
         }
         let answered = self.ask(call, &key, decided, record).await;
         match answered {
+            // Nobody could be told: they can still answer later.
+            Answered::Nobody => {
+                let again = self::record(call, &key, decided, self.store.as_ref());
+                return (answered, self.refuse_for_now(again).await);
+            }
             Answered::Session => self.remembered.allow_in_session(&key),
             Answered::Always => self.remembered.allow_always(&key),
-            Answered::Once | Answered::No | Answered::Timeout | Answered::Nobody => {}
+            Answered::Once | Answered::No | Answered::Timeout => {}
         }
         (answered, None)
     }
@@ -106,6 +112,7 @@ impl Guard {
         decided: &Decided,
         record: Option<ApprovalRecord>,
     ) -> Answered {
+        let notice = record.as_ref().map(notice);
         let waiting = match (&self.store, record) {
             (Some(store), Some(record)) => {
                 let id = record.id.clone();
@@ -117,19 +124,12 @@ impl Guard {
             }
             (_, _) => None,
         };
-        let question = Question {
-            server: call.server.to_owned(),
-            message: words(call, decided),
-            asked: QuestionKind::Approval,
-        };
+        let can_ask = call.asker.can_answer(&QuestionKind::Approval);
         let answered = tokio::select! {
-            answer = call.asker.ask(question) => {
-                let answered = read_answer(answer);
-                self.note_answer(call, key, answered);
-                answered
-            }
+            answered = self.ask_here(call, key, decided), if can_ask => answered,
             // Whoever answers elsewhere notes it there.
             answered = self.answered_elsewhere(key, waiting.as_ref()) => answered,
+            answered = self.tell_elsewhere(call, notice.filter(|_| waiting.is_some())) => answered,
         };
         if let Some(mut waiting) = waiting {
             waiting.end = match answered {
@@ -140,6 +140,40 @@ impl Guard {
             };
         }
         answered
+    }
+
+    async fn ask_here(&self, call: &Approvable<'_>, key: &AnswerKey, decided: &Decided) -> Answered {
+        let question = Question {
+            server: call.server.to_owned(),
+            message: words(call, decided),
+            asked: QuestionKind::Approval,
+        };
+        let answered = read_answer(call.asker.ask(question).await);
+        self.note_answer(call, key, answered);
+        answered
+    }
+
+    /// Has people told who are not at the client. If they are the only ones who can answer, they have as long
+    /// as anybody, and the program's clock stands still; if they cannot be told, nobody answers.
+    async fn tell_elsewhere(&self, call: &Approvable<'_>, notice: Option<ApprovalNotice>) -> Answered {
+        let can_ask = call.asker.can_answer(&QuestionKind::Approval);
+        let _paused = if can_ask { None } else { call.asker.pause() };
+        let told = async {
+            match (&self.notify, notice) {
+                (Some(notify), Some(notice)) => notify.notify(notice).await,
+                (_, _) => false,
+            }
+        };
+        let over = tokio::time::sleep(QUESTION_WAIT_MAX);
+        let is_told = told.await;
+        match (can_ask, is_told) {
+            (true, _) => std::future::pending().await,
+            (false, false) => Answered::Nobody,
+            (false, true) => {
+                over.await;
+                Answered::Timeout
+            }
+        }
     }
 
     fn note_answer(&self, call: &Approvable<'_>, key: &AnswerKey, answered: Answered) {
@@ -174,6 +208,18 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.store.end_approval(&self.id, self.end);
+    }
+}
+
+/// What people elsewhere are told: no more than those here are shown.
+fn notice(record: &ApprovalRecord) -> ApprovalNotice {
+    ApprovalNotice {
+        id: record.id.clone(),
+        what: one_line(&format!("{}.{}", record.server, record.tool), 200),
+        why: one_line(&record.why, ARGUMENTS_CHARS_MAX),
+        arguments: record.arguments.clone(),
+        caller: one_line(&record.caller, 200),
+        expires: SystemTime::now() + QUESTION_WAIT_MAX,
     }
 }
 
