@@ -120,7 +120,8 @@ pub async fn sessions(arguments: SessionsArguments) -> Outcome {
         }
         SessionsCommand::Create { name, max_size, max_files, max_tokens, level } => {
             let (max_bytes, max_output_tokens) = (max_size, max_tokens);
-            let new = NewSession { name, max_bytes, max_files, max_output_tokens, level, ..NewSession::default() };
+            let new =
+                NewSession { name, max_bytes, max_files, max_output_tokens, level, ..NewSession::default() };
             create(&sessions, new).await
         }
         SessionsCommand::Remove { sessions: named, yes } => remove(&sessions, &named, yes).await,
