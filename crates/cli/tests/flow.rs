@@ -136,6 +136,9 @@ fn who_imports_a_skill_has_read_what_it_was_made_from_until_a_person_approves_it
     let hidden = "import importlib\ntry:\n    importlib.import_module('skills.' + 'de' + 'als')\n    result = 'found'\n\
                   except ImportError:\n    result = 'not there'";
     assert_eq!(result(&home, Some("u"), hidden), "not there", "what isn't named isn't found");
+    let listed = "result = [skill['name'] for skill in list_skills()]";
+    assert_eq!(result(&home, Some("u"), listed), json!([]), "nor is it listed");
+    assert_eq!(result(&home, Some("s"), listed), json!(["deals"]));
     let file = home.path().join("data/skills/deals/deals.py");
     std::fs::write(&file, "def best():\n    return 43\n").expect("written");
     assert!(!is_stopped(&home, Some("v"), "from skills.deals import best\nassert best() == 43"));
@@ -153,6 +156,20 @@ fn the_test_of_a_skill_is_no_way_out() {
     let said = result(&home, Some("s"), &(both + &save));
     assert!(said.as_str().is_some_and(|said| said.contains("rule `flow`")), "{said}");
     assert_eq!(result(&home, Some("t"), &save), "saved", "who has read nothing may");
+}
+
+#[test]
+fn what_the_test_of_a_skill_reads_its_saver_has_read() {
+    let home = home("flow-skill-reads", "");
+    let test = "from servers.crm import evaluate\nraise Exception(str(await evaluate(expression='6 * 7')))";
+    let save = format!(
+        "try:\n    save_skill('peek', 'def f():\\n    return 1\\n', test={test:?})\n\
+         except Exception as error:\n    said = str(error)\nresult = said"
+    );
+    let said = result(&home, Some("s"), &(reads("web") + &save));
+    assert!(said.as_str().is_some_and(|said| said.contains("42")), "{said}");
+    assert!(is_stopped(&home, Some("s"), ""));
+    assert!(!is_stopped(&home, Some("t"), ""), "nobody else has");
 }
 
 #[test]

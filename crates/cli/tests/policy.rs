@@ -47,7 +47,7 @@ fn one_command_writes_a_rule_before_the_others_and_leaves_the_rest() {
     };
     let planned = home.ok(&["policy", "deny", "crm.update_*", "--dry-run"]);
     assert!(planned.starts_with("would be added to ") && planned.ends_with(&rule("deny")), "{planned}");
-    assert_eq!((file(), decided()), (before.clone(), "allow".to_owned()));
+    assert_eq!((file(), decided()), (before.clone(), "ask".to_owned()));
     let written = home.ok(&["policy", "deny", "crm.update_*"]);
     assert!(written.starts_with("added to ") && written.ends_with(&rule("deny")), "{written}");
     assert_eq!(

@@ -131,6 +131,17 @@ fn is_about_the_same(written: &Json, rule: &NamedRule<'_>) -> bool {
     *written == same
 }
 
+fn insert_first(rules: &mut toml_edit::Array, rule: &NamedRule<'_>) {
+    rules.insert(0, TomlValue::InlineTable(rule.inline()));
+    if let Some(second) = rules.get_mut(1) {
+        let decor = second.decor_mut();
+        let is_close = decor.prefix().is_none_or(|prefix| prefix.as_str().is_some_and(str::is_empty));
+        if is_close {
+            decor.set_prefix(" ");
+        }
+    }
+}
+
 /// Before all others: the first that fits decides.
 fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), UnsafeReason> {
     let is_empty = document.as_table().is_empty();
@@ -143,7 +154,7 @@ fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), Uns
                 Ok(())
             }
             Item::Value(TomlValue::Array(rules)) => {
-                rules.insert(0, TomlValue::InlineTable(rule.inline()));
+                insert_first(rules, rule);
                 Ok(())
             }
             Item::None | Item::Value(_) | Item::Table(_) => Err("its rules are not a list"),
@@ -151,7 +162,7 @@ fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), Uns
         Item::Value(TomlValue::InlineTable(policy)) => {
             let rules = policy.entry(RULES).or_insert(TomlValue::Array(toml_edit::Array::new()));
             let rules = rules.as_array_mut().ok_or("its rules are not a list")?;
-            rules.insert(0, TomlValue::InlineTable(rule.inline()));
+            insert_first(rules, rule);
             Ok(())
         }
         Item::None | Item::Value(_) | Item::ArrayOfTables(_) => Err("its policy is not a table"),

@@ -185,7 +185,7 @@ fn an_unknown_import_names_what_there_is() {
 }
 
 fn an_unknown_argument_names_the_nearest_and_all_others() {
-    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, shape, keep_variables, background, busy, level";
+    let message = "`tiemout_s` is not an argument of execute_code; did you mean `timeout_s`? It takes: code (required), language, session, timeout_s, context, max_output_tokens, shape, keep_variables, background, busy, level, dry_run, plan";
     assert_eq!(
         shared().call("execute_code", json!({"code": "1", "tiemout_s": 1})),
         json!({

@@ -14,7 +14,7 @@ use super::{Belongings, Core, Given, Lease, Purpose, dry_run};
 use crate::folder_size::{FolderSize, measure};
 use crate::ids::Caller;
 use crate::pool::{Lost, Room, is_empty};
-use crate::ports::{Needed, Tools};
+use crate::ports::{Needed, Tools, Writes};
 use crate::report::Refusal;
 use crate::request::{Capabilities, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 use crate::skills::{FrozenSkills, MayChange, ProgramSkills};
@@ -165,7 +165,7 @@ async fn program_skills(
     match (purpose, &core.skills) {
         (Purpose::Asked(sandbox), Some(skills)) => {
             let may_change = match &capabilities.changes_skills_as {
-                _ if capabilities.writes.is_dry_run() => MayChange::NotInDryRun,
+                _ if !matches!(capabilities.writes, Writes::Sent) => MayChange::NotInDryRun,
                 Some(owner) => {
                     let caller = Caller { owner: owner.clone(), ..capabilities.caller.clone() };
                     MayChange::As(Box::new(caller), skills.with_sandbox(sandbox))

@@ -54,6 +54,7 @@ fn write(id: u32) -> Write {
         arguments: json!({ "id": id }).to_string(),
         decision: "ask".to_owned(),
         effect: "destructive".to_owned(),
+        definition: String::new(),
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Write {
     pub decision: String,
     /// What its server says of the tool, in words.
     pub effect: String,
+    /// Of the tool's definition: what a person approved was a call of this one.
+    pub definition: String,
 }
 
 impl Write {
@@ -113,6 +115,8 @@ enum PlannedState {
 pub enum NotPlanned {
     /// Not with this tool at all.
     NoSuchTool,
+    /// With this tool as it was: its server defines it otherwise by now.
+    Changed,
     /// Exactly this one, so many times, and each was made.
     MadeAlready(usize),
     /// With other arguments: the planned write that comes closest.
@@ -129,16 +133,24 @@ impl PlannedWrites {
         &self.id
     }
 
+    /// Whether there is any call of a tool in it.
+    pub fn names(&self, server: &str, tool: &str) -> bool {
+        let is_tool = |planned: &Planned| planned.write.server == server && planned.write.tool == tool;
+        self.writes.lock().iter().any(is_tool)
+    }
+
     /// Takes one of the writes that are left. `closeness` says how alike two texts of arguments are.
     pub fn claim(
         self: &Arc<Self>,
-        server: &str,
-        tool: &str,
+        (server, tool, definition): (&str, &str, &str),
         arguments: &str,
         closeness: impl Fn(&str) -> usize,
     ) -> Result<Claim, NotPlanned> {
         let mut writes = self.writes.lock();
         let is_tool = |planned: &Planned| planned.write.server == server && planned.write.tool == tool;
+        if writes.iter().any(|planned| is_tool(planned) && planned.write.definition != definition) {
+            return Err(NotPlanned::Changed);
+        }
         let is_same = |planned: &Planned| is_tool(planned) && planned.write.arguments == arguments;
         let is_left = |planned: &Planned| planned.state == PlannedState::Left;
         if let Some(place) = writes.iter().position(|planned| is_same(planned) && is_left(planned)) {
@@ -248,11 +260,12 @@ mod tests {
             arguments: text(arguments),
             decision: text("allow"),
             effect: text("destructive"),
+            definition: text("d"),
         }
     }
 
     fn claim(plan: &Arc<PlannedWrites>, tool: &str, arguments: &str) -> Result<Claim, NotPlanned> {
-        plan.claim("crm", tool, arguments, str::len)
+        plan.claim(("crm", tool, "d"), arguments, str::len)
     }
 
     #[test]
@@ -266,6 +279,9 @@ mod tests {
         claim(&plan, "a", "1").unwrap().made();
         assert_eq!(claim(&plan, "a", "1").err(), Some(NotPlanned::MadeAlready(2)));
         assert_eq!(claim(&plan, "c", "1").err(), Some(NotPlanned::NoSuchTool));
+        let changed = plan.claim(("crm", "b", "e"), "1", str::len);
+        assert_eq!(changed.err(), Some(NotPlanned::Changed));
+        assert!(plan.names("crm", "b") && !plan.names("crm", "c"));
         let other = NotPlanned::OtherArguments(Box::new(write("b", "1")));
         assert_eq!(claim(&plan, "b", "2").err(), Some(other));
         let made: Vec<bool> = plan.outcome().into_iter().map(|(_, made)| made).collect();

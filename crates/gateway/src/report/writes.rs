@@ -113,6 +113,7 @@ impl PlanReport {
             more => format!(", and {more} more"),
         };
         match left.is_empty() {
+            true if all == 1 => format!("plan {}: its write was made", self.id),
             true => format!("plan {}: all {all} writes were made", self.id),
             false => {
                 format!(

@@ -80,7 +80,8 @@ impl Results {
     /// With what a caller has read until now.
     pub(super) async fn with_seen(&self, caller: &Caller, origin: Origin) -> Origin {
         match &self.marks {
-            Some(ledger) => Origin { seen: ledger.seen(caller).await, ..origin },
+            // Noted as well: what is stored next may hide that something was read.
+            Some(ledger) => Origin { seen: ledger.settle(caller).await, ..origin },
             None => origin,
         }
     }
@@ -95,7 +96,11 @@ impl Results {
         if !stored.seen.add(new) {
             return Ok(());
         }
-        note_reads_of(file).map_err(|error| self.inner.place.failed(&error))?;
+        // Those that are noted already stay as they are: a running program may have read it.
+        let are_noted = file.metadata().and_then(|found| found.modified()).is_ok_and(|at| at == changed());
+        if !are_noted {
+            note_reads_of(file).map_err(|error| self.inner.place.failed(&error))?;
+        }
         let (owner, handle) = (stored.owner.0.clone(), stored.handle.clone());
         Ok(self.inner.store.add_result_seen(owner, handle, new.clone()).await?)
     }

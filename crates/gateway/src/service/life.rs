@@ -176,8 +176,11 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
         }
     }
     let (id, owner) = (entry.id.clone(), caller.owner.clone());
-    let session = place.as_ref().and_then(Place::session).cloned();
-    let session_name = place.as_ref().and_then(Place::session_name).map(str::to_owned);
+    let (session, session_name) = match &place {
+        Some(place) => (place.session().cloned(), place.session_name().map(str::to_owned)),
+        // A skill's test isn't in its saver's session, but goes by its rules and marks.
+        None => (caller.session.clone(), caller.session_name.clone()),
+    };
     let level = request.limits.as_ref().map(Limits::level);
     let caller = Caller { session_name, level, ..caller.in_execution(id.clone(), session) };
     let mut reading = None;

@@ -11,7 +11,7 @@ use super::entry::Entry;
 use super::life::{self, Order, World};
 use super::start::StartRequest;
 use crate::execute::Purpose;
-use crate::ids::{Caller, Owner};
+use crate::ids::Caller;
 use crate::ports::{BoxFuture, Needed, Tools};
 use crate::report::Report;
 use crate::request::ExecuteRequest;
@@ -20,13 +20,15 @@ use crate::skills::{SandboxProgram, SkillSandbox};
 impl SkillSandbox for World {
     fn run(&self, program: SandboxProgram) -> BoxFuture<'static, Report> {
         let SandboxProgram { code, context, wall_ms_max, skills, recorded, seen } = program;
-        let limits = Some(limits_within(&self.core.limits, wall_ms_max));
-        let request = ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::python(code) };
-        let (owner, note) = match recorded {
-            Some((owner, note)) => (owner, Some(note)),
-            None => (Owner::local(), None),
+        let (caller, note) = match recorded {
+            Some((caller, note)) => (caller, Some(note)),
+            None => (Caller::local(), None),
         };
-        let start = StartRequest::new(Caller::of(owner), request);
+        let tightened = caller.level.and_then(|level| self.core.limits.tightened(level));
+        let limits = limits_within(tightened.as_ref().unwrap_or(&self.core.limits), wall_ms_max);
+        let limits = Some(limits);
+        let request = ExecuteRequest { context: context.into(), limits, ..ExecuteRequest::python(code) };
+        let start = StartRequest::new(caller, request);
         let order = Order::internal(start, Purpose::Internal(skills), note);
         let world = self.share();
         Box::pin(async move { run(world, order, seen).await })
@@ -55,7 +57,7 @@ async fn run(world: World, order: Order, seen: Seen) -> Report {
     ended.await.unwrap_or_else(|_| Report::failed_by_us("the gateway is closing"))
 }
 
-/// The gateway's limits, with no more time than this.
+/// These limits, with no more time than this.
 fn limits_within(limits: &Limits, ms_max: u64) -> Limits {
     let mut limits = limits.clone();
     let wall = limits.get(LimitName::WallTime).min(ms_max);

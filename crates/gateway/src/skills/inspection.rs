@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::error::SkillError;
 use super::sandbox::{SandboxProgram, SkillSandbox};
 use super::view::FrozenSkills;
-use crate::ids::Owner;
+use crate::ids::Caller;
 
 /// Parsing is quick; a source that takes longer is made to.
 const INSPECTION_MS_MAX: u64 = 10_000;
@@ -79,14 +79,14 @@ impl Inspector<'_> {
         }
     }
 
-    /// Runs every test of a skill, which finds the skills it is given. Each is a program of the owner who
-    /// saves, with real tools, so it is in the history as one.
+    /// Runs every test of a skill, which finds the skills it is given. Each is a program of whoever saves,
+    /// with real tools and by the same rules, so it is in the history as one.
     pub async fn test(
         &self,
         name: &SkillName,
         files: &SkillFiles,
         skills: FrozenSkills,
-        (owner, seen): (&Owner, &Seen),
+        (caller, seen): (&Caller, &Seen),
     ) -> Result<(), SkillError> {
         for (file, test) in files.tests() {
             // One line before the test; it is taken off the lines that are told.
@@ -97,7 +97,7 @@ impl Inspector<'_> {
                 context: Map::new(),
                 wall_ms_max: TEST_MS_MAX,
                 skills: skills.clone(),
-                recorded: Some((owner.clone(), note)),
+                recorded: Some((caller.clone(), note)),
                 seen: seen.clone(),
             };
             let report = self.0.run(program).await;

@@ -1,7 +1,7 @@
 //! Skills that were saved after reading marked data: whoever imports one has read that data.
 //!
 //! Programs import files without asking us. So a marked skill lies in the tree of a program only if that
-//! names it, or its caller has read the same marks before; others are not there.
+//! names it, or its caller has read the same marks before; others are not there, and are not listed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -53,22 +53,26 @@ impl Skills {
         if view.usable().all(|skill| skill.seen.is_empty()) {
             return self.freeze().await;
         }
-        let (named, read) = named_by(&view, code);
-        ledger.note(caller, &read).await;
+        ledger.note(caller, &read_by(&view, code)).await;
         let seen = ledger.seen(caller).await;
-        let is_hidden = |skill: &&Skill| !seen.covers(&skill.seen) && !named.contains(skill.name.as_str());
-        let hidden: HashSet<String> =
-            view.usable().filter(is_hidden).map(|skill| skill.name.as_str().to_owned()).collect();
-        if hidden.is_empty() {
+        if view.usable().all(|skill| seen.covers(&skill.seen)) {
             return self.freeze().await;
         }
-        let (trees, shown) = (Arc::clone(&self.inner.trees), Arc::clone(&view));
-        let lease = in_background(move || {
-            let (version, tree) = shown.without(&hidden);
-            trees.lease(&version, || tree).ok()
-        });
+        let (trees, view) = (Arc::clone(&self.inner.trees), Arc::new(view.for_reader_of(&seen)));
+        let shown = Arc::clone(&view);
+        let lease = in_background(move || trees.lease(shown.version(), || shown.tree()).ok());
         let tree = lease.await.flatten().map(Arc::new);
         FrozenSkills { view, tree }
+    }
+
+    /// What a program finds now that has changed skills itself.
+    pub(super) async fn view_for(&self, caller: &Caller) -> Arc<SkillsView> {
+        let view = self.look().await;
+        let Some(ledger) = &self.inner.marks else { return view };
+        if view.usable().all(|skill| skill.seen.is_empty()) {
+            return view;
+        }
+        Arc::new(view.for_reader_of(&ledger.seen(caller).await))
     }
 
     /// Notes that a program loads a skill while it runs.
@@ -79,8 +83,8 @@ impl Skills {
     }
 }
 
-/// The marked skills that a program can import by what is written in it, and all of their marks.
-fn named_by<'a>(view: &'a SkillsView, code: &str) -> (HashSet<&'a str>, Seen) {
+/// The marks of all skills that a program can import by what is written in it.
+fn read_by(view: &SkillsView, code: &str) -> Seen {
     let (mut named, mut seen) = (HashSet::new(), Seen::default());
     let mut sources = vec![code];
     while let Some(source) = sources.pop() {
@@ -94,7 +98,7 @@ fn named_by<'a>(view: &'a SkillsView, code: &str) -> (HashSet<&'a str>, Seen) {
             }
         }
     }
-    (named, seen)
+    seen
 }
 
 /// The words of a source that imports skills, as names are compared.

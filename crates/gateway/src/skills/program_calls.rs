@@ -83,7 +83,7 @@ pub(crate) enum MayChange {
     As(Box<Caller>, Skills),
     /// Whoever runs it may only read: skills are shared, and run in whoever imports them.
     NotThisCaller,
-    /// What a dry run does is not kept.
+    /// What a dry run does is not kept, and what it could not do is in no plan.
     NotInDryRun,
     /// There is nothing to change: without skills, and in programs of ours.
     #[default]
@@ -152,7 +152,11 @@ impl ProgramSkills {
                 Ok(json!({"names": names}))
             }
             Action::Load => {
-                let view = self.view();
+                // Also one that it did not find when it began: whoever loads it has read it.
+                let view = match &self.reader {
+                    Some((_, skills)) => skills.look().await,
+                    None => self.view(),
+                };
                 let found = view.usable().find(|skill| skill.name.as_str() == name);
                 if let (Some(skill), Some((reader, skills))) = (found, &self.reader) {
                     skills.note_load(reader, skill).await;
@@ -179,14 +183,14 @@ impl ProgramSkills {
         })
     }
 
-    fn changeable(&self) -> Result<(SkillOrigin, &Skills), SkillError> {
+    fn changeable(&self) -> Result<(&Caller, &Skills), SkillError> {
         match &self.may_change {
-            MayChange::As(caller, skills) => Ok((SkillOrigin::of(caller), skills)),
+            MayChange::As(caller, skills) => Ok((caller, skills)),
             MayChange::NotThisCaller => Err(SkillError::ReadOnly(
                 "all callers share them, so saving and deleting needs a token with the scope `admin`; use the code in this program instead",
             )),
             MayChange::NotInDryRun => {
-                Err(SkillError::ReadOnly("this is a dry run, which saves and deletes no skills"))
+                Err(SkillError::ReadOnly("a dry run and its plan save and delete no skills"))
             }
             MayChange::Nobody => Err(SkillError::ReadOnly(
                 "a test of a skill cannot change skills, and neither can a gateway that keeps none",
@@ -195,15 +199,16 @@ impl ProgramSkills {
     }
 
     async fn save(&self, request: SaveRequest) -> Result<Value, SkillError> {
-        let (origin, skills) = self.changeable()?;
-        let saved = skills.save(SaveRequest { origin, ..request }).await?;
+        let (caller, skills) = self.changeable()?;
+        let (origin, caller) = (SkillOrigin::of(caller), Some(caller.clone()));
+        let saved = skills.save(SaveRequest { origin, caller, ..request }).await?;
         self.renew(skills).await;
         Ok(saved.to_value())
     }
 
     async fn delete(&self, name: &str) -> Result<Value, SkillError> {
-        let (origin, skills) = self.changeable()?;
-        let DeletedSkill { skill: deleted, held } = skills.delete(name, &origin).await?;
+        let (caller, skills) = self.changeable()?;
+        let DeletedSkill { skill: deleted, held } = skills.delete(name, &SkillOrigin::of(caller)).await?;
         self.renew(skills).await;
         if let Some(held) = held {
             // Without its name, or the guest would take it for gone.
@@ -216,7 +221,10 @@ impl ProgramSkills {
     }
 
     async fn renew(&self, skills: &Skills) {
-        let view = skills.look().await;
+        let view = match &self.reader {
+            Some((reader, _)) => skills.view_for(reader).await,
+            None => skills.look().await,
+        };
         *self.now.lock() = Some(view);
     }
 }

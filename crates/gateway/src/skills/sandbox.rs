@@ -6,7 +6,7 @@ use gristmill_domain::policy::Seen;
 use serde_json::{Map, Value};
 
 use super::view::FrozenSkills;
-use crate::ids::Owner;
+use crate::ids::Caller;
 use crate::ports::{BoxFuture, Tools};
 use crate::report::Report;
 
@@ -28,8 +28,8 @@ pub(crate) struct SandboxProgram {
     pub wall_ms_max: u64,
     /// What it can import.
     pub skills: FrozenSkills,
-    /// For whom it is in the history, and with which note; `None` if it is nobody's program.
-    pub recorded: Option<(Owner, String)>,
+    /// Whose program it is, and with which note it is in the history; `None` if it is nobody's.
+    pub recorded: Option<(Caller, String)>,
     /// Which marked data its code was made from.
     pub seen: Seen,
 }

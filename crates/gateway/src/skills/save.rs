@@ -18,7 +18,7 @@ use super::sandbox::SkillSandbox;
 use super::skill::{Skill, SkillPlace, Standing};
 use super::view::{FrozenSkills, SkillsView};
 use super::{Skills, folder, in_background};
-use crate::ids::Owner;
+use crate::ids::{Caller, Owner};
 use crate::store::{SavedHow, SkillOrigin};
 
 /// A skill to be saved, as code.
@@ -34,8 +34,10 @@ pub struct SaveRequest {
     pub test: Option<SkillTest>,
     /// Whether it goes into the project's folder even if it is new.
     pub in_project: bool,
-    /// Who saves it; its tests run as theirs.
+    /// Who saves it.
     pub origin: SkillOrigin,
+    /// Whose rules its tests run by; `None` for the local owner's.
+    pub caller: Option<Caller>,
 }
 
 /// How a skill is tried.
@@ -83,8 +85,8 @@ struct SkillDraft {
 
 /// What becomes of its tests.
 enum Tests {
-    /// They must pass; they run for this owner.
-    Run(Owner),
+    /// They must pass; whatever they do is this caller's doing.
+    Run(Box<Caller>),
     /// They wait until somebody has looked at them.
     Leave,
 }
@@ -173,10 +175,11 @@ impl Skills {
         }
         let said = Described { description: request.description, tags: request.tags };
         let origin = self.marked(request.origin).await;
-        let tests = Tests::Run(match &origin {
-            SkillOrigin::Person => Owner::local(),
-            SkillOrigin::Agent { owner, .. } => Owner(owner.clone()),
-        });
+        let tests = Tests::Run(Box::new(match (&origin, request.caller) {
+            (_, Some(caller)) => caller,
+            (SkillOrigin::Person, None) => Caller::local(),
+            (SkillOrigin::Agent { owner, .. }, None) => Caller::of(Owner(owner.clone())),
+        }));
         self.save_checked(&view, SkillDraft { name, place, files, said, origin, tests }).await
     }
 
@@ -187,7 +190,7 @@ impl Skills {
         files: SkillFiles,
         in_project: bool,
     ) -> Result<SavedSkill, SkillError> {
-        self.save_folder(name, files, in_project, Tests::Run(Owner::local())).await
+        self.save_folder(name, files, in_project, Tests::Run(Box::new(Caller::local()))).await
     }
 
     /// Saves a whole folder that comes from somebody else: nothing of it runs, its tests included.
@@ -221,7 +224,7 @@ impl Skills {
         let skill = view.find(name.as_str()).filter(|skill| skill.standing != Standing::Waiting);
         let skill = skill.ok_or_else(|| SkillError::Waiting(name.as_str().to_owned()))?;
         Inspector(self.sandbox()?).inspect(skill.code()).await?;
-        self.try_out(&view, &name, &skill.files, (Owner::local(), Seen::default())).await
+        self.try_out(&view, &name, &skill.files, (&Caller::local(), Seen::default())).await
     }
 
     /// A skill stays where it is. A new one is the user's unless it is said to be the project's.
@@ -288,7 +291,7 @@ impl Skills {
         // Described first: what is tested is what will be written.
         describe(&name, &mut files, &said, &facts, 1, None)?;
         let tests = match tests {
-            Tests::Run(owner) => self.try_out(view, &name, &files, (owner, origin.seen())).await?,
+            Tests::Run(caller) => self.try_out(view, &name, &files, (&caller, origin.seen())).await?,
             Tests::Leave if files.tests().next().is_none() => 0,
             Tests::Leave => {
                 notes.push(format!(
@@ -361,7 +364,7 @@ impl Skills {
         view: &Arc<SkillsView>,
         name: &SkillName,
         files: &SkillFiles,
-        (owner, mut seen): (Owner, Seen),
+        (caller, mut seen): (&Caller, Seen),
     ) -> Result<usize, SkillError> {
         let count = files.tests().count();
         if count == 0 {
@@ -380,7 +383,7 @@ impl Skills {
         for skill in view.usable() {
             seen.add(&skill.seen);
         }
-        Inspector(self.sandbox()?).test(name, files, frozen, (&owner, &seen)).await?;
+        Inspector(self.sandbox()?).test(name, files, frozen, (caller, &seen)).await?;
         Ok(count)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use gristmill_domain::catalogue::fold;
 use gristmill_domain::nearest;
+use gristmill_domain::policy::Seen;
 use gristmill_domain::skills::{SKILL_FILE, SkillFiles, SkillName};
 use gristmill_domain::tree::TreeFile;
 
@@ -141,14 +142,16 @@ impl SkillsView {
         (version.to_hex().to_string(), tree_files(texts))
     }
 
-    /// The same without some.
-    pub(super) fn without(&self, hidden: &HashSet<String>) -> (String, Vec<TreeFile>) {
-        let mut texts = self.texts();
-        texts.retain(|name, _| !hidden.contains(name));
-        let mut names: Vec<&str> = hidden.iter().map(String::as_str).collect();
-        names.sort_unstable();
-        let version = blake3::hash(format!("{} without {}", self.version, names.join(" ")).as_bytes());
-        (version.to_hex().to_string(), self.with_waiting(texts))
+    /// The same without what was made from marked data that its reader has not read.
+    pub(super) fn for_reader_of(&self, seen: &Seen) -> Self {
+        let is_shown = |skill: &&Skill| skill.standing != Standing::Usable || seen.covers(&skill.seen);
+        let skills: Vec<Skill> = self.skills.iter().filter(is_shown).cloned().collect();
+        let usable = || skills.iter().filter(|skill| skill.standing == Standing::Usable);
+        let names: Vec<&str> = usable().map(|skill| skill.name.as_str()).collect();
+        let version = blake3::hash(format!("{} only {}", self.version, names.join(" ")).as_bytes());
+        let version = version.to_hex().to_string();
+        let offer = Arc::new(offer::offer(&version, usable()));
+        Self { problems: self.problems.clone(), version, offer, skills }
     }
 
     pub(super) fn version(&self) -> &str {

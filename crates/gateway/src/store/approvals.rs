@@ -8,7 +8,7 @@ use super::{Reply, Store};
 /// What was asked longer ago is forgotten, whatever was answered.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A program that asks in a loop ends here: the oldest go.
+/// Of one owner. A program that asks in a loop ends here: the oldest go.
 const ROWS_MAX: i64 = 1_000;
 
 /// A call that a person is asked about.
@@ -79,10 +79,11 @@ impl Store {
                  AND digest = ?5 AND state = 'refused'",
                 params![new.owner, new.rule, new.server, new.tool, new.digest],
             )?;
+            // Nobody's questions push out another's, and what is over goes before what waits.
             transaction.execute(
-                "DELETE FROM approvals WHERE id IN \
-                 (SELECT id FROM approvals ORDER BY asked_ms DESC, rowid DESC LIMIT -1 OFFSET ?1)",
-                [ROWS_MAX - 1],
+                "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE owner = ?2 \
+                 ORDER BY state = 'waiting' DESC, asked_ms DESC, rowid DESC LIMIT -1 OFFSET ?1)",
+                params![ROWS_MAX - 1, new.owner],
             )?;
             transaction.execute(
                 &format!("INSERT INTO approvals ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
@@ -115,6 +116,16 @@ impl Store {
         })
     }
 
+    /// The yes for a single call that a waiting one was given elsewhere, which it uses up; `false` if another
+    /// call was quicker.
+    pub(crate) fn take_single_yes(&self, id: &str) -> Reply<bool> {
+        let id = id.to_owned();
+        self.change(move |transaction| {
+            let sql = "UPDATE approvals SET state = 'used' WHERE id = ?1 AND state = 'once'";
+            Ok(transaction.execute(sql, [id])? > 0)
+        })
+    }
+
     /// One question of the last day.
     pub fn find_approval(&self, id: &str) -> Reply<Option<ApprovalRecord>> {
         let (id, since) = (id.to_owned(), self.now_ms() - KEPT_MS);
@@ -129,7 +140,8 @@ impl Store {
         let (id, now) = (id.to_owned(), self.now_ms());
         self.later(move |connection| {
             connection.execute(
-                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3 WHERE id = ?1 AND (state = 'waiting' OR (state = 'once' AND ?2 = 'used'))",
+                "UPDATE approvals SET state = ?2, arguments = '', answered_ms = ?3 WHERE id = ?1 AND (state = 'waiting' \
+                 OR (state = 'once' AND ?2 = 'used') OR (state IN ('once', 'session') AND ?2 = 'no'))",
                 params![id, state.as_str(), now],
             )?;
             Ok(())
@@ -265,5 +277,22 @@ mod tests {
             store.add_approval(waiting).await.unwrap();
         }
         assert_eq!(store.list_approvals().await.unwrap().len() as i64, ROWS_MAX);
+        let other =
+            ApprovalRecord { owner: "http:b".to_owned(), ..asked("other", ApprovalState::Waiting, &store) };
+        store.add_approval(other).await.unwrap();
+        assert_eq!(store.list_approvals().await.unwrap().len() as i64, ROWS_MAX + 1, "nobody else's go");
+    }
+
+    #[tokio::test]
+    async fn a_single_yes_is_for_one_call_and_a_later_no_takes_it_back() {
+        let store = Store::in_memory().unwrap();
+        for id in ["one", "two"] {
+            store.add_approval(asked(id, ApprovalState::Waiting, &store)).await.unwrap();
+            assert!(store.answer_approval(id, Answered::Once).await.unwrap());
+        }
+        assert!(store.take_single_yes("one").await.unwrap());
+        assert!(!store.take_single_yes("one").await.unwrap(), "another call was quicker");
+        store.end_approval("two", ApprovalState::Answered(Answered::No));
+        assert!(!store.take_single_yes("two").await.unwrap(), "the person at the client said no");
     }
 }

@@ -220,6 +220,7 @@ mod tests {
             arguments: text(r#"{"id":1}"#),
             decision: text("ask"),
             effect: text("destructive"),
+            definition: String::new(),
         };
         PlanRecord {
             id: text(id),

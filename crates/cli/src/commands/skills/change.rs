@@ -100,6 +100,7 @@ async fn save_new(skills: &Skills, new: New) -> Result<SavedSkill, Failure> {
         test: test.map(SkillTest::Source),
         in_project: new.project,
         origin: SkillOrigin::Person,
+        caller: None,
     };
     skills.save(request).await.map_err(failure)
 }

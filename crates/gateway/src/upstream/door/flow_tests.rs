@@ -177,6 +177,15 @@ async fn every_kind_of_request_and_every_kind_of_answer_counts() {
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_arguments_has_answered() {
+    let (world, caller) = (world(guard(None)).await, program());
+    use_server(&world, &caller, "web").await.unwrap();
+    let misfit = call(&world, &caller, "crm.echo", json!({"text": "misfit"}), Asker::none()).await;
+    assert!(misfit.unwrap_err().to_string().contains("did you mean fit?"), "its own words");
+    assert!(mail(&world, &caller).await.unwrap_err().contains(BOTH));
+}
+
+#[tokio::test]
 async fn what_was_refused_or_never_sent_was_not_read() {
     let deny = Rule { server: Some("crm".to_owned()), ..Rule::deciding(Decision::Deny) };
     let world = world(guard_with(Decision::Ask, Level::Production, None, vec![deny])).await;

@@ -102,17 +102,19 @@ impl Door {
         let _place = admit(&checked.server).await?;
         permitted.sending();
         let sent = send(&self.registry, checked).await;
-        permitted.sent(&sent);
-        self.note_marks(caller, checked, &sent).await;
-        let raw = sent?;
+        permitted.sent(sent.has_left);
+        passage.sent(sent.has_left);
+        if sent.has_left {
+            self.note_marks(caller, checked).await;
+        }
+        let raw = sent.answer?;
         passage.received(&raw);
         answer(checked, &raw)
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.
-    async fn note_marks(&self, caller: &Caller, checked: &Checked, sent: &Result<String, ToolFailure>) {
-        let has_answered = !sent.as_ref().is_err_and(ToolFailure::was_not_sent);
-        if let Some(guard) = self.guard.as_deref().filter(|_| has_answered) {
+    async fn note_marks(&self, caller: &Caller, checked: &Checked) {
+        if let Some(guard) = &self.guard {
             guard.has_answered(caller, &checked.server.settings).await;
         }
     }

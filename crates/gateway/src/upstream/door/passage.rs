@@ -17,6 +17,7 @@ pub(super) struct Passage {
     observer: Option<Arc<dyn CallObserver>>,
     began: Instant,
     facts: CallFacts,
+    has_left: bool,
 }
 
 impl Passage {
@@ -33,7 +34,7 @@ impl Passage {
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
         };
-        Self { observer, began: Instant::now(), facts }
+        Self { observer, began: Instant::now(), facts, has_left: false }
     }
 
     pub fn resolved(&mut self, resolved: &Resolved) {
@@ -56,6 +57,10 @@ impl Passage {
         self.facts.end = CallEnd::Held;
     }
 
+    pub fn sent(&mut self, has_left: bool) {
+        self.has_left = has_left;
+    }
+
     pub fn received(&mut self, raw: &str) {
         self.facts.answer_bytes = raw.len() as u64;
     }
@@ -64,7 +69,9 @@ impl Passage {
         self.facts.end = match outcome {
             Ok(_) if self.facts.end == CallEnd::Held => CallEnd::Held,
             Ok(_) => CallEnd::Answered,
-            Err(failure) => CallEnd::Failed { code: failure.code(), was_sent: !failure.was_not_sent() },
+            Err(failure) => {
+                CallEnd::Failed { code: failure.code(), was_sent: self.has_left || !failure.was_not_sent() }
+            }
         };
     }
 }

@@ -22,23 +22,26 @@ pub(super) enum Planned<'a> {
 /// Looks a request up in its execution's plan. Reads are not in it.
 pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, ToolFailure> {
     let Outgoing::Tool { definition, call, writes } = &checked.outgoing else { return Ok(Planned::No) };
-    if is_read {
-        return Ok(Planned::No);
-    }
+    let server = checked.server.name();
     let plan = match writes {
         Writes::Sent => return Ok(Planned::No),
+        Writes::Held(_) if is_read => return Ok(Planned::No),
         Writes::Held(held) => return Ok(Planned::Hold(held)),
+        // What was a write when it was approved is none the less one now.
+        Writes::Planned(plan) if is_read && !plan.names(server, &definition.name) => return Ok(Planned::No),
         Writes::Planned(plan) => plan,
     };
     let arguments = canonical(&call.arguments);
     let now: Value = serde_json::from_str(&arguments).unwrap_or_default();
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let closeness = |before: &str| json_closeness(&read(before), &now);
-    let claimed = plan.claim(checked.server.name(), &definition.name, &arguments, closeness);
+    let hash = definition.hash.to_hex();
+    let claimed = plan.claim((server, &definition.name, &hash), &arguments, closeness);
     claimed.map(Planned::Approved).map_err(|why| {
-        let what = one_line(&format!("{}.{}", checked.server.name(), definition.name), 200);
+        let what = one_line(&format!("{server}.{}", definition.name), 200);
         let differs = match why {
             NotPlanned::NoSuchTool => "the plan has no call of this tool".to_owned(),
+            NotPlanned::Changed => "its server defines this tool otherwise than when it was approved".to_owned(),
             NotPlanned::MadeAlready(times) => {
                 format!("the plan has it {} with these arguments, and no more", counted(times, "time"))
             }
@@ -63,6 +66,7 @@ pub(super) fn hold(checked: &Checked, held: &HeldWrites, decided: &Decided) -> T
             arguments: canonical(&call.arguments),
             decision: decided.decision.as_str().to_owned(),
             effect: effect(Hints::of(definition)),
+            definition: definition.hash.to_hex(),
         });
     }
     let words = "not sent: this is a dry run, and a held call has no answer";

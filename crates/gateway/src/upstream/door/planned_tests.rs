@@ -68,12 +68,18 @@ async fn in_a_dry_run_reads_run_and_writes_are_held_in_order() {
         arguments: text(arguments),
         decision: text(decision),
         effect: text(effect),
+        definition: String::new(),
     };
     let expected = [
         write("echo", r#"{"text":"x"}"#, "allow", "not marked read-only"),
         write("wipe", r#"{"a":1,"b":{"c":2,"d":1}}"#, "ask", "destructive"),
     ];
-    assert_eq!(listed(&writes), expected);
+    let without_hash = |write: Write| {
+        assert_eq!(write.definition.len(), 64);
+        Write { definition: String::new(), ..write }
+    };
+    let found: Vec<Write> = listed(&writes).into_iter().map(without_hash).collect();
+    assert_eq!(found, expected);
     let ends: Vec<CallEnd> = world.ends();
     assert_eq!(ends, [CallEnd::Answered, CallEnd::Answered, CallEnd::Held, CallEnd::Held]);
 }
@@ -142,6 +148,33 @@ async fn a_write_that_differs_is_refused_with_what_differs() {
     let (code, said) = refused(call(&world, &caller, &plan, "a.echo", json!({"text": "x"})).await);
     assert_eq!(code, Code::PlanDiffers);
     assert!(said.contains("the plan has no call of this tool"), "{said}");
+    assert_eq!(world.heard(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_write_that_its_server_refuses_was_made_all_the_same() {
+    let world = World::guarded(guard(Vec::new())).await;
+    let (caller, held) = (program(), Writes::held());
+    call(&world, &caller, &held, "a.wipe", json!({"text": "misfit"})).await.unwrap();
+    let plan = plan_of(&held);
+    let wipe = async || call(&world, &caller, &plan, "a.wipe", json!({"text": "misfit"})).await;
+    assert!(wipe().await.unwrap_err().to_string().contains("did you mean fit?"));
+    assert_eq!(refused(wipe().await).0, Code::PlanDiffers, "whatever it says, it had it");
+    assert_eq!(world.heard().len(), 1);
+    assert!(world.ends().contains(&CallEnd::Failed { code: Code::BadCall, was_sent: true }));
+}
+
+#[tokio::test]
+async fn a_tool_that_was_defined_otherwise_is_not_what_was_approved() {
+    let world = World::guarded(guard(Vec::new())).await;
+    let (caller, held) = (program(), Writes::held());
+    call(&world, &caller, &held, "a.wipe", json!({"a": 1})).await.unwrap();
+    let as_it_was = |write: Write| Write { definition: "0".repeat(64), ..write };
+    let before = listed(&held).into_iter().map(as_it_was).collect();
+    let plan = Writes::Planned(Arc::new(PlannedWrites::new("p1".to_owned(), before)));
+    let (code, said) = refused(call(&world, &caller, &plan, "a.wipe", json!({"a": 1})).await);
+    assert_eq!(code, Code::PlanDiffers);
+    assert!(said.contains("its server defines this tool otherwise"), "{said}");
     assert_eq!(world.heard(), Vec::<String>::new());
 }
 

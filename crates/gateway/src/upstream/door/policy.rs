@@ -92,10 +92,8 @@ impl Permitted {
     }
 
     /// What did not leave us can be tried again.
-    pub fn sent(&self, outcome: &Result<String, ToolFailure>) {
-        if let (Some(claim), Err(failure)) = (&self.claim, outcome)
-            && failure.was_not_sent()
-        {
+    pub fn sent(&self, has_left: bool) {
+        if let Some(claim) = self.claim.as_ref().filter(|_| !has_left) {
             claim.not_made();
         }
     }

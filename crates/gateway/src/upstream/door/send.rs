@@ -16,9 +16,31 @@ use crate::upstream::supervisor;
 /// A lost connection knows that it is lost: this is for those that are not.
 const LOST_WAIT: Duration = Duration::from_millis(100);
 
-/// Sends a request and waits for the raw JSON of the answer. Sent again, once, if the connection
-/// turned out to be gone before anything was sent.
-pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Result<String, ToolFailure> {
+/// What came of sending a request.
+pub(super) struct Sent {
+    /// The raw JSON of the answer.
+    pub answer: Result<String, ToolFailure>,
+    /// Whether the server may have it, whatever it says.
+    pub has_left: bool,
+}
+
+/// Why there is no answer, and whether the server may have the request.
+struct Unanswered {
+    failure: ToolFailure,
+    has_left: bool,
+}
+
+/// Sends a request and waits for the answer. Sent again, once, if the connection turned out to be gone
+/// before anything was sent.
+pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Sent {
+    match exchange(registry, checked).await {
+        Ok(raw) => Sent { answer: Ok(raw), has_left: true },
+        Err(Unanswered { failure, has_left }) => Sent { answer: Err(failure), has_left },
+    }
+}
+
+async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String, Unanswered> {
+    let kept = |failure: ToolFailure| Unanswered { failure, has_left: false };
     let Checked { server, outgoing, watcher } = checked;
     let mut is_again = false;
     loop {
@@ -26,28 +48,32 @@ pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Result<
             Some(connection) => connection,
             None => {
                 let _starting = watcher.starting(server.name());
-                supervisor::live(registry, server).await.map_err(|failure| unreached(server, &failure))?
+                let live = supervisor::live(registry, server).await;
+                live.map_err(|failure| kept(unreached(server, &failure)))?
             }
         };
         // After the connection: with a new one comes a new offer.
-        still_approved(server, outgoing)?;
+        still_approved(server, outgoing).map_err(kept)?;
         watcher.sending();
         let failure = match put(&connection, outgoing).await {
             Ok(raw) => return Ok(raw),
             Err(failure) => failure,
         };
-        let UpstreamFailure::Down(_) = failure else { return Err(worded(server, outgoing, failure)) };
+        let UpstreamFailure::Down(_) = failure else {
+            let has_left = !matches!(failure, UpstreamFailure::LoginNeeded(_));
+            return Err(Unanswered { failure: worded(server, outgoing, failure), has_left });
+        };
         let is_lost = is_lost(server, &connection).await;
         match (outgoing, is_lost, is_again) {
             (Outgoing::Tool { .. }, true, false) => is_again = true,
             (Outgoing::Tool { .. }, true, true) => {
-                return Err(down(server, "the connection was lost twice"));
+                return Err(kept(down(server, "the connection was lost twice")));
             }
             // Reading does nothing that could be done twice.
             (Outgoing::Resource(_) | Outgoing::Prompt { .. }, _, false) => is_again = true,
             (Outgoing::Tool { .. }, false, _)
             | (Outgoing::Resource(_) | Outgoing::Prompt { .. }, _, true) => {
-                return Err(unreached(server, &failure));
+                return Err(kept(unreached(server, &failure)));
             }
         }
     }

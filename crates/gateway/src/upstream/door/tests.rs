@@ -106,6 +106,12 @@ impl Upstream for Scripted {
                 self.hangs.notify_one();
                 std::future::pending::<()>().await;
             }
+            if call.arguments.contains("misfit") {
+                return Err(UpstreamFailure::Refused {
+                    code: -32602,
+                    message: "did you mean fit?".to_owned(),
+                });
+            }
             Ok(json!({ "content": [{ "type": "text", "text": "heard" }] }).to_string())
         })
     }

@@ -191,8 +191,14 @@ impl Guard {
                 return answered;
             }
             let Some(Waiting { store, id, .. }) = waiting else { continue };
-            if let Ok(Some(ApprovalState::Answered(answered))) = store.approval_state(id).await {
-                return answered;
+            match store.approval_state(id).await {
+                Ok(Some(ApprovalState::Answered(Answered::Once))) => {
+                    if store.take_single_yes(id).await.unwrap_or(false) {
+                        return Answered::Once;
+                    }
+                }
+                Ok(Some(ApprovalState::Answered(answered))) => return answered,
+                Ok(_) | Err(_) => {}
             }
         }
     }

@@ -73,7 +73,8 @@ async fn save(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, Answ
     let Arguments { name, code, description, test, tags } = read_arguments(call.arguments)?;
     let test = test.filter(|test| !test.is_null()).as_ref().map(SkillTest::from_json).transpose()?;
     let (in_project, origin) = (false, SkillOrigin::of(&call.requester.caller));
-    let request = SaveRequest { name, code, description, tags, test, in_project, origin };
+    let caller = Some(call.requester.caller.clone());
+    let request = SaveRequest { name, code, description, tags, test, in_project, origin, caller };
     let saved = skills.save(request).await?;
     let (name, version) = (saved.name.as_str(), saved.version);
     if saved.held.is_some() {
