@@ -2,7 +2,7 @@
 //! for ever.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::ports::{AnswerWay, Ask, Asker, BoxFuture, Pause, Question, QuestionAnswer, QuestionKind};
 use crate::time_limit::TimeLimit;
@@ -14,7 +14,7 @@ const QUESTIONS_MAX: usize = 64;
 pub(super) fn asker_of_execution(asker: &Asker, limit: &TimeLimit) -> Asker {
     let is_some = asker.is_some();
     let (asker, limit) = (asker.clone(), limit.clone());
-    let asking = Arc::new(Asking { asker, limit, asked: AtomicUsize::new(0) });
+    let asking = Arc::new(Asking { asker, limit, asked: AtomicUsize::new(0), is_unanswered: Arc::default() });
     let asker = if is_some { Asker::new(Arc::clone(&asking) as Arc<dyn Ask>) } else { Asker::none() };
     asker.with_pause(asking)
 }
@@ -23,6 +23,8 @@ struct Asking {
     asker: Asker,
     limit: TimeLimit,
     asked: AtomicUsize,
+    /// Whether nobody answered once: nobody is waited for any more beyond the program's own time.
+    is_unanswered: Arc<AtomicBool>,
 }
 
 impl Pause for Asking {
@@ -38,9 +40,12 @@ impl Ask for Asking {
             return Box::pin(async { QuestionAnswer::Cancel });
         }
         let (asker, limit) = (self.asker.clone(), self.limit.clone());
+        let is_unanswered = Arc::clone(&self.is_unanswered);
         Box::pin(async move {
-            let _held = limit.hold();
-            asker.ask(question).await.unwrap_or(QuestionAnswer::Cancel)
+            let _held = (!is_unanswered.load(Ordering::Relaxed)).then(|| limit.hold());
+            let answer = asker.ask(question).await.unwrap_or(QuestionAnswer::Cancel);
+            is_unanswered.fetch_or(answer == QuestionAnswer::Cancel, Ordering::Relaxed);
+            answer
         })
     }
 
@@ -111,6 +116,19 @@ mod tests {
         assert_eq!(asker.ask(form()).await, Some(QuestionAnswer::Cancel));
         limit.passed().await;
         assert_eq!(began.elapsed().as_secs(), 11 * 60);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_question_that_nobody_answered_the_clock_waits_for_nobody() {
+        let limit = TimeLimit::new(MINUTE);
+        let asker = asker(60 * MINUTE, &limit);
+        assert_eq!(asker.ask(form()).await, Some(QuestionAnswer::Cancel));
+        let began = Instant::now();
+        tokio::select! {
+            _ = asker.ask(form()) => panic!("its time is up before"),
+            () = limit.passed() => {}
+        }
+        assert_eq!(began.elapsed(), MINUTE);
     }
 
     #[tokio::test(start_paused = true)]

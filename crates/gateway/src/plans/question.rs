@@ -14,7 +14,7 @@ use crate::store::{PlanRecord, PlanState};
 /// How often another process's answer is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 
-/// Writes that a question lists. Nobody reads more in a dialog.
+/// Writes that a question lists. Nobody reads more in a dialog, and nobody approves what they are not shown.
 const LISTED_MAX: usize = 50;
 
 /// What became of the question.
@@ -36,6 +36,9 @@ impl Plans {
     ) -> Result<PlanState, Refusal> {
         if plan.state == PlanState::Approved {
             return Ok(PlanState::Approved);
+        }
+        if plan.writes.len() > LISTED_MAX {
+            return Err(not_approved(plan, "it has more writes than a question can show"));
         }
         if !asker.can_answer(&QuestionKind::Plan) {
             return Err(not_approved(plan, "nobody can be asked here"));
@@ -116,12 +119,8 @@ fn words(caller: &Caller, plan: &PlanRecord) -> String {
         caller.in_words(),
         plan.id
     );
-    for (number, write) in plan.writes.iter().take(LISTED_MAX).enumerate() {
+    for (number, write) in plan.writes.iter().enumerate() {
         let _ = write!(words, "\n{}. {}", number + 1, line(write));
-    }
-    if plan.writes.len() > LISTED_MAX {
-        let more = plan.writes.len() - LISTED_MAX;
-        let _ = write!(words, "\nand {more} more; `gristmill approvals --json` lists them all");
     }
     words
 }

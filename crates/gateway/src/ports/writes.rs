@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use gristmill_domain::one_line;
+use gristmill_domain::policy::shown_arguments;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -54,9 +55,9 @@ impl Write {
         one_line(&format!("{}.{}", self.server, self.tool), 200)
     }
 
-    /// The arguments for a person or a model: on one line, cut.
+    /// The arguments for a person or a model: on one line, long values shortened.
     pub fn shown_arguments(&self) -> String {
-        one_line(&self.arguments, SHOWN_CHARS_MAX)
+        shown_arguments(&self.arguments, SHOWN_CHARS_MAX)
     }
 }
 

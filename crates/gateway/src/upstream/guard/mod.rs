@@ -8,6 +8,7 @@ mod answer_event;
 mod budgets;
 mod day_counts;
 mod flow;
+mod notices;
 mod question;
 mod remembered;
 
@@ -24,6 +25,7 @@ use crate::ports::NotifyApproval;
 use crate::store::Store;
 use budgets::{Budgets, Taken};
 use day_counts::DayCounts;
+use notices::Notices;
 use remembered::Remembered;
 
 pub use always_file::{ALWAYS_FILE, AlwaysApproval, AlwaysApprovals, AlwaysError};
@@ -56,6 +58,7 @@ pub struct Guard {
     store: Option<Store>,
     marks: Option<MarkLedger>,
     notify: Option<Arc<dyn NotifyApproval>>,
+    notices: Notices,
     /// What tells this gateway from others.
     mark: String,
 }
@@ -71,7 +74,18 @@ impl Guard {
         let has_days = policy.lines().any(|line| line.budgets().calls_per_day.is_some());
         let day_counts =
             store.clone().filter(|_| has_days).map(|store| DayCounts::new(Arc::clone(&budgets), store));
-        Self { policy, level, budgets, day_counts, remembered, store, marks, notify, mark }
+        Self {
+            policy,
+            level,
+            budgets,
+            day_counts,
+            remembered,
+            store,
+            marks,
+            notify,
+            notices: Notices::default(),
+            mark,
+        }
     }
 
     /// To be waited for before decisions: what was counted before this gateway began.

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use gristmill_domain::one_line;
-use gristmill_domain::policy::{Answered, Decided};
+use gristmill_domain::policy::{Answered, Decided, shown_arguments};
 
 use super::Guard;
 use super::always_file::AlwaysApproval;
@@ -160,7 +160,9 @@ impl Guard {
         let _paused = if can_ask { None } else { call.asker.pause() };
         let told = async {
             match (&self.notify, notice) {
-                (Some(notify), Some(notice)) => notify.notify(notice).await,
+                (Some(notify), Some(notice)) if self.notices.take(&call.caller.owner) => {
+                    notify.notify(notice).await
+                }
                 (_, _) => false,
             }
         };
@@ -250,7 +252,7 @@ fn read_answer(answer: Option<QuestionAnswer>) -> Answered {
 /// What a person reads: ours, but for the names and the arguments, which are on one line each.
 fn words(call: &Approvable<'_>, decided: &Decided) -> String {
     let name = one_line(&format!("{}.{}", call.server, call.tool), 200);
-    let arguments = one_line(call.arguments, ARGUMENTS_CHARS_MAX);
+    let arguments = shown_arguments(call.arguments, ARGUMENTS_CHARS_MAX);
     format!(
         "May {} call {name}?\nArguments: {arguments}\nAsked because {}.",
         call.caller.in_words(),
@@ -275,7 +277,7 @@ fn record(
         why: decided.why.to_string(),
         server: key.what.server.clone(),
         tool: key.what.tool.clone(),
-        arguments: one_line(call.arguments, ARGUMENTS_CHARS_MAX),
+        arguments: shown_arguments(call.arguments, ARGUMENTS_CHARS_MAX),
         digest: blake3::hash(call.arguments.as_bytes()).to_hex().to_string(),
         asked_ms: store?.now_ms(),
         state: ApprovalState::Waiting,
