@@ -185,7 +185,10 @@ fn a_skills_writes_are_held_and_a_dry_run_saves_no_skill() {
     let saving = "try:\n    save_skill('more', 'def f():\\n    return 1\\n')\n\
                   except Exception as error:\n    result = str(error)";
     let (_, report) = world.run(&["--dry-run", "-c", saving]);
-    assert!(report["result"].as_str().is_some_and(|words| words.contains("this is a dry run")), "{report:#}");
+    assert!(
+        report["result"].as_str().is_some_and(|words| words.contains("a dry run and its plan")),
+        "{report:#}"
+    );
 }
 
 #[test]
