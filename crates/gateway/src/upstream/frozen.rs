@@ -90,7 +90,9 @@ impl Tools for FrozenTools {
         let mut meant = self.registry.servers().iter().filter(|known| is_named(known.name())).peekable();
         let Some(tool) = tool else { return meant.peek().is_none() };
         // Of one that is held back, the name is known.
-        let lacks = |known: &Server| known.is_known() && known.pins_problem().is_none();
+        // One that has just told what it offers isn't in any catalogue yet.
+        let is_settled = |known: &Server| known.is_known() && !known.is_undiscovered();
+        let lacks = |known: &Server| is_settled(known) && known.pins_problem().is_none();
         let whole = server.as_ref().map_or_else(|| tool.to_owned(), |server| format!("{server}.{tool}"));
         meant.all(|known| lacks(known))
             && matches!(self.registry.snapshot().lookup().resolve(&whole), Resolved::None(_))
