@@ -136,7 +136,7 @@ async fn whatever_is_not_the_yes_that_was_offered_is_no() {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_question_that_waits_can_be_answered_from_elsewhere() {
     let store = Store::in_memory().unwrap();
     let plans = Plans::new(store.clone());
