@@ -1,0 +1,112 @@
+//! Digits: cards, phones, national numbers, IPv4 addresses.
+//!
+//! A number is a few runs of digits with separators between them. Runs that hyphens, dots or slashes join
+//! belong together; spaces may also stand between two numbers, so every reading from the first run on is
+//! tried, a few at most.
+
+mod cards;
+mod checks;
+mod countries;
+mod group;
+mod rules;
+mod shape;
+
+pub use checks::{is_day, value, weighted};
+pub use countries::{chinese_check, chinese_start};
+pub use group::Number;
+pub use shape::{Separator, Shape};
+
+use crate::context::Context;
+use crate::finding::Finding;
+use crate::keywords::{Keywords, Lead, Topic};
+use crate::kind::Kind;
+use crate::phone::Phones;
+use crate::{bytes, network};
+use group::Group;
+use rules::{BY_SHAPE, NumberRule, RULES};
+
+/// How far behind a value a word for it counts, in bytes.
+const REACH_BEHIND: usize = 24;
+
+/// The best reading of the digits at `start`, and where to go on.
+pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Option<Finding>, usize) {
+    let Some(group) = Group::read(text.as_bytes(), start) else {
+        return (None, bytes::run_end(text.as_bytes(), start, usize::MAX, |byte| byte.is_ascii_digit()));
+    };
+    let mut best: Option<Finding> = None;
+    if !group.is_attached() {
+        for number in group.numbers() {
+            let found = read(text, &number, context, phones);
+            let is_better =
+                |found: &Finding| best.as_ref().is_none_or(|best| found.confidence >= best.confidence);
+            best = found.filter(is_better).or(best);
+        }
+    }
+    let resume = best.as_ref().map_or(group.first_end(), |found| found.span.end.max(group.first_end()));
+    (best, resume)
+}
+
+/// The surest meaning of a number.
+fn read(text: &str, number: &Number, context: &Context, phones: &Phones) -> Option<Finding> {
+    if number.is_book(context) {
+        return None;
+    }
+    let found = [
+        network::ipv4(number, context),
+        cards::read(number, context),
+        by_country(text, number, context),
+        phones.read(text, number, context),
+    ];
+    found.into_iter().flatten().max_by_key(|found| found.confidence)
+}
+
+fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding> {
+    let digits = number.digits();
+    let mut best: Option<(&NumberRule, u8)> = None;
+    let mut keep = |rule: &'static NumberRule, confidence: u8| {
+        if best.is_none_or(|(_, other)| confidence > other) {
+            best = Some((rule, confidence));
+        }
+    };
+    let is_other = context.is_other(number.start);
+    for rule in RULES.iter().filter(|rule| rule.length == digits.len()) {
+        let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
+        if context.has(rule.topic, number.start) && (rule.check)(digits) {
+            keep(rule, rule.in_context);
+        } else if is_generic && (rule.check)(digits) {
+            keep(rule, rule.in_context - 15);
+        }
+    }
+    for (at, confidence) in BY_SHAPE.get(&number.shape).into_iter().flatten() {
+        let rule = &RULES[*at];
+        // The longest runs have one shape.
+        if rule.length == digits.len() && (rule.check)(digits) {
+            keep(rule, if is_other { confidence.saturating_sub(30) } else { *confidence });
+        }
+    }
+    if best.is_none_or(|(_, confidence)| confidence < 50) && digits.len() > 8 {
+        let named = named_behind(text, number.end);
+        let mut fitting =
+            RULES.iter().filter(|rule| rule.length == digits.len() && named == Some(rule.topic));
+        if let Some(rule) = fitting.find(|rule| (rule.check)(digits)) {
+            best = Some((rule, rule.in_context - 10));
+        }
+    }
+    let (rule, confidence) = best?;
+    Some(Finding::new(rule.kind.clone(), number.start..number.end, confidence, rule.rule))
+}
+
+/// The first word for something that follows closely, as in `123456789 (SSN)`.
+fn named_behind(text: &str, end: usize) -> Option<Topic> {
+    let bytes = text.as_bytes();
+    // Only in parentheses: otherwise the word belongs to what comes next.
+    let opening = bytes::run_end(bytes, end, 2, |byte| byte == b' ');
+    if bytes.get(opening) != Some(&b'(') {
+        return None;
+    }
+    let near = text.get(opening..bytes::boundary_after(text, opening + REACH_BEHIND))?;
+    Keywords::of(near).find_map(|keyword| match keyword.lead {
+        Lead::Word(topic) => Some(topic),
+        Lead::Prefix(_) => None,
+    })
+}
