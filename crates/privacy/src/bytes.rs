@@ -11,6 +11,9 @@ pub const BEYOND_HEX: u8 = 8;
 /// Something starts here that isn't a word: `@`, `%`, or `:` (of an IPv6 address that starts with it).
 pub const TRIGGER: u8 = 16;
 
+/// A capital.
+pub const UPPER: u8 = 32;
+
 pub const CLASS: [u8; 256] = {
     let mut table = [0_u8; 256];
     let mut at = 0;
@@ -18,8 +21,10 @@ pub const CLASS: [u8; 256] = {
         let byte = at as u8;
         table[at] = match byte {
             b'0'..=b'9' => DIGIT,
-            b'a'..=b'f' | b'A'..=b'F' => LETTER,
-            b'g'..=b'z' | b'G'..=b'Z' => LETTER | BEYOND_HEX,
+            b'a'..=b'f' => LETTER,
+            b'A'..=b'F' => LETTER | UPPER,
+            b'g'..=b'z' => LETTER | BEYOND_HEX,
+            b'G'..=b'Z' => LETTER | BEYOND_HEX | UPPER,
             b'@' | b'%' | b':' => TRIGGER,
             0x80.. => WIDE | BEYOND_HEX,
             _ => 0,

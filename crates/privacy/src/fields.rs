@@ -2,7 +2,7 @@
 
 use crate::context::Topics;
 use crate::documents;
-use crate::keywords::{Keywords, Lead, Topic};
+use crate::keywords::{self, Topic};
 use crate::kind::Kind;
 use crate::people;
 use crate::postal;
@@ -196,11 +196,7 @@ impl Name {
 
 fn add_topics(topics: &mut Topics, text: &str) {
     let text = text.get(..crate::bytes::boundary_before(text, NAME_BYTES_MAX)).unwrap_or_default();
-    for keyword in Keywords::of(text) {
-        if let Lead::Word(topic) = keyword.lead {
-            topics.insert(topic);
-        }
-    }
+    keywords::each(text, |keyword| topics.insert(keyword.topic));
 }
 
 fn name(key: &str, parent: Option<&str>) -> Name {

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use phonenumber::Metadata;
 use phonenumber::metadata::{DATABASE, Descriptor};
-use regex::{Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::context::Context;
 use crate::finding::Finding;
@@ -77,8 +77,10 @@ impl Plan {
             return false;
         }
         let Some(pattern) = self.pattern.get_or_init(|| self.compiled()) else { return false };
-        let text: String = national.iter().map(|digit| char::from(b'0' + digit)).collect();
-        pattern.is_match(&text)
+        let mut text = [0_u8; 20];
+        let text = &mut text[..national.len().min(20)];
+        text.iter_mut().zip(national).for_each(|(byte, digit)| *byte = b'0' + digit);
+        pattern.is_match(text)
     }
 
     fn compiled(&self) -> Option<Regex> {
@@ -133,7 +135,8 @@ impl Phones {
         }
         let is_named = context.has(Topic::Phone, number.start);
         let (confidence, rule) = match number.has_plus {
-            true => international(without_trunk(text, number, digits).as_slice(), is_named)?,
+            true if number.runs > 1 => international(&without_trunk(text, number, digits), is_named)?,
+            true => international(digits, is_named)?,
             false => self.national(number, digits, is_named)?,
         };
         let doubt = if !is_named && !number.has_plus && context.is_other(number.start) { 30 } else { 0 };
@@ -149,9 +152,12 @@ impl Phones {
         {
             return Some((if is_named { 88 } else { 65 }, "phone-international"));
         }
-        let is_assigned = self.home.iter().any(|plan| is_national(plan, digits));
-        let has_code = self.home.iter().any(|plan| has_code(plan, digits));
         let written = written_alone(number, digits);
+        if !is_named && written.is_none() {
+            return None;
+        }
+        let is_assigned = self.home.iter().any(|plan| is_national(plan, digits));
+        let has_code = is_named && self.home.iter().any(|plan| has_code(plan, digits));
         match (is_named, is_assigned) {
             (true, true) => Some((if number.runs > 1 { 92 } else { 82 }, "phone-national")),
             (true, false) if has_code => Some((75, "phone-national")),

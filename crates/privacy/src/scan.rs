@@ -1,15 +1,13 @@
 //! One pass over a text.
 //!
-//! Two readers go through it side by side: a table of byte classes finds words, digits and signs; an automaton
-//! finds keywords. The automaton runs ahead just as far as a candidate needs to know what was said before it.
+//! A table of byte classes finds words, digits and signs. Letters are looked up among the keywords, whose
+//! places are the context of what follows; words with digits are candidates.
 
-use std::iter::Peekable;
-
-use crate::bytes::{BEYOND_HEX, CLASS, DIGIT, LETTER, TRIGGER, WIDE};
+use crate::bytes::{BEYOND_HEX, CLASS, DIGIT, LETTER, TRIGGER, UPPER, WIDE};
 use crate::context::{Context, Topics};
 use crate::encoded::{base64_at, percent_around};
 use crate::finding::{Encoding, Finding};
-use crate::keywords::{Keyword, Keywords, Lead, Topic};
+use crate::keywords::{self, Keyword, Topic};
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::sink::Sink;
@@ -17,6 +15,9 @@ use crate::{documents, email, letters, network, numbers, people, postal, secrets
 
 /// From this length on a word may be base64.
 const BASE64_WORD_BYTES: usize = 16;
+
+/// Longer names in programs are read up to here.
+const NAME_BYTES_MAX: usize = 64;
 
 /// What a scan needs to know beside the text.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +43,13 @@ pub enum Depth {
 
 /// Adds everything that is found in a text, which is the value of a field with these topics.
 pub fn scan<'d>(text: &str, field: Topics, rules: Rules<'d>, sink: &mut Sink<'d>, depth: Depth) {
-    let keywords = Keywords::of(text).peekable();
-    Scan { text, keywords, context: Context::new(field), rules, sink, depth }.run();
+    Scan { text, keyword_end: 0, context: Context::new(field), rules, sink, depth }.run();
 }
 
 struct Scan<'t, 'd, 's> {
     text: &'t str,
-    keywords: Peekable<Keywords<'t>>,
+    /// Where the last keyword ended, which may have had several words.
+    keyword_end: usize,
     context: Context,
     rules: Rules<'d>,
     sink: &'s mut Sink<'d>,
@@ -67,7 +68,6 @@ impl Scan<'_, '_, '_> {
                 _ => self.word(at),
             };
         }
-        self.read_keywords(usize::MAX);
     }
 
     /// A word from `start`, and where to go on.
@@ -85,11 +85,25 @@ impl Scan<'_, '_, '_> {
             classes |= class;
             end += 1;
         }
+        let second = bytes.get(start + 1).copied().unwrap_or(0);
+        if secrets::starts_like_one(bytes[start], second)
+            && let Some(found) = secrets::at_word(self.text, start)
+        {
+            let after = found.span.end.max(end);
+            self.sink.take(found);
+            return after;
+        }
         if classes & DIGIT != 0 {
             return self.candidate(start, end, classes);
         }
+        self.keyword(start, end);
+        if classes & UPPER != 0 {
+            self.parts(start, end);
+        } else if classes & WIDE != 0 {
+            self.wide_words(start, end);
+        }
         let length = end - start;
-        if length <= 4 && classes & BEYOND_HEX == 0 && matches!(bytes.get(end), Some(b':' | b'-' | b'.')) {
+        if classes & BEYOND_HEX == 0 && may_be_machine(bytes, start, end) {
             return self.machine_address(start, end).unwrap_or(end);
         }
         if length >= BASE64_WORD_BYTES && classes & WIDE == 0 {
@@ -101,11 +115,12 @@ impl Scan<'_, '_, '_> {
     /// A word with digits.
     fn candidate(&mut self, start: usize, end: usize, classes: u8) -> usize {
         let bytes = self.text.as_bytes();
-        self.read_keywords(start);
         let length = end - start;
-        if length <= 4
-            && classes & BEYOND_HEX == 0
-            && matches!(bytes.get(end), Some(b':' | b'-' | b'.'))
+        if classes & LETTER != 0 {
+            self.parts(start, end);
+        }
+        if classes & BEYOND_HEX == 0
+            && may_be_machine(bytes, start, end)
             && let Some(end) = self.machine_address(start, end)
         {
             return end;
@@ -155,10 +170,15 @@ impl Scan<'_, '_, '_> {
                 None => at + 1,
             },
             b'%' if self.depth == Depth::Outer => self.percent(at).unwrap_or(at + 1),
+            b':' if bytes.get(at + 1) == Some(&b'/') && bytes.get(at + 2) == Some(&b'/') => {
+                if let Some(found) = secrets::credentials(self.text, at + 3) {
+                    self.sink.take(found);
+                }
+                at + 3
+            }
             b':' if bytes.get(at + 1) == Some(&b':')
                 && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit) =>
             {
-                self.read_keywords(at);
                 let found = network::with_colons(self.text, at, &self.context);
                 let after = found.as_ref().map_or(at + 2, |found| found.span.end);
                 if found.is_some_and(|found| self.sink.take(found)) { after } else { at + 2 }
@@ -194,23 +214,50 @@ impl Scan<'_, '_, '_> {
         sink.into_findings()
     }
 
-    /// Reads keywords that start before `limit`.
-    fn read_keywords(&mut self, limit: usize) {
-        while let Some(keyword) = self.keywords.next_if(|keyword| keyword.start < limit) {
-            if let Some(found) = self.lead(keyword) {
-                self.sink.take(found);
+    /// The letters from `start` to `end` as a keyword.
+    #[inline]
+    fn keyword(&mut self, start: usize, end: usize) {
+        if start >= self.keyword_end
+            && let Some(keyword) = keywords::at(self.text.as_bytes(), start, end)
+        {
+            self.lead(keyword);
+        }
+    }
+
+    /// A keyword for each part of `camelCase`, and for what stands before digits.
+    #[inline(never)]
+    fn parts(&mut self, start: usize, end: usize) {
+        let bytes = self.text.as_bytes();
+        // Names are short.
+        let end = end.min(start + NAME_BYTES_MAX);
+        let mut at = start;
+        while at < end {
+            let length = keywords::part(&bytes[at..end]);
+            if length == 0 {
+                return;
+            }
+            self.keyword(at, at + length);
+            at += length;
+        }
+    }
+
+    fn wide_words(&mut self, start: usize, end: usize) {
+        for at in start..end {
+            if self.text.is_char_boundary(at)
+                && at >= self.keyword_end
+                && let Some(keyword) = keywords::wide_at(self.text.as_bytes(), at)
+            {
+                self.lead(keyword);
             }
         }
     }
 
     /// What a keyword leads to.
-    fn lead(&mut self, Keyword { lead, start, end }: Keyword) -> Option<Finding> {
-        let topic = match lead {
-            Lead::Prefix(prefix) => return secrets::after_prefix(self.text, prefix, start, end),
-            Lead::Word(topic) => topic,
-        };
+    #[inline(never)]
+    fn lead(&mut self, Keyword { topic, start, end }: Keyword) {
+        self.keyword_end = end;
         self.context.name(topic, end);
-        match topic {
+        let found = match topic {
             Topic::Birth | Topic::Passport | Topic::License | Topic::Account => {
                 documents::after(self.text, topic, end)
             }
@@ -218,11 +265,22 @@ impl Scan<'_, '_, '_> {
             Topic::Street => postal::street(self.text, start, end),
             Topic::Password => secrets::password(self.text, end),
             Topic::Key => secrets::key(self.text, end),
-            Topic::Url => secrets::credentials(self.text, end),
             Topic::Title | Topic::Greeting | Topic::Named | Topic::Labeled | Topic::Closing => {
                 people::after(self.text, topic, start, end)
             }
             _ => None,
+        };
+        if let Some(found) = found {
+            self.sink.take(found);
         }
+    }
+}
+
+/// Whether a hexadecimal word is followed as in an IPv6 or MAC address.
+fn may_be_machine(bytes: &[u8], start: usize, end: usize) -> bool {
+    let is_followed = || bytes.get(end + 1).is_some_and(|byte| byte.is_ascii_hexdigit() || *byte == b':');
+    match (end - start, bytes.get(end)) {
+        (1..=4, Some(b':')) | (2, Some(b'-')) | (4, Some(b'.')) => is_followed(),
+        _ => false,
     }
 }

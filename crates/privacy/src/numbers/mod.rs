@@ -18,12 +18,12 @@ pub use shape::{Separator, Shape};
 
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::keywords::{Keywords, Lead, Topic};
+use crate::keywords::{self, Topic};
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::{bytes, network};
 use group::Group;
-use rules::{BY_SHAPE, NumberRule, RULES};
+use rules::{NumberRule, of_length, of_shape};
 
 /// How far behind a value a word for it counts, in bytes.
 const REACH_BEHIND: usize = 24;
@@ -69,7 +69,7 @@ fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding>
         }
     };
     let is_other = context.is_other(number.start);
-    for rule in RULES.iter().filter(|rule| rule.length == digits.len()) {
+    for rule in of_length(digits.len()) {
         let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
         if context.has(rule.topic, number.start) && (rule.check)(digits) {
             keep(rule, rule.in_context);
@@ -77,18 +77,16 @@ fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding>
             keep(rule, rule.in_context - 15);
         }
     }
-    for (at, confidence) in BY_SHAPE.get(&number.shape).into_iter().flatten() {
-        let rule = &RULES[*at];
+    for (rule, confidence) in of_shape(number.shape) {
         // The longest runs have one shape.
         if rule.length == digits.len() && (rule.check)(digits) {
-            keep(rule, if is_other { confidence.saturating_sub(30) } else { *confidence });
+            keep(rule, if is_other { confidence.saturating_sub(30) } else { confidence });
         }
     }
     if best.is_none_or(|(_, confidence)| confidence < 50) && digits.len() > 8 {
         let named = named_behind(text, number.end);
-        let mut fitting =
-            RULES.iter().filter(|rule| rule.length == digits.len() && named == Some(rule.topic));
-        if let Some(rule) = fitting.find(|rule| (rule.check)(digits)) {
+        let fits = |rule: &&NumberRule| named == Some(rule.topic) && (rule.check)(digits);
+        if let Some(rule) = named.and_then(|_| of_length(digits.len()).find(fits)) {
             best = Some((rule, rule.in_context - 10));
         }
     }
@@ -105,8 +103,7 @@ fn named_behind(text: &str, end: usize) -> Option<Topic> {
         return None;
     }
     let near = text.get(opening..bytes::boundary_after(text, opening + REACH_BEHIND))?;
-    Keywords::of(near).find_map(|keyword| match keyword.lead {
-        Lead::Word(topic) => Some(topic),
-        Lead::Prefix(_) => None,
-    })
+    let mut named = None;
+    keywords::each(near, |keyword| named = named.or(Some(keyword.topic)));
+    named
 }

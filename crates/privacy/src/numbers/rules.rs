@@ -1,6 +1,5 @@
 //! Which number belongs to which country: length, check, and the ways of writing that tell by themselves.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::countries as of;
@@ -31,7 +30,7 @@ const fn id(
     NumberRule { rule, kind: Kind::NationalId, length, topic, in_context: 88, shapes, check }
 }
 
-pub static RULES: [NumberRule; 35] = [
+static RULES: [NumberRule; 35] = [
     NumberRule {
         rule: "us-ssn",
         kind: Kind::Ssn,
@@ -135,13 +134,27 @@ pub static RULES: [NumberRule; 35] = [
     },
 ];
 
-/// The rules that a way of writing tells by itself.
-pub static BY_SHAPE: LazyLock<HashMap<Shape, Vec<(usize, u8)>>> = LazyLock::new(|| {
-    let mut by_shape: HashMap<Shape, Vec<(usize, u8)>> = HashMap::new();
-    for (at, rule) in RULES.iter().enumerate() {
-        for (written, confidence) in rule.shapes {
-            by_shape.entry(Shape::of(written)).or_default().push((at, *confidence));
-        }
-    }
+/// The rules that a way of writing tells by itself, by shape.
+static BY_SHAPE: LazyLock<Vec<(Shape, usize, u8)>> = LazyLock::new(|| {
+    let each = |(at, rule): (usize, &NumberRule)| {
+        rule.shapes
+            .iter()
+            .map(move |(written, confidence)| (Shape::of(written), at, *confidence))
+            .collect::<Vec<_>>()
+    };
+    let mut by_shape: Vec<_> = RULES.iter().enumerate().flat_map(each).collect();
+    by_shape.sort_by_key(|(shape, ..)| *shape);
     by_shape
 });
+
+/// The rules that a number written like this fits, and how sure they are.
+pub fn of_shape(shape: Shape) -> impl Iterator<Item = (&'static NumberRule, u8)> {
+    let start = BY_SHAPE.partition_point(|(other, ..)| *other < shape);
+    let fitting = BY_SHAPE[start..].iter().take_while(move |(other, ..)| *other == shape);
+    fitting.map(|(_, at, confidence)| (&RULES[*at], *confidence))
+}
+
+/// The rules for numbers of a length, as the table has them: shorter ones first in each part.
+pub fn of_length(length: usize) -> impl Iterator<Item = &'static NumberRule> {
+    RULES.iter().filter(move |rule| rule.length == length)
+}

@@ -1,7 +1,7 @@
 //! How a number is written: the lengths of its runs of digits, and what stands between them.
 
 /// Seven bits for each run: its length, and the separator behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shape(u64);
 
 /// What stands between two runs of digits.

@@ -7,5 +7,5 @@ mod url;
 mod web_token;
 
 pub use assigned::{key, key_within, password, password_within};
-pub use prefixes::{PREFIXES, after_prefix};
+pub use prefixes::{at_word, starts_like_one};
 pub use url::credentials;

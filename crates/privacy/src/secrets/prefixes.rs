@@ -7,8 +7,8 @@ use crate::kind::Kind;
 
 /// A prefix, and what follows it.
 #[derive(Debug)]
-pub struct Prefix {
-    pub text: &'static str,
+struct Prefix {
+    text: &'static str,
     rule: &'static str,
     body: Body,
     /// How many bytes follow.
@@ -35,7 +35,7 @@ const fn of(text: &'static str, rule: &'static str, body: Body, least: usize, mo
     Prefix { text, rule, body, least, most }
 }
 
-pub const PREFIXES: &[Prefix] = &[
+const PREFIXES: &[Prefix] = &[
     of("AKIA", "secret-aws", Body::Upper, 16, 16),
     of("ASIA", "secret-aws", Body::Upper, 16, 16),
     of("AIza", "secret-google", Body::Url, 35, 35),
@@ -106,7 +106,7 @@ pub const PREFIXES: &[Prefix] = &[
     of("SK", "secret-twilio", Body::Hex, 32, 32),
     of("AccountKey=", "secret-azure", Body::Base64, 80, 96),
     of("SharedAccessKey=", "secret-azure", Body::Base64, 40, 96),
-    of("-----BEGIN ", "secret-private-key", Body::PrivateKey, 0, 0),
+    of("BEGIN ", "secret-private-key", Body::PrivateKey, 0, 0),
     of("eyJ", "secret-jwt", Body::WebToken, 0, 0),
 ];
 
@@ -124,14 +124,38 @@ impl Body {
     }
 }
 
-/// The key whose prefix, the one at this place in the table, was found from `start` to `end`.
-pub fn after_prefix(text: &str, prefix: usize, start: usize, end: usize) -> Option<Finding> {
-    let bytes = text.as_bytes();
-    let prefix = PREFIXES.get(prefix)?;
-    // The automaton reads both cases as one.
-    if text.get(start..end) != Some(prefix.text) {
-        return None;
+/// A bit for each first and second byte that a prefix starts with.
+const HEADS: [u64; 1 << 10] = {
+    let mut heads = [0_u64; 1 << 10];
+    let mut at = 0;
+    while at < PREFIXES.len() {
+        let text = PREFIXES[at].text.as_bytes();
+        let head = (text[0] as usize) << 8 | text[1] as usize;
+        heads[head / 64] |= 1 << (head % 64);
+        at += 1;
     }
+    heads
+};
+
+/// Whether a word that starts with these bytes may be a key.
+#[inline]
+pub fn starts_like_one(first: u8, second: u8) -> bool {
+    let head = usize::from(first) << 8 | usize::from(second);
+    HEADS[head / 64] >> (head % 64) & 1 == 1
+}
+
+/// The key that starts with the word at `start`.
+#[inline(never)]
+pub fn at_word(text: &str, start: usize) -> Option<Finding> {
+    let rest = text.get(start..)?;
+    let fitting = PREFIXES.iter().filter(|prefix| rest.starts_with(prefix.text));
+    fitting
+        .filter_map(|prefix| after_prefix(text, prefix, start, start + prefix.text.len()))
+        .max_by_key(|found| found.span.len())
+}
+
+fn after_prefix(text: &str, prefix: &Prefix, start: usize, end: usize) -> Option<Finding> {
+    let bytes = text.as_bytes();
     match prefix.body {
         Body::PrivateKey => return private_key::from(text, start, end),
         Body::WebToken => return web_token::from(text, start),

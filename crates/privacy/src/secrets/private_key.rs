@@ -7,10 +7,11 @@ use crate::kind::Kind;
 /// More is no key; the finding then ends here.
 const KEY_BYTES_MAX: usize = 16 * 1024;
 
-/// The block whose `-----BEGIN ` is from `start` to `end`. The next line of hyphens ends it, so that no part
+/// The block whose `BEGIN ` is from `start` to `end`. The next line of hyphens ends it, so that no part
 /// of a text is looked at for two blocks.
 pub fn from(text: &str, start: usize, end: usize) -> Option<Finding> {
-    let rest = &text[end..];
+    let start = start.checked_sub(5).filter(|line| text.get(*line..start) == Some("-----"))?;
+    let rest = text.get(end..crate::bytes::boundary_after(text, end + 60))?;
     let label = rest.split("-----").next().filter(|label| label.len() < 40 && label.len() < rest.len())?;
     if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
         return None;
