@@ -10,6 +10,8 @@ const REACH: usize = 64;
 pub struct Context {
     /// One past the end of the word; 0 if it was not named yet.
     last: [usize; TOPICS],
+    /// The last of all topics but [`Topic::Other`].
+    last_of_all: usize,
     /// Topics of the field that the text is the value of: these hold everywhere in it.
     field: Topics,
 }
@@ -34,12 +36,15 @@ impl Topics {
 
 impl Context {
     pub fn new(field: Topics) -> Self {
-        Self { last: [0; TOPICS], field }
+        Self { last: [0; TOPICS], last_of_all: 0, field }
     }
 
     /// Notes a word that ends at `end`.
     pub fn name(&mut self, topic: Topic, end: usize) {
         self.last[topic as usize] = end + 1;
+        if topic != Topic::Other {
+            self.last_of_all = end + 1;
+        }
     }
 
     /// Whether a topic was named closely before `at`, and nothing since says that it is something else.
@@ -50,6 +55,12 @@ impl Context {
             return true;
         }
         self.field.has(topic)
+    }
+
+    /// Whether no topic holds at `at`, so that none need be asked for.
+    pub fn is_silent(&self, at: usize) -> bool {
+        let is_near = self.last_of_all > 0 && at + 1 - self.last_of_all.min(at + 1) <= REACH;
+        !is_near && self.field.is_empty()
     }
 
     /// Whether the closest words say that a number is something harmless, such as an order's.

@@ -175,7 +175,7 @@ impl Phones {
 fn written_alone(number: &Number, digits: &[u8]) -> Option<u8> {
     let is_north_american = digits.len() == 10 && digits[0] > 1 || digits.len() == 11 && digits[0] == 1;
     if is_north_american {
-        return if in_parentheses(number) { Some(84) } else { NORTH_AMERICAN.get(&number.shape).copied() };
+        return if in_parentheses(number) { Some(84) } else { american_shape(number) };
     }
     let is_dotted = number.has(Separator::Dot);
     let has_trunk = digits[0] == 0 && (9..=12).contains(&digits.len());
@@ -189,8 +189,13 @@ fn in_parentheses(number: &Number) -> bool {
     matches!(number.lengths(), [3, 3, 4] | [1, 3, 3, 4]) && number.has(Separator::Mixed)
 }
 
+fn american_shape(number: &Number) -> Option<u8> {
+    let is_close = matches!(number.lengths(), [3, 3, 4] | [1, 3, 3, 4]);
+    if is_close { NORTH_AMERICAN.get(&number.shape).copied() } else { None }
+}
+
 fn is_written_american(number: &Number) -> bool {
-    in_parentheses(number) || NORTH_AMERICAN.contains_key(&number.shape)
+    in_parentheses(number) || american_shape(number).is_some()
 }
 
 /// `555-1234`

@@ -68,7 +68,7 @@ pub fn street(text: &str, start: usize, end: usize) -> Option<Finding> {
         words += 1;
     }
     let house = run_end(bytes, at, 6, |byte| byte.is_ascii_digit());
-    let tail = text.get(house..run_end(bytes, house, 4, |byte| is_word(byte)))?;
+    let tail = text.get(house..run_end(bytes, house, 4, is_word))?;
     let is_number =
         house > at && house - at < 6 && (tail.len() < 2 || matches!(tail, "st" | "nd" | "rd" | "th"));
     if !is_number

@@ -69,12 +69,16 @@ pub fn read(text: &str, start: usize, end: usize, context: &Context) -> Option<F
     if !(7..=18).contains(&word.len()) || !word.is_ascii() {
         return None;
     }
-    let upper = word.to_ascii_uppercase();
+    let mut upper = [0_u8; 18];
+    let upper = &mut upper[..word.len()];
+    upper.copy_from_slice(word);
+    upper.make_ascii_uppercase();
+    let upper = &*upper;
     if let Some(found) = with_parentheses(text, start, end) {
         return Some(found);
     }
     let is_upper = upper == word;
-    let fitting = RULES.iter().filter(|rule| fits(rule.shape, &upper) && (rule.check)(&upper));
+    let fitting = RULES.iter().filter(|rule| fits(rule.shape, upper) && (rule.check)(upper));
     let rated = fitting.map(|rule| {
         let is_named = context.has(rule.topic, start)
             || rule.kind == Kind::NationalId && context.has(Topic::NationalId, start);
@@ -119,7 +123,11 @@ pub fn with_hyphen(text: &str, start: usize, context: &Context) -> Option<Findin
             (digits_end + 5, Topic::Finnish, "fi-hetu", 85, is_valid)
         }
         (2, b' ') => {
-            let written = text.get(start.checked_sub(3)?..start + 10)?.as_bytes();
+            let head = bytes.get(start.checked_sub(3)?..start)?;
+            if !head[0].is_ascii_uppercase() || head[2] != b' ' {
+                return None;
+            }
+            let written = text.get(start - 3..start + 10)?.as_bytes();
             let packed: Vec<u8> = written.iter().filter(|byte| **byte != b' ').copied().collect();
             let is_valid = written[2] == b' ' && fits("AA999999A", &packed) && uk_nino(&packed);
             let is_open = ends_word(bytes, start + 10) && crate::bytes::starts_word(bytes, start - 3);

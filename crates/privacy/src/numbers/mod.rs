@@ -69,12 +69,14 @@ fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding>
         }
     };
     let is_other = context.is_other(number.start);
-    for rule in of_length(digits.len()) {
-        let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
-        if context.has(rule.topic, number.start) && (rule.check)(digits) {
-            keep(rule, rule.in_context);
-        } else if is_generic && (rule.check)(digits) {
-            keep(rule, rule.in_context - 15);
+    if !context.is_silent(number.start) {
+        for rule in of_length(digits.len()) {
+            let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
+            if context.has(rule.topic, number.start) && (rule.check)(digits) {
+                keep(rule, rule.in_context);
+            } else if is_generic && (rule.check)(digits) {
+                keep(rule, rule.in_context - 15);
+            }
         }
     }
     for (rule, confidence) in of_shape(number.shape) {
