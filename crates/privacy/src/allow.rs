@@ -3,10 +3,7 @@
 use std::collections::HashSet;
 
 use crate::kind::Kind;
-use crate::settings::{Allow, SettingsError};
-
-/// Longer patterns are nothing that anybody writes.
-pub const PATTERN_BYTES_MAX: usize = 1_024;
+use crate::settings::{Allow, PATTERN_BYTES_MAX, SettingsError};
 
 #[derive(Debug, Default)]
 pub struct AllowList {

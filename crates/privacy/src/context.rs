@@ -1,6 +1,6 @@
 //! What the words before a place say about it.
 
-use crate::keywords::{TOPICS, Topic};
+use crate::topic::{TOPICS, Topic};
 
 /// How far before a value a word counts, in bytes.
 const REACH: usize = 64;

@@ -1,12 +1,9 @@
 //! Settings, ready to be used.
 
-use serde_json::Value;
-
 use crate::allow::AllowList;
 use crate::context::Topics;
 use crate::custom::Custom;
-use crate::finding::{Finding, JsonFinding};
-use crate::json::{self, Origin};
+use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::scan::{Depth, Rules, scan};
@@ -40,11 +37,6 @@ impl Detector {
     /// Everything in a text, in its order; no two findings overlap.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
         self.within(text, Topics::default(), |_| {})
-    }
-
-    /// Everything in a JSON document, with the names of fields as context.
-    pub fn scan_json(&self, value: &Value, origin: &Origin<'_>) -> Vec<JsonFinding> {
-        json::scan(self, value, origin)
     }
 
     /// As [`Self::scan`], for the value of a field with these topics; `also` adds what else is known of it.

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::bytes::{boundary_before, is_name, run_end};
+use crate::digits::checks::is_day;
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
-use crate::numbers::is_day;
+use crate::topic::Topic;
 
 /// How far behind its word a value starts at most.
 const REACH: usize = 32;

@@ -37,7 +37,7 @@ fn local_start(text: &str, at: usize) -> Option<usize> {
         return None;
     }
     let mut start = boundary_after(text, run_start(bytes, at, LOCAL_BYTES_MAX, belongs));
-    if let Some(dots) = text.get(start..at)?.rfind("..") {
+    if let Some(dots) = bytes[start..at].windows(2).rposition(|pair| pair == b"..") {
         start += dots + 2;
     }
     // Quotes, bullets and the like before it.

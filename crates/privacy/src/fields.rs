@@ -2,12 +2,13 @@
 
 use crate::context::Topics;
 use crate::documents;
-use crate::keywords::{self, Topic};
+use crate::keywords;
 use crate::kind::Kind;
 use crate::people;
 use crate::postal;
 use crate::secrets::{key_within, password_within};
 use crate::sink::Sink;
+use crate::topic::Topic;
 
 /// Longer names and titles are read up to here.
 const NAME_BYTES_MAX: usize = 200;

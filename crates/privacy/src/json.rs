@@ -33,7 +33,14 @@ struct Walk<'v, 'd> {
     found: Vec<JsonFinding>,
 }
 
-pub fn scan<'v>(detector: &Detector, value: &'v Value, origin: &Origin<'v>) -> Vec<JsonFinding> {
+impl Detector {
+    /// Everything in a JSON document, with the names of fields as context.
+    pub fn scan_json(&self, value: &Value, origin: &Origin<'_>) -> Vec<JsonFinding> {
+        scan(self, value, origin)
+    }
+}
+
+fn scan<'v>(detector: &Detector, value: &'v Value, origin: &Origin<'v>) -> Vec<JsonFinding> {
     let mut walk = Walk { detector, origin: *origin, path: Vec::new(), found: Vec::new() };
     let mut open: Vec<(Rest<'v>, Option<&'v Value>)> = Vec::new();
     walk.visit(value, None, origin.schema, &mut open);

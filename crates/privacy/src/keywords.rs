@@ -5,79 +5,8 @@
 use std::sync::LazyLock;
 
 use crate::bytes::is_word;
+use crate::topic::Topic;
 use crate::words::WORDS;
-
-/// What a word says about the text beside it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Topic {
-    Phone,
-    Ssn,
-    Itin,
-    NationalId,
-    UkNhs,
-    UkNino,
-    German,
-    French,
-    Spanish,
-    Italian,
-    Dutch,
-    Belgian,
-    Polish,
-    Swedish,
-    Norwegian,
-    Danish,
-    Finnish,
-    Austrian,
-    Swiss,
-    Portuguese,
-    Irish,
-    Czech,
-    Romanian,
-    Croatian,
-    Bulgarian,
-    Baltic,
-    Turkish,
-    Israeli,
-    SouthAfrican,
-    Brazilian,
-    Mexican,
-    Canadian,
-    Indian,
-    Australian,
-    Singaporean,
-    HongKong,
-    Korean,
-    Chinese,
-    Japanese,
-    Thai,
-    Card,
-    Routing,
-    SortCode,
-    Account,
-    Ip,
-    Mac,
-    Birth,
-    Address,
-    Passport,
-    License,
-    Crypto,
-    Password,
-    Key,
-    /// `Mr.`
-    Title,
-    Greeting,
-    /// `my name is`: a name follows for certain.
-    Named,
-    /// `Customer:`: a name may follow.
-    Labeled,
-    Closing,
-    Street,
-    /// Says that a number is something else.
-    Other,
-}
-
-pub const TOPICS: usize = Topic::Other as usize + 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyword {
@@ -101,7 +30,7 @@ impl Dictionary {
     fn build() -> Self {
         let mut all = Self { heads: vec![0; 1 << 15], buckets: vec![Vec::new()], wide: Vec::new() };
         for (topic, words) in WORDS {
-            for word in *words {
+            for word in words.split(", ") {
                 for joint in [" ", "_", "-", ""] {
                     all.add(word, &word.replace(' ', joint), *topic);
                 }

@@ -10,10 +10,13 @@ mod kind;
 mod settings;
 
 mod bytes;
-mod keywords;
+mod topic;
 mod words;
 
+mod keywords;
+
 mod context;
+mod digits;
 mod sink;
 
 mod allow;

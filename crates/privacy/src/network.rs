@@ -4,10 +4,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::bytes::{before, is_name, is_word, run_end};
 use crate::context::Context;
+use crate::digits::checks::value;
+use crate::digits::{Number, Separator};
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
-use crate::numbers::{Number, Separator, value};
+use crate::topic::Topic;
 
 /// The longest IPv6 address in text.
 const IPV6_BYTES_MAX: usize = 45;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::bytes::{before, is_name, run_end};
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
+use crate::topic::Topic;
 
 const WORDS_MAX: usize = 4;
 const WORD_CHARS_MAX: usize = 20;

@@ -12,10 +12,11 @@ use phonenumber::metadata::{DATABASE, Descriptor};
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::context::Context;
+use crate::digits::checks::value;
+use crate::digits::{Number, Separator, Shape};
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
-use crate::numbers::{Number, Separator, Shape};
+use crate::topic::Topic;
 
 /// The numbering plan of one country.
 #[derive(Debug)]
@@ -239,7 +240,7 @@ fn is_assigned(digits: &[u8]) -> bool {
 
 /// Every way to part a country code from the rest.
 fn split(digits: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    (1..=3.min(digits.len())).map(|at| (crate::numbers::value(&digits[..at]), &digits[at..]))
+    (1..=3.min(digits.len())).map(|at| (value(&digits[..at]), &digits[at..]))
 }
 
 /// `+44 (0)20 …`: the zero in parentheses isn't dialed after the country code.

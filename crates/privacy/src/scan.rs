@@ -7,10 +7,11 @@ use crate::bytes::{BEYOND_HEX, CLASS, DIGIT, LETTER, TRIGGER, UPPER, WIDE};
 use crate::context::{Context, Topics};
 use crate::encoded::{base64_at, percent_around};
 use crate::finding::{Encoding, Finding};
-use crate::keywords::{self, Keyword, Topic};
+use crate::keywords::{self, Keyword};
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::sink::Sink;
+use crate::topic::Topic;
 use crate::{documents, email, letters, network, numbers, people, postal, secrets};
 
 /// From this length on a word may be base64.
@@ -85,8 +86,7 @@ impl Scan<'_, '_, '_> {
             classes |= class;
             end += 1;
         }
-        let second = bytes.get(start + 1).copied().unwrap_or(0);
-        if secrets::starts_like_one(bytes[start], second)
+        if secrets::starts_like_one(bytes, start)
             && let Some(found) = secrets::at_word(self.text, start)
         {
             let after = found.span.end.max(end);

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 
+/// Longer patterns are nothing that anybody writes.
+pub const PATTERN_BYTES_MAX: usize = 1_024;
+
 /// All that can be set. The default looks for every kind.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,6 +72,6 @@ pub enum SettingsError {
     TooManyPatterns { count: usize, max: usize },
     #[error("`{region}` is no region with phone numbers; use a two-letter country code such as US")]
     Region { region: String },
-    #[error("the allowed value or field `{0}` is longer than {max} bytes", max = crate::allow::PATTERN_BYTES_MAX)]
+    #[error("the allowed value or field `{0}` is longer than {max} bytes", max = PATTERN_BYTES_MAX)]
     AllowTooLong(String),
 }

@@ -6,8 +6,8 @@ mod keccak;
 
 use crate::context::Context;
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
+use crate::topic::Topic;
 
 /// A word as an address.
 pub fn read(word: &str, start: usize, context: &Context) -> Option<Finding> {

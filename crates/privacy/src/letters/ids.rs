@@ -2,10 +2,11 @@
 
 use crate::bytes::{ends_word, run_end};
 use crate::context::Context;
+use crate::digits::checks::{is_day, value, weighted};
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
-use crate::numbers::{chinese_check, chinese_start, is_day, value, weighted};
+use crate::numbers::{chinese_check, chinese_start};
+use crate::topic::Topic;
 
 /// One format. In its shape `A` is a letter, `9` a digit and `X` either.
 struct LetterRule {

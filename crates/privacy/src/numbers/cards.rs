@@ -1,12 +1,12 @@
 //! Payment cards: issuer, length and check digit.
 
-use super::checks::{luhn, value};
-use super::group::Number;
-use super::shape::Separator;
 use crate::context::Context;
+use crate::digits::Number;
+use crate::digits::Separator;
+use crate::digits::checks::{luhn, value};
 use crate::finding::Finding;
-use crate::keywords::Topic;
 use crate::kind::Kind;
+use crate::topic::Topic;
 
 pub fn read(number: &Number, context: &Context) -> Option<Finding> {
     let digits = number.digits();

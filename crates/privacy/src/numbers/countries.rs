@@ -1,6 +1,6 @@
 //! The national numbers that are digits alone. Each check is that of the country's own specification.
 
-use super::checks::{ean_13, is_day, is_one_digit, luhn, mod_11_10, pair, value, verhoeff, weighted};
+use crate::digits::checks::{ean_13, is_day, is_one_digit, luhn, mod_11_10, pair, value, verhoeff, weighted};
 
 pub fn us_ssn(d: &[u8]) -> bool {
     let (area, group, serial) = (value(&d[..3]), value(&d[3..5]), value(&d[5..]));

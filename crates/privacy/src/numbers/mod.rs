@@ -5,24 +5,19 @@
 //! tried, a few at most.
 
 mod cards;
-mod checks;
 mod countries;
-mod group;
 mod rules;
-mod shape;
 
-pub use checks::{is_day, value, weighted};
 pub use countries::{chinese_check, chinese_start};
-pub use group::Number;
-pub use shape::{Separator, Shape};
 
 use crate::context::Context;
+use crate::digits::{Group, Number};
 use crate::finding::Finding;
-use crate::keywords::{self, Topic};
+use crate::keywords;
 use crate::kind::Kind;
 use crate::phone::Phones;
+use crate::topic::Topic;
 use crate::{bytes, network};
-use group::Group;
 use rules::{NumberRule, of_length, of_shape};
 
 /// How far behind a value a word for it counts, in bytes.

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use super::countries as of;
-use super::shape::Shape;
-use crate::keywords::Topic;
+use crate::digits::Shape;
 use crate::kind::Kind;
+use crate::topic::Topic;
 
 /// One format of digits.
 pub struct NumberRule {

@@ -124,23 +124,35 @@ impl Body {
     }
 }
 
-/// A bit for each first and second byte that a prefix starts with.
-const HEADS: [u64; 1 << 10] = {
-    let mut heads = [0_u64; 1 << 10];
+/// A bit for every three bytes that a prefix starts with, five bits of each.
+const HEADS: [u64; 1 << 9] = {
+    let mut heads = [0_u64; 1 << 9];
     let mut at = 0;
     while at < PREFIXES.len() {
         let text = PREFIXES[at].text.as_bytes();
-        let head = (text[0] as usize) << 8 | text[1] as usize;
-        heads[head / 64] |= 1 << (head % 64);
+        let mut third = 0;
+        while third < 32 {
+            // After a prefix of two bytes anything may follow.
+            if text.len() == 2 || text[2] & 31 == third {
+                let head = head(text[0], text[1], third);
+                heads[head / 64] |= 1 << (head % 64);
+            }
+            third += 1;
+        }
         at += 1;
     }
     heads
 };
 
-/// Whether a word that starts with these bytes may be a key.
+const fn head(first: u8, second: u8, third: u8) -> usize {
+    (first & 31) as usize | ((second & 31) as usize) << 5 | ((third & 31) as usize) << 10
+}
+
+/// Whether a word that starts here may be a key.
 #[inline]
-pub fn starts_like_one(first: u8, second: u8) -> bool {
-    let head = usize::from(first) << 8 | usize::from(second);
+pub fn starts_like_one(bytes: &[u8], start: usize) -> bool {
+    let Some([first, second, third]) = bytes.get(start..start + 3) else { return false };
+    let head = head(*first, *second, *third);
     HEADS[head / 64] >> (head % 64) & 1 == 1
 }
 
