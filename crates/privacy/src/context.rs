@@ -10,7 +10,7 @@ const REACH: usize = 64;
 pub struct Context {
     /// One past the end of the word; 0 if it was not named yet.
     last: [usize; TOPICS],
-    /// The last of all topics but [`Topic::Other`].
+    /// The last of all topics of numbers, which stand before [`Topic::Birth`].
     last_of_all: usize,
     /// Topics of the field that the text is the value of: these hold everywhere in it.
     field: Topics,
@@ -42,7 +42,7 @@ impl Context {
     /// Notes a word that ends at `end`.
     pub fn name(&mut self, topic: Topic, end: usize) {
         self.last[topic as usize] = end + 1;
-        if topic != Topic::Other {
+        if (topic as u8) < (Topic::Birth as u8) {
             self.last_of_all = end + 1;
         }
     }
@@ -57,7 +57,7 @@ impl Context {
         self.field.has(topic)
     }
 
-    /// Whether no topic holds at `at`, so that none need be asked for.
+    /// Whether no topic of numbers holds at `at`, so that none need be asked for.
     pub fn is_silent(&self, at: usize) -> bool {
         let is_near = self.last_of_all > 0 && at + 1 - self.last_of_all.min(at + 1) <= REACH;
         !is_near && self.field.is_empty()

@@ -126,6 +126,9 @@ impl Scan<'_, '_, '_> {
             return end;
         }
         if classes & LETTER == 0 {
+            if length < 6 && !goes_on(bytes, end) {
+                return end;
+            }
             if let Some(found) = letters::with_hyphen(self.text, start, &self.context) {
                 let after = found.span.end.max(end);
                 self.sink.take(found);
@@ -283,4 +286,11 @@ fn may_be_machine(bytes: &[u8], start: usize, end: usize) -> bool {
         (1..=4, Some(b':')) | (2, Some(b'-')) | (4, Some(b'.')) => is_followed(),
         _ => false,
     }
+}
+
+/// Whether more digits may follow behind a separator.
+fn goes_on(bytes: &[u8], end: usize) -> bool {
+    let is_separator = |byte: &u8| matches!(byte, b' ' | b'-' | b'.' | b'/' | b'(' | b')' | 0x80..);
+    bytes.get(end).is_some_and(is_separator)
+        && bytes.get(end + 1).is_some_and(|byte| byte.is_ascii_digit() || is_separator(byte))
 }
