@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-gateway",
             "gristmill-domain",
             "gristmill-files",
+            "gristmill-privacy",
             "gristmill-worker",
         ],
     ),

@@ -37,6 +37,7 @@ pub mod logs;
 pub mod man;
 pub mod policy;
 mod print_file;
+pub mod privacy;
 pub mod rerun;
 pub mod restore;
 pub mod results;
