@@ -101,6 +101,8 @@ pub enum Command {
     Stats(crate::commands::stats::StatsArguments),
     /// Preview a file condensed to a token budget
     Shape(crate::commands::shape::ShapeArguments),
+    /// Find personal data and secrets in a file
+    Privacy(crate::commands::privacy::PrivacyArguments),
     /// Read, check and export the audit: who ran and called what
     Audit(crate::commands::audit::AuditArguments),
     /// Back up configuration and data to one file

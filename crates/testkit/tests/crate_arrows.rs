@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-gateway",
             "gristmill-domain",
             "gristmill-files",
+            "gristmill-privacy",
             "gristmill-worker",
         ],
     ),
@@ -73,6 +74,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-domain", &["gristmill-json-text"]),
     ("gristmill-files", &[]),
     ("gristmill-json-text", &[]),
+    ("gristmill-privacy", &[]),
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
 ];
@@ -86,6 +88,7 @@ const KEPT_TO_ONE: &[(&str, &str)] = &[
     ("wasmtime", "gristmill-worker"),
     ("parquet", "gristmill-analysis"),
     ("ruff", "gristmill-checks"),
+    ("phonenumber", "gristmill-privacy"),
 ];
 
 /// Who may use such a family in tests all the same: the tests of the HTTP server script a handler.

@@ -40,6 +40,7 @@ pub mod man;
 pub mod policy;
 mod policy_rule;
 mod print_file;
+pub mod privacy;
 pub mod rerun;
 pub mod restore;
 pub mod results;

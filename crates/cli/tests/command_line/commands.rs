@@ -128,6 +128,21 @@ fn a_file_is_shaped_to_a_budget() {
 }
 
 #[test]
+fn a_file_is_scanned_for_personal_data() {
+    let folder = TestFolder::new("scanned");
+    let file = folder.path().join("mail.txt");
+    std::fs::write(&file, "write to ann@example.com, not to 1700000000").unwrap();
+    let file = file.to_str().unwrap();
+    let told = check_ok(&["privacy", "scan", file]);
+    assert!(told.contains("email") && told.contains("write to [ann@example.com], not to"), "{told}");
+    let machine = parsed(&check_ok(&["privacy", "scan", file, "--json"]));
+    let expected = json!([{"kind": "email", "span": {"start": 9, "end": 24}, "confidence": 96, "rule": "email"}]);
+    assert_eq!((&machine["findings"], &machine["bytes"]), (&expected, &json!(43)));
+    let stderr = check(&["privacy", "scan", "/nonexistent/mail.txt"], 2, "");
+    assert!(stderr.contains("can't read /nonexistent/mail.txt: "), "{stderr}");
+}
+
+#[test]
 fn codes_are_explained() {
     let told = check_ok(&["explain", "1201"]);
     assert!(told.starts_with("GM-1201  Time limit") && told.contains("What to do: "), "{told}");

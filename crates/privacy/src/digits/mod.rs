@@ -1,0 +1,8 @@
+//! Digits as they are written, and the sums that tell whether they are a number of something.
+
+pub mod checks;
+mod group;
+mod shape;
+
+pub use group::{Group, Number};
+pub use shape::{Separator, Shape};

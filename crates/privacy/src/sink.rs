@@ -1,0 +1,84 @@
+//! Where findings are collected, and what remains where they overlap.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::finding::Finding;
+use crate::kind::Kind;
+
+/// Keeps what is sure enough and of a kind that is looked for.
+#[derive(Debug)]
+pub struct Sink<'d> {
+    findings: Vec<Finding>,
+    off: &'d [Kind],
+    confidence_min: u8,
+}
+
+impl<'d> Sink<'d> {
+    pub fn new(off: &'d [Kind], confidence_min: u8) -> Self {
+        Self { findings: Vec::new(), off, confidence_min }
+    }
+
+    /// Whether it was taken.
+    pub fn add(&mut self, kind: Kind, span: Range<usize>, confidence: u8, rule: &'static str) -> bool {
+        self.take(Finding { kind, span, confidence, rule, encoding: None })
+    }
+
+    pub fn take(&mut self, finding: Finding) -> bool {
+        let is_taken = finding.confidence >= self.confidence_min
+            && !finding.span.is_empty()
+            && !self.off.contains(&finding.kind);
+        if is_taken {
+            self.findings.push(finding);
+        }
+        is_taken
+    }
+
+    pub fn into_findings(self) -> Vec<Finding> {
+        without_overlaps(self.findings)
+    }
+}
+
+/// In the order of the text. Of findings that overlap the surest stays, of equally sure ones the longest.
+fn without_overlaps(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
+    if findings.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start) {
+        return findings;
+    }
+    findings.sort_by_key(|finding| {
+        (u8::MAX - finding.confidence, usize::MAX - finding.span.len(), finding.span.start)
+    });
+    let mut kept: BTreeMap<usize, Finding> = BTreeMap::new();
+    for finding in findings {
+        // The last one that starts before this one's end: those kept don't overlap, so no other can.
+        let neighbor = kept.range(..finding.span.end).next_back();
+        if neighbor.is_none_or(|(_, other)| other.span.end <= finding.span.start) {
+            kept.insert(finding.span.start, finding);
+        }
+    }
+    kept.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(spans: &[(usize, usize, u8)], expected: &[(usize, usize)]) {
+        let mut sink = Sink::new(&[], 50);
+        for (start, end, confidence) in spans {
+            sink.add(Kind::Email, *start..*end, *confidence, "test");
+        }
+        let kept: Vec<_> =
+            sink.into_findings().into_iter().map(|found| (found.span.start, found.span.end)).collect();
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn the_surest_of_overlapping_findings_stays_and_then_the_longest() {
+        check(&[(0, 5, 60), (3, 9, 90), (8, 12, 70)], &[(3, 9)]);
+        check(&[(0, 5, 90), (3, 9, 60), (8, 12, 90)], &[(0, 5), (8, 12)]);
+        check(&[(0, 5, 80), (0, 9, 80)], &[(0, 9)]);
+        check(&[(5, 9, 80), (0, 5, 80)], &[(0, 5), (5, 9)]);
+        check(&[(0, 5, 49)], &[]);
+    }
+}
