@@ -11,6 +11,7 @@ mod levels;
 mod limits;
 mod nearest;
 pub mod policy;
+mod privacy_mode;
 mod quantity;
 pub mod resource_uri;
 pub mod result_path;
@@ -35,6 +36,7 @@ pub use json_difference::{json_closeness, json_difference};
 pub use levels::{Level, UnknownLevel};
 pub use limits::{LARGE_RESULT_BYTES_MAX, LimitError, LimitName, Limits};
 pub use nearest::nearest;
+pub use privacy_mode::{PrivacyMode, UnknownPrivacyMode};
 pub use quantity::{
     QuantityError, counted, counted_grouped, format_bytes, format_ms, grouped, parse_bytes, parse_ms,
 };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::policy::Marks;
 use crate::server_sandbox::Sandboxing;
-use crate::{SecretText, ToolRules};
+use crate::{PrivacyMode, SecretText, ToolRules};
 
 /// One server, as the configuration describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct ServerSettings {
     pub sandbox: Sandboxing,
     /// What its data is, and whether what is sent to it leaves the house.
     pub marks: Marks,
+    /// How far personal data of it may go, if not as far as that of others.
+    pub privacy: Option<PrivacyMode>,
 }
 
 impl ServerSettings {
@@ -48,6 +50,7 @@ impl ServerSettings {
             tools: ToolRules::default(),
             sandbox: Sandboxing::default(),
             marks: Marks::default(),
+            privacy: None,
         }
     }
 

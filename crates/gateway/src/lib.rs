@@ -40,6 +40,7 @@ pub mod state_values;
 // Rows and SQL; marks; processes; servers.
 pub mod marks;
 mod pool;
+pub mod privacy;
 pub mod store;
 pub mod upstream;
 

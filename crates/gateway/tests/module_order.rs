@@ -24,6 +24,8 @@ const ORDER: &[&str] = &[
     "store",
     // Which marked data was read.
     "marks",
+    // What is personal is replaced by tokens, and back.
+    "privacy",
     // Processes and servers.
     "pool",
     "upstream",

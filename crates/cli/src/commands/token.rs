@@ -12,7 +12,7 @@ use gristmill_config::Flags;
 use gristmill_gateway::access::{AccessTokens, Caller, IssuedToken, Scope, TokenError, TokenRecord};
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::policy::TokenLimits;
-use gristmill_gateway::domain::{Level, utc_text};
+use gristmill_gateway::domain::{Level, PrivacyMode, utc_text};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome};
@@ -86,12 +86,15 @@ pub struct LimitFlags {
     /// Only tools that their servers mark read-only
     #[arg(long)]
     read_only: bool,
+    /// How far personal data may go at most: off, output or boundary
+    #[arg(long, value_name = "MODE")]
+    privacy: Option<PrivacyMode>,
 }
 
 impl From<LimitFlags> for TokenLimits {
     fn from(flags: LimitFlags) -> Self {
-        let LimitFlags { servers, tools, level, calls_per_minute, read_only } = flags;
-        Self { servers, tools, level, calls_per_minute, read_only }
+        let LimitFlags { servers, tools, level, calls_per_minute, read_only, privacy } = flags;
+        Self { servers, tools, level, calls_per_minute, read_only, privacy }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::asked::Asked;
 use super::wildcard::wildcard_fits;
 use crate::levels::Level;
+use crate::privacy_mode::PrivacyMode;
 
 /// Everything that is empty or `None` is no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct TokenLimits {
     pub calls_per_minute: Option<u32>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// How far personal data may go at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<PrivacyMode>,
 }
 
 impl TokenLimits {
@@ -39,6 +43,7 @@ impl TokenLimits {
         words.extend(self.level.map(|level| format!("level {level}")));
         words.extend(self.calls_per_minute.map(|count| format!("{count} calls a minute")));
         words.extend(self.read_only.then(|| "read-only".to_owned()));
+        words.extend(self.privacy.map(|mode| format!("privacy {mode}")));
         words.join("; ")
     }
 
