@@ -37,9 +37,10 @@ pub mod ports;
 pub mod report;
 pub mod state_values;
 
-// Rows and SQL; marks; processes; servers.
+// Rows and SQL; marks; personal data; processes; servers.
 pub mod marks;
 mod pool;
+pub mod privacy;
 pub mod store;
 pub mod upstream;
 

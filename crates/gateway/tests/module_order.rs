@@ -24,6 +24,8 @@ const ORDER: &[&str] = &[
     "store",
     // Which marked data was read.
     "marks",
+    // Personal data, and what stands for it.
+    "privacy",
     // Processes and servers.
     "pool",
     "upstream",

@@ -48,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-checks",
             "gristmill-domain",
             "gristmill-files",
+            "gristmill-privacy",
             "gristmill-protocol",
             "gristmill-tokens",
         ],

@@ -1,0 +1,5 @@
+//! Personal data, and what stands for it.
+
+mod vault;
+
+pub use vault::{Kept, Vault, VaultError, VaultLine, Wanted, Wipe};
