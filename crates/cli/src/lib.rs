@@ -82,7 +82,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Doctor(doctor) => commands::doctor::doctor(doctor).await,
         Command::Setup(setup) => commands::setup::setup(setup),
         Command::Shape(arguments) => commands::shape::shape(arguments),
-        Command::Privacy(arguments) => commands::privacy::privacy(arguments),
+        Command::Privacy(arguments) => commands::privacy::privacy(arguments).await,
         Command::Bench(bench) => commands::bench::bench(bench).await,
         Command::Serve(serve) => commands::serve::serve(serve).await,
         Command::Add(arguments) => commands::servers::add(arguments),

@@ -6,9 +6,14 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use gristmill_gateway::ids::Owner;
+use gristmill_gateway::marks::Scope;
+use gristmill_gateway::privacy::{Vault, Wanted};
+use gristmill_gateway::store::Store;
+use gristmill_privacy::{Form, Kind};
 use gristmill_testkit::Home;
 use serde_json::{Value, json};
 use support::gristmill;
@@ -137,6 +142,23 @@ fn what_is_kept(outputs: &mut Outputs) {
     let counted = outputs.check("audit-report", &[0], &["audit", "report", "--json"]);
     assert_eq!(counted["by_kind"][0]["name"], "limit wall_time", "{counted}");
     outputs.check("audit-verify", &[0], &["audit", "verify", "--json"]);
+    let file = outputs.home.work().join("mail.txt");
+    std::fs::write(&file, "to ann@example.com and bob%40example.com").expect("written");
+    let scanned = outputs.check("privacy-scan", &[0], &["privacy", "scan", "mail.txt", "--json"]);
+    assert_eq!(scanned["findings"][1]["encoding"], "percent", "{scanned}");
+    keep_in_vault(&outputs.home.path().join("data"));
+    outputs.check_filled("privacy-vault-list", &["privacy", "vault", "list", "--json"]);
+}
+
+fn keep_in_vault(data: &Path) {
+    let scope = Scope::Client { owner: Owner::local(), client: "agent".to_owned() };
+    let (kind, value, form) = (&Kind::Email, "ann@example.com", Form::Plain);
+    let wanted = [Wanted { kind, value, form, is_number: false, server: None }];
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let vault = Vault::open(Some(Store::open(data).expect("a database")), None).expect("a vault");
+        vault.tokens(&scope, &wanted).await.expect("a token");
+    });
 }
 
 /// The weather is made to need an approval, which nobody here can give.

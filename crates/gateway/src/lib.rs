@@ -37,7 +37,7 @@ pub mod ports;
 pub mod report;
 pub mod state_values;
 
-// Rows and SQL; marks; processes; servers.
+// Rows and SQL; marks; personal data; processes; servers.
 pub mod marks;
 mod pool;
 pub mod privacy;

@@ -9,6 +9,7 @@ use crate::phone::Phones;
 use crate::scan::{Depth, Rules, scan};
 use crate::settings::{Settings, SettingsError};
 use crate::sink::Sink;
+use crate::token::outside_tokens;
 
 /// Finds personal data and secrets. Make it once: patterns are compiled then.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Detector {
         })
     }
 
-    /// Everything in a text, in its order; no two findings overlap.
+    /// Everything in a text, in its order; no two findings overlap, and none covers a token.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
         self.within(text, Topics::default(), |_| {})
     }
@@ -48,7 +49,7 @@ impl Detector {
         self.custom.find(text, |found| {
             sink.take(found);
         });
-        let mut findings = sink.into_findings();
+        let mut findings = outside_tokens(text, sink.into_findings());
         findings
             .retain(|found| text.get(found.span.clone()).is_some_and(|value| !self.allow.has_value(value)));
         findings

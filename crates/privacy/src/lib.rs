@@ -33,6 +33,8 @@ mod phone;
 mod postal;
 mod secrets;
 
+mod token;
+
 mod scan;
 
 mod detector;
@@ -44,3 +46,4 @@ pub use finding::{Encoding, Finding, JsonFinding};
 pub use json::Origin;
 pub use kind::Kind;
 pub use settings::{Allow, AllowField, Settings, SettingsError};
+pub use token::{Code, Form, FoundToken, find_tokens, mint, placeholder};

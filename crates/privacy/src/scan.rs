@@ -11,6 +11,7 @@ use crate::keywords::{self, Keyword};
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::sink::Sink;
+use crate::token::{is_within, outside_tokens};
 use crate::topic::Topic;
 use crate::{documents, email, letters, network, numbers, people, postal, secrets};
 
@@ -214,7 +215,7 @@ impl Scan<'_, '_, '_> {
     fn inner(&self, text: &str) -> Vec<Finding> {
         let mut sink = self.rules.sink();
         scan(text, self.context.field(), self.rules, &mut sink, Depth::Inner);
-        sink.into_findings()
+        outside_tokens(text, sink.into_findings())
     }
 
     /// The letters from `start` to `end` as a keyword.
@@ -259,6 +260,10 @@ impl Scan<'_, '_, '_> {
     #[inline(never)]
     fn lead(&mut self, Keyword { topic, start, end }: Keyword) {
         self.keyword_end = end;
+        // `[PHONE_k3v9q2ab]` says nothing about what follows.
+        if is_within(self.text, start) {
+            return;
+        }
         self.context.name(topic, end);
         let found = match topic {
             Topic::Birth | Topic::Passport | Topic::License | Topic::Account => {

@@ -136,7 +136,8 @@ fn a_file_is_scanned_for_personal_data() {
     let told = check_ok(&["privacy", "scan", file]);
     assert!(told.contains("email") && told.contains("write to [ann@example.com], not to"), "{told}");
     let machine = parsed(&check_ok(&["privacy", "scan", file, "--json"]));
-    let expected = json!([{"kind": "email", "span": {"start": 9, "end": 24}, "confidence": 96, "rule": "email"}]);
+    let expected =
+        json!([{"kind": "email", "span": {"start": 9, "end": 24}, "confidence": 96, "rule": "email"}]);
     assert_eq!((&machine["findings"], &machine["bytes"]), (&expected, &json!(43)));
     let stderr = check(&["privacy", "scan", "/nonexistent/mail.txt"], 2, "");
     assert!(stderr.contains("can't read /nonexistent/mail.txt: "), "{stderr}");

@@ -3,6 +3,7 @@
 mod commands;
 mod files;
 mod running;
+mod vault;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -71,6 +71,7 @@ impl Sessions {
                 tidied.ended.push(id);
             }
         }
+        self.inner.store.remove_idle_vaults().await?;
         tidied.folders_removed = self.remove_leftovers().await?;
         Ok(tidied)
     }

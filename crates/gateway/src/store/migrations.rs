@@ -25,6 +25,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/12_marks.sql"),
     include_str!("migrations/13_plans.sql"),
     include_str!("migrations/14_levels_and_budgets.sql"),
+    include_str!("migrations/15_vault.sql"),
 ];
 
 /// The version that this gristmill writes.

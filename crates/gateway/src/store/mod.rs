@@ -27,6 +27,7 @@ mod skill_proposals;
 mod skills;
 mod skills_begun;
 mod upkeep;
+mod vault;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -63,6 +64,7 @@ pub use skill_proposals::SkillProposal;
 pub use skills::{SavedHow, SkillVersion};
 pub(crate) use skills_begun::BegunSave;
 pub use upkeep::{BackupError, Health};
+pub(crate) use vault::{VAULT_USE_NOTED, VaultCount, VaultKeyId, VaultOf, VaultRows, VaultScope};
 
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "gristmill.db";

@@ -4,7 +4,7 @@ use gristmill_domain::Level;
 use gristmill_domain::policy::Seen;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Reply, Store, StoreError, marks};
+use super::{Reply, Store, StoreError, marks, vault};
 use crate::ports::StateFailure;
 use crate::state_values::{Others, check_room};
 
@@ -191,10 +191,13 @@ impl Store {
         })
     }
 
-    /// Forgets a session and its values; whether it was there.
+    /// Forgets a session, its values and its vault; whether it was there.
     pub(crate) fn delete_session(&self, id: String) -> Reply<bool> {
         self.change(move |transaction| {
-            Ok(transaction.execute("DELETE FROM sessions WHERE id = ?1", [id])? > 0)
+            vault::shred(transaction, true)?;
+            let gone = transaction.execute("DELETE FROM sessions WHERE id = ?1", [id]);
+            vault::shred(transaction, false)?;
+            Ok(gone? > 0)
         })
     }
 

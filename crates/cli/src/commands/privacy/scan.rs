@@ -1,4 +1,4 @@
-//! `gristmill privacy`: what would be recognized as personal data or a secret.
+//! `gristmill privacy scan`: what would be recognized as personal data or a secret.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use clap::{Args, Subcommand};
+use clap::Args;
 use gristmill_gateway::domain::format_bytes;
 use gristmill_privacy::{Detector, Finding, Settings};
 use serde_json::json;
 
-use super::{Failure, Outcome};
+use crate::commands::{Failure, Outcome};
 use crate::table::{Column, Table};
 use crate::terminal::{eprint_lines, one_line};
 
@@ -26,37 +26,22 @@ const AROUND_CHARS: usize = 24;
 const SHOWN_MAX: usize = 200;
 
 #[derive(Args)]
-pub struct PrivacyArguments {
-    #[command(subcommand)]
-    command: PrivacyCommand,
+pub struct ScanArguments {
+    /// File to scan, or `-` for standard input
+    file: PathBuf,
+
+    /// Print one JSON document: kind, span, confidence and rule of each finding
+    #[arg(long)]
+    json: bool,
 }
 
-#[derive(Subcommand)]
-enum PrivacyCommand {
-    /// Find personal data and secrets in a file
-    Scan {
-        /// File to scan, or `-` for standard input
-        file: PathBuf,
-
-        /// Print one JSON document: kind, span, confidence and rule of each finding
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-pub fn privacy(arguments: PrivacyArguments) -> Outcome {
-    match arguments.command {
-        PrivacyCommand::Scan { file, json } => scan(&file, json),
-    }
-}
-
-fn scan(file: &Path, is_json: bool) -> Outcome {
-    let bytes = read(file)?;
+pub fn scan(arguments: &ScanArguments) -> Outcome {
+    let bytes = read(&arguments.file)?;
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned());
     let detector = Detector::new(&Settings::default()).map_err(|error| Failure::Usage(anyhow!(error)))?;
     let findings = detector.scan(&text);
-    if is_json {
+    if arguments.json {
         println!("{:#}", json!({ "bytes": text.len(), "findings": findings }));
         return Ok(ExitCode::SUCCESS);
     }
