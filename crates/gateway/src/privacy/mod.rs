@@ -2,4 +2,5 @@
 
 mod settings;
 
+pub use gristmill_privacy::{Allow, AllowField, Detector, Kind, Settings as DetectorSettings, SettingsError};
 pub use settings::{PrivacySettings, RestoreRule};
