@@ -66,7 +66,8 @@ pub fn read_with_limits(
     file: &ConfigFile,
     flags: &LimitArguments,
 ) -> Result<(Option<Configured>, Limits), Failure> {
-    let named = Flags { config: file.config.clone(), level: flags.level, ..Flags::default() };
+    let named =
+        Flags { config: file.config.clone(), level: flags.level, privacy: flags.privacy, ..Flags::default() };
     let configured = if no_servers { read_without_servers(&named)? } else { read(&named)? };
     let limits = flags.resolve(Some(configured.config.limits.clone())).map_err(Failure::Usage)?;
     Ok((Some(configured), limits))

@@ -55,18 +55,21 @@ fn a_token_can_be_limited_and_the_list_says_to_what() {
     let home = Home::new(gristmill(), "tokens-limited");
     let words =
         ["token", "new", "ci", "--servers", "crm,mail", "--tools", "crm.get_*", "--level", "hardened"];
-    let more = ["--calls-per-minute", "60", "--read-only", "--expires", "30d"];
+    let more = ["--calls-per-minute", "60", "--read-only", "--privacy", "boundary", "--expires", "30d"];
     let words: Vec<&str> = words.into_iter().chain(more).collect();
     let made = home.run(&words);
-    let says = "servers crm, mail; tools crm.get_*; level hardened; 60 calls a minute; read-only";
+    let says =
+        "servers crm, mail; tools crm.get_*; level hardened; 60 calls a minute; read-only; privacy boundary";
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     assert!(made.stderr.contains(&format!("It's limited to {says}.")), "{}", made.stderr);
     let limits = json!({
         "servers": ["crm", "mail"], "tools": ["crm.get_*"], "level": "hardened", "calls_per_minute": 60,
-        "read_only": true,
+        "read_only": true, "privacy": "boundary",
     });
     assert_eq!(parsed(&home.ok(&["token", "list", "--json"]))[0]["limits"], limits);
-    assert!(home.ok(&["token", "list"]).contains("LIMITED TO"));
+    let listed = home.ok(&["token", "list"]);
+    let words: Vec<&str> = listed.split_whitespace().collect();
+    assert!(listed.contains("LIMITED TO") && words.join(" ").contains("privacy boundary"), "{listed}");
 }
 
 #[test]
@@ -81,6 +84,7 @@ fn mistakes_say_what_is_allowed() {
     check(&["token", "new", "a"], "a token named `a` already exists; remove it first, or pick another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 characters of a-z, 0-9");
     check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search and admin");
+    check(&["token", "new", "b", "--privacy", "all"], "use off, output or boundary");
     check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");
     check(&["token", "remove", "b"], "no token is named `b`; there are a");
     std::fs::write(home.path().join("data/access-tokens.json"), "{").unwrap();

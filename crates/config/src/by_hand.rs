@@ -4,7 +4,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
 use super::tree::{Entry, Node, Value};
+
+/// How far in the contents of a table are.
+const STEP: usize = 2;
 
 /// Changes to one file, none of which was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +77,30 @@ impl ByHand {
         Self { path: path.to_owned(), steps }
     }
 
+    /// To have what is wanted under these keys, each below the one before, and nothing else changed.
+    pub(super) fn set(path: &Path, tree: &Node, keys: &[&str], wanted: &Json) -> Self {
+        let (mut node, mut below): (&Node, Option<&Entry>) = (tree, None);
+        let mut wanted = wanted;
+        for (depth, name) in keys.iter().enumerate() {
+            wanted = wanted.get(name).unwrap_or(&Json::Null);
+            let column = column_within(below);
+            let there = node.entry(name);
+            match there.filter(|entry| matches!(entry.node.value, Value::Map(_))) {
+                Some(entry) if depth + 1 < keys.len() => (node, below) = (&entry.node, Some(entry)),
+                Some(_) | None => {
+                    let column = there.map_or(column, |entry| entry.column);
+                    let text = json_text(name, wanted, column);
+                    let step = match there {
+                        Some(entry) => Step::Replace { server: Spot::of(entry), text },
+                        None => Step::Add { below: below.map(Spot::of), text },
+                    };
+                    return Self { path: path.to_owned(), steps: vec![step] };
+                }
+            }
+        }
+        Self { path: path.to_owned(), steps: Vec::new() }
+    }
+
     /// To have one server no longer.
     pub(super) fn remove(path: &Path, server: &Entry) -> Self {
         Self { path: path.to_owned(), steps: vec![Step::Delete(Spot::of(server))] }
@@ -118,8 +147,12 @@ impl fmt::Display for ByHand {
 
 /// As far in as the servers that are there.
 fn column_of_servers(table: Option<&Entry>) -> usize {
-    const STEP: usize = 2;
-    let Some(table) = table else { return STEP };
+    if table.is_none() { STEP } else { column_within(table) }
+}
+
+/// As far in as what is in a table; at the edge without one.
+fn column_within(table: Option<&Entry>) -> usize {
+    let Some(table) = table else { return 0 };
     let first = table.node.entries().first().filter(|entry| entry.line > table.line);
     first.map_or(table.column + STEP, |entry| entry.column)
 }
@@ -128,6 +161,18 @@ fn server_text(name: &str, node: &Node, indent: usize) -> String {
     let mut lines = vec![format!("{:indent$}{}:", "", key(name))];
     block_lines(node, indent + 2, &mut lines);
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn json_text(name: &str, value: &Json, indent: usize) -> String {
+    match value {
+        Json::Object(entries) => {
+            let inside = entries.iter().map(|(name, value)| json_text(name, value, indent + STEP));
+            format!("{:indent$}{}:\n{}", "", key(name), inside.collect::<String>())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
+            format!("{:indent$}{}: {value}\n", "", key(name))
+        }
+    }
 }
 
 fn block_lines(node: &Node, indent: usize, lines: &mut Vec<String>) {

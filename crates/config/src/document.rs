@@ -12,6 +12,7 @@ use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
 use super::history_table::{self, HistoryTable};
 use super::policy_table::{self, PolicyTable};
+use super::privacy_table::{self, PrivacyTable};
 use super::problem::{Foreign, Problem, ProblemKind, Problems, Severity};
 use super::read_file::{FileText, ReadError};
 use super::references::Folders;
@@ -23,7 +24,7 @@ use super::tree::{Node, Value, join};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 11] = [
+pub(super) const KEYS: [&str; 12] = [
     "servers",
     "mcpServers",
     "level",
@@ -35,6 +36,7 @@ pub(super) const KEYS: [&str; 11] = [
     approvals_table::TABLE,
     guardrails_table::TABLE,
     policy_table::TABLE,
+    privacy_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -62,6 +64,8 @@ pub struct Document {
     pub guardrails: GuardrailsTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
+    /// What it says about personal data.
+    pub privacy: PrivacyTable,
     /// The tables in it that only a user's own file may have, with their lines: they say how long
     /// everything in the data folder is kept, whichever project it came from, and what programs may do.
     pub user_tables: Vec<(&'static str, usize)>,
@@ -102,11 +106,14 @@ impl Document {
         document.read_level(&mut fields, problems);
         document.read_limits(&mut fields, problems);
         document.read_user_tables(&mut fields, strictness, &folders, problems);
-        // Another client's key of this name is none of our business.
-        if strictness == Strictness::Ours
-            && let Some(node) = fields.take(policy_table::TABLE)
-        {
-            document.policy = policy_table::read(node, problems);
+        // Another client's keys of these names are none of our business.
+        if strictness == Strictness::Ours {
+            if let Some(node) = fields.take(policy_table::TABLE) {
+                document.policy = policy_table::read(node, problems);
+            }
+            if let Some(node) = fields.take(privacy_table::TABLE) {
+                document.privacy = privacy_table::read(node, problems);
+            }
         }
         if fields.take("inputs").is_some() {
             let line = fields.line("inputs");

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value as TomlValue};
 
 use super::edit::{EditError, File};
+use super::edit_toml::{implicit, insert_first, put_before, table_of_word};
 use super::format::Format;
 use super::server_place::UnsafeReason;
 
@@ -131,21 +132,10 @@ fn is_about_the_same(written: &Json, rule: &NamedRule<'_>) -> bool {
     *written == same
 }
 
-fn insert_first(rules: &mut toml_edit::Array, rule: &NamedRule<'_>) {
-    rules.insert(0, TomlValue::InlineTable(rule.inline()));
-    if let Some(second) = rules.get_mut(1) {
-        let decor = second.decor_mut();
-        let is_close = decor.prefix().is_none_or(|prefix| prefix.as_str().is_some_and(str::is_empty));
-        if is_close {
-            decor.set_prefix(" ");
-        }
-    }
-}
-
 /// Before all others: the first that fits decides.
 fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), UnsafeReason> {
     let is_empty = document.as_table().is_empty();
-    let policy = policy_table(document);
+    let policy = table_of_word(document, TABLE, "preset");
     match policy {
         Item::Table(policy) => match policy.entry(RULES).or_insert(Item::ArrayOfTables(ArrayOfTables::new()))
         {
@@ -154,7 +144,7 @@ fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), Uns
                 Ok(())
             }
             Item::Value(TomlValue::Array(rules)) => {
-                insert_first(rules, rule);
+                insert_first(rules, rule.inline());
                 Ok(())
             }
             Item::None | Item::Value(_) | Item::Table(_) => Err("its rules are not a list"),
@@ -162,50 +152,11 @@ fn put_first(document: &mut DocumentMut, rule: &NamedRule<'_>) -> Result<(), Uns
         Item::Value(TomlValue::InlineTable(policy)) => {
             let rules = policy.entry(RULES).or_insert(TomlValue::Array(toml_edit::Array::new()));
             let rules = rules.as_array_mut().ok_or("its rules are not a list")?;
-            insert_first(rules, rule);
+            insert_first(rules, rule.inline());
             Ok(())
         }
         Item::None | Item::Value(_) | Item::ArrayOfTables(_) => Err("its policy is not a table"),
     }
-}
-
-fn put_before(rules: &mut ArrayOfTables, mut new: Table, is_empty: bool) {
-    let mut others: Vec<Table> = rules.iter().cloned().collect();
-    match others.first_mut() {
-        Some(first) => {
-            // Tables stand where their positions say; of two with the same, the first comes first.
-            new.set_position(first.position());
-            let before = first.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("").to_owned();
-            let comment = before.trim_start_matches('\n');
-            new.decor_mut().set_prefix(&before[..before.len() - comment.len()]);
-            first.decor_mut().set_prefix(format!("\n{comment}"));
-        }
-        None => new.decor_mut().set_prefix(if is_empty { "" } else { "\n" }),
-    }
-    rules.clear();
-    rules.push(new);
-    others.into_iter().for_each(|other| rules.push(other));
-}
-
-/// The policy as something that holds rules: a preset's name alone becomes a table.
-fn policy_table(document: &mut DocumentMut) -> &mut Item {
-    let root = document.as_table_mut();
-    let preset = root.get(TABLE).and_then(Item::as_str).map(str::to_owned);
-    if let Some(preset) = preset {
-        let comment = root.key(TABLE).and_then(|key| key.leaf_decor().prefix()?.as_str().map(str::to_owned));
-        root.remove(TABLE);
-        let mut table = Table::new();
-        table.insert("preset", Item::Value(preset.into()));
-        table.decor_mut().set_prefix(format!("\n{}", comment.unwrap_or_default().trim_start_matches('\n')));
-        root.insert(TABLE, Item::Table(table));
-    }
-    root.entry(TABLE).or_insert_with(|| Item::Table(implicit()))
-}
-
-fn implicit() -> Table {
-    let mut table = Table::new();
-    table.set_implicit(true);
-    table
 }
 
 /// Changes what the first rule decides.

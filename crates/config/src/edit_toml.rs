@@ -1,7 +1,7 @@
 //! Edits TOML; comments and order stay.
 
 use toml_edit::visit_mut::{VisitMut, visit_table_mut};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value as TomlValue};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value as TomlValue};
 
 use super::server_place::{ServerPlace, UnsafeReason};
 use super::tree::{Node, Value};
@@ -106,6 +106,59 @@ impl VisitMut for Prepend<'_> {
             table.decor_mut().set_prefix(format!("{}{before}", self.comment));
         }
         visit_table_mut(self, table);
+    }
+}
+
+/// A table that may be written as one word: the word becomes its key.
+pub(super) fn table_of_word<'a>(document: &'a mut DocumentMut, name: &str, word_key: &str) -> &'a mut Item {
+    let root = document.as_table_mut();
+    let word = root.get(name).and_then(Item::as_str).map(str::to_owned);
+    if let Some(word) = word {
+        let comment = root.key(name).and_then(|key| key.leaf_decor().prefix()?.as_str().map(str::to_owned));
+        root.remove(name);
+        let mut table = Table::new();
+        table.insert(word_key, Item::Value(word.into()));
+        table.decor_mut().set_prefix(format!("\n{}", comment.unwrap_or_default().trim_start_matches('\n')));
+        root.insert(name, Item::Table(table));
+    }
+    root.entry(name).or_insert_with(|| Item::Table(implicit()))
+}
+
+/// A table that has no line of its own.
+pub(super) fn implicit() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
+}
+
+/// Before all others, with their comments kept.
+pub(super) fn put_before(rules: &mut ArrayOfTables, mut new: Table, is_empty: bool) {
+    let mut others: Vec<Table> = rules.iter().cloned().collect();
+    match others.first_mut() {
+        Some(first) => {
+            // Tables stand where their positions say; of two with the same, the first comes first.
+            new.set_position(first.position());
+            let before = first.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("").to_owned();
+            let comment = before.trim_start_matches('\n');
+            new.decor_mut().set_prefix(&before[..before.len() - comment.len()]);
+            first.decor_mut().set_prefix(format!("\n{comment}"));
+        }
+        None => new.decor_mut().set_prefix(if is_empty { "" } else { "\n" }),
+    }
+    rules.clear();
+    rules.push(new);
+    others.into_iter().for_each(|other| rules.push(other));
+}
+
+/// The same for a list on one line.
+pub(super) fn insert_first(rules: &mut Array, rule: InlineTable) {
+    rules.insert(0, TomlValue::InlineTable(rule));
+    if let Some(second) = rules.get_mut(1) {
+        let decor = second.decor_mut();
+        let is_close = decor.prefix().is_none_or(|prefix| prefix.as_str().is_some_and(str::is_empty));
+        if is_close {
+            decor.set_prefix(" ");
+        }
     }
 }
 

@@ -4,17 +4,18 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use gristmill_files::Surroundings;
-use gristmill_gateway::domain::{Level, LimitError, LimitName};
+use gristmill_gateway::domain::{Level, LimitError, LimitName, PrivacyMode};
 
 use super::problem::{Place, Problem, ProblemKind, Severity, closest};
 
 const PREFIX: &str = "GRISTMILL_";
 const LIMIT: &str = "GRISTMILL_LIMIT_";
-const KNOWN: [&str; 5] = [
+const KNOWN: [&str; 6] = [
     "GRISTMILL_CACHE_DIR",
     "GRISTMILL_CONFIG",
     "GRISTMILL_DATA_DIR",
     "GRISTMILL_LEVEL",
+    "GRISTMILL_PRIVACY",
     "GRISTMILL_SCRATCH_DIR",
 ];
 /// For building Gristmill; whoever builds it has them set when running it, too.
@@ -26,6 +27,7 @@ pub struct FromEnvironment {
     /// The file to use.
     pub config: Option<PathBuf>,
     pub level: Option<Level>,
+    pub privacy: Option<PrivacyMode>,
     /// Limits as they are written, each with its variable.
     pub limits: Vec<(LimitName, String, String)>,
     pub problems: Vec<Problem>,
@@ -54,6 +56,10 @@ impl FromEnvironment {
             "GRISTMILL_LEVEL" => {
                 let level = text()?.parse::<Level>();
                 self.level = Some(level.map_err(|error| (Severity::Error, error.into()))?);
+            }
+            "GRISTMILL_PRIVACY" => {
+                let mode = text()?.parse::<PrivacyMode>();
+                self.privacy = Some(mode.map_err(|error| (Severity::Error, error.into()))?);
             }
             name if KNOWN.contains(&name) => {}
             name if FOR_BUILDING.iter().any(|known| name.starts_with(known)) => {}

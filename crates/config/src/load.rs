@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gristmill_files::Surroundings;
-use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings, Transport};
+use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode, ServerSettings, Transport};
 
 use super::approvals::{self, Approvals, Status};
 use super::approvals_table::{ApprovalsConfig, ApprovalsTable};
@@ -21,6 +21,7 @@ use super::locations::{self, Location, Role};
 use super::needs;
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
+use super::privacy_layers::PrivacyConfig;
 use super::problem::{Place, Problem, ProblemKind, Problems, Severity};
 use super::project_values::{self, without_line_end};
 use super::read_file::FileText;
@@ -34,6 +35,7 @@ pub struct Flags {
     /// `--config`: the only file to read.
     pub config: Option<PathBuf>,
     pub level: Option<Level>,
+    pub privacy: Option<PrivacyMode>,
     /// `--limit NAME=VALUE`, in order.
     pub limits: Vec<(String, String)>,
 }
@@ -57,7 +59,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     for source in &mut sources {
         resolving.take_servers(source, &approvals, &mut problems);
     }
-    let (level, level_origin) = level(&sources, &environment, flags);
+    let (level, level_origin) = level(used(&sources), &environment, flags);
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
     let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
@@ -72,6 +74,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
+    let privacy = privacy(&sources, level, &environment, flags, &mut problems);
     let files = sources.iter().map(|source| source.file.clone()).collect();
     let servers = resolving.servers.into_values().collect();
     let config = Config {
@@ -87,6 +90,7 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         results,
         guardrails,
         policy,
+        privacy,
         data_folder,
         files,
         locations,
@@ -217,6 +221,10 @@ impl Source {
         (approval, texts)
     }
 
+    fn place(&self, key: String, line: usize) -> Place {
+        Place { file: Some(self.file.path.clone()), line: Some(line), key: Some(key) }
+    }
+
     fn origin(&self, line: usize) -> Origin {
         Origin::File { path: self.file.path.clone(), line }
     }
@@ -333,15 +341,14 @@ impl<'a> Resolving<'a> {
                     });
                     continue;
                 }
+                if let Some(weaker) = self.servers.get(&name).filter(|_| source.file.role == Role::Project) {
+                    keep_strictness(&mut settings, &weaker.settings, &place, problems);
+                }
                 problems.push(Problem {
                     severity: Severity::Note,
                     place,
                     kind: ProblemKind::Replaces { file },
                 });
-                // A project adds marks to the user's own server and takes none away.
-                if let Some(weaker) = self.servers.get(&name).filter(|_| source.file.role == Role::Project) {
-                    settings.marks.add(&weaker.settings.marks);
-                }
             }
             let server = ConfiguredServer {
                 settings,
@@ -355,6 +362,22 @@ impl<'a> Resolving<'a> {
     }
 }
 
+/// A project adds marks to the user's own server and takes none away, and makes its privacy stricter only.
+fn keep_strictness(
+    settings: &mut ServerSettings,
+    own: &ServerSettings,
+    place: &Place,
+    problems: &mut Vec<Problem>,
+) {
+    settings.marks.add(&own.marks);
+    if settings.privacy.is_some() && settings.privacy < own.privacy {
+        let key = Some(format!("servers.{}.privacy", settings.name));
+        let place = Place { key, ..place.clone() };
+        problems.push(Problem { severity: Severity::Warning, place, kind: ProblemKind::LessPrivate });
+    }
+    settings.privacy = settings.privacy.max(own.privacy);
+}
+
 fn used(sources: &[Source]) -> impl DoubleEndedIterator<Item = &Source> {
     sources.iter().filter(|source| source.file.approval == Approval::Given)
 }
@@ -362,24 +385,64 @@ fn used(sources: &[Source]) -> impl DoubleEndedIterator<Item = &Source> {
 /// The user's own first: a project's is measured by it.
 fn policy(sources: &[Source], problems: &mut Vec<Problem>) -> PolicyConfig {
     let mut policy = PolicyConfig::default();
-    let is_project = |source: &&Source| source.file.role == Role::Project;
     for source in used(sources).filter(|source| !is_project(source)) {
         policy.lay_over(&source.document.policy, |line| source.origin(line));
     }
     for source in used(sources).filter(is_project) {
         for looser in policy.tighten(&source.document.policy, |line| source.origin(line)) {
-            let place = Place {
-                file: Some(source.file.path.clone()),
-                line: Some(looser.line),
-                key: Some(looser.key),
-            };
+            let place = source.place(looser.key, looser.line);
             problems.push(Problem { severity: Severity::Warning, place, kind: ProblemKind::Looser });
         }
     }
     policy
 }
 
-fn level(sources: &[Source], environment: &FromEnvironment, flags: &Flags) -> (Level, Origin) {
+fn is_project(source: &&Source) -> bool {
+    source.file.role == Role::Project
+}
+
+/// The user's own first: a project's is measured by it. Whoever is at the terminal has the last word.
+fn privacy(
+    sources: &[Source],
+    level_now: Level,
+    environment: &FromEnvironment,
+    flags: &Flags,
+    problems: &mut Vec<Problem>,
+) -> PrivacyConfig {
+    let own = || used(sources).filter(|source| !is_project(source));
+    let mut privacy = PrivacyConfig::of(level_now, level(own(), environment, flags).0);
+    for source in own() {
+        privacy.lay_over(&source.document.privacy, |line| source.origin(line));
+    }
+    for source in used(sources).filter(is_project) {
+        for looser in privacy.tighten(&source.document.privacy, |line| source.origin(line)) {
+            let place = source.place(looser.key, looser.line);
+            problems.push(Problem { severity: Severity::Warning, place, kind: ProblemKind::LessPrivate });
+        }
+    }
+    for source in used(sources) {
+        for (named, kind) in privacy.unknown_kinds(&source.document.privacy) {
+            let place = source.place(named.key.clone(), named.line);
+            problems.push(Problem { severity: Severity::Error, place, kind });
+        }
+    }
+    if let Some(kind) = privacy.patterns_problem() {
+        let place = Place { file: None, line: None, key: Some("privacy.patterns".to_owned()) };
+        problems.push(Problem { severity: Severity::Error, place, kind });
+    }
+    if let Some(mode) = flags.privacy {
+        privacy.take_mode(mode, Origin::Flag);
+    } else if let Some(mode) = environment.privacy {
+        privacy.take_mode(mode, Origin::Variable("GRISTMILL_PRIVACY".to_owned()));
+    }
+    privacy
+}
+
+fn level<'a>(
+    sources: impl DoubleEndedIterator<Item = &'a Source>,
+    environment: &FromEnvironment,
+    flags: &Flags,
+) -> (Level, Origin) {
     if let Some(level) = flags.level {
         return (level, Origin::Flag);
     }
@@ -387,7 +450,7 @@ fn level(sources: &[Source], environment: &FromEnvironment, flags: &Flags) -> (L
         return (level, Origin::Variable("GRISTMILL_LEVEL".to_owned()));
     }
     let of_file = |source: &Source| source.document.level.map(|(level, line)| (level, source.origin(line)));
-    used(sources).rev().find_map(of_file).unwrap_or((Level::default(), Origin::Default))
+    sources.rev().find_map(of_file).unwrap_or((Level::default(), Origin::Default))
 }
 
 fn limits(

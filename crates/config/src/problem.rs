@@ -7,7 +7,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use gristmill_gateway::domain::policy::ConditionError;
-use gristmill_gateway::domain::{Accept, LimitError, SecretTextError, UnknownLevel, nearest};
+use gristmill_gateway::domain::{
+    Accept, LimitError, SecretTextError, UnknownLevel, UnknownPrivacyMode, nearest,
+};
 
 use super::syntax_error::SyntaxError;
 use super::tree::Node;
@@ -153,6 +155,8 @@ pub enum ProblemKind {
     Contradiction,
     #[error(transparent)]
     Level(#[from] UnknownLevel),
+    #[error(transparent)]
+    PrivacyMode(#[from] UnknownPrivacyMode),
     /// A limit that cannot be.
     #[error(transparent)]
     Limit(#[from] LimitError),
@@ -211,6 +215,30 @@ pub enum ProblemKind {
         "is ignored in a project file, because it would allow more than your own policy; put it in your own file (`gristmill config path` shows where)"
     )]
     Looser,
+    /// A project that would let out more than its user does.
+    #[error(
+        "is ignored in a project file, because it would protect less personal data than your own settings; put it in your own file (`gristmill config path` shows where)"
+    )]
+    LessPrivate,
+    /// A key that can't be left out.
+    #[error("needs `{key}`")]
+    NeedsKey { key: &'static str },
+    /// A pattern's name that cannot be a kind's.
+    #[error(
+        "isn't a valid name for a kind; use up to {max} lowercase letters, digits and `_`, starting with a letter"
+    )]
+    BadKindName { max: usize },
+    /// A pattern's name that is taken.
+    #[error("has the name of a built-in kind; choose another name")]
+    BuiltInKind,
+    #[error("can't be used as a regular expression: {reason}")]
+    BadPattern { reason: String },
+    #[error("can have at most {max} patterns")]
+    TooManyPatterns { max: usize },
+    #[error("has `{}`, which isn't a region with phone numbers; use two-letter country codes such as US", shown(.region))]
+    UnknownRegion { region: String },
+    #[error("can have at most {max} bytes")]
+    TooLong { max: usize },
     /// The same name in a stronger file.
     #[error("overrides the server with the same name in {file}", file = shown(&.file.display().to_string()))]
     Replaces { file: PathBuf },

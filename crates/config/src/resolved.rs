@@ -15,6 +15,7 @@ use super::history_table::HistoryConfig;
 use super::locations::{Locations, Role};
 use super::origin::Origin;
 use super::policy_table::PolicyConfig;
+use super::privacy_layers::PrivacyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
 use super::sessions_table::SessionsConfig;
@@ -45,6 +46,8 @@ pub struct Config {
     pub guardrails: GuardrailsConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
+    /// What is looked for as personal data, and how far it may go.
+    pub privacy: PrivacyConfig,
     /// Where what lasts is kept. None without a home.
     pub data_folder: Option<PathBuf>,
     /// The files that were read, weakest first.

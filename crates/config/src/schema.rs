@@ -10,7 +10,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     approvals_table, audit_table, document, guardrails_table, history_table, policy_schema, policy_table,
-    results_table, server_entry, server_limits, server_sandbox, server_tools, server_transport,
+    privacy_schema, privacy_table, results_table, server_entry, server_limits, server_sandbox, server_tools,
+    server_transport,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -93,6 +94,7 @@ fn top_level(key: &str) -> Option<Json> {
             table(&history_table::KEYS, history, "Recorded executions; in your own configuration only")
         }
         policy_table::TABLE => policy_schema::policy(),
+        privacy_table::TABLE => privacy_schema::privacy(),
         results_table::TABLE => {
             table(&results_table::KEYS, results, "Stored results; in your own configuration only")
         }
@@ -264,6 +266,9 @@ fn server_key(key: &str) -> Option<Json> {
             "type": "array",
             "items": { "enum": Mark::ALL.map(Mark::as_str) },
         }),
+        "privacy" => {
+            privacy_schema::mode("How far its personal data may go, if not as far as that of other servers")
+        }
         "sandbox" => json!({
             "description": "Confines a server that Gristmill starts: true, false, or a table [default: on at level hardened]",
             "type": ["boolean", "object"],
@@ -389,6 +394,12 @@ mod tests {
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");
+        let privacy = "/properties/privacy/anyOf/1/properties";
+        check(&privacy_table::KEYS, privacy);
+        check(&privacy_table::ALLOW_KEYS, &format!("{privacy}/allow/properties"));
+        let field = format!("{privacy}/allow/properties/fields/items/anyOf/1/properties");
+        check(&privacy_table::FIELD_KEYS, &field);
+        check(&privacy_table::RULE_KEYS, &format!("{privacy}/restore/items/properties"));
         check(&server_entry::KEYS, "/$defs/server/properties");
         check(&server_entry::UNDERSTOOD, "/$defs/clientServer/properties");
         check(&server_limits::KEYS, "/$defs/server/properties/limits/properties");

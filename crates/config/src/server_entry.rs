@@ -11,9 +11,9 @@ use super::problem::{Foreign, ProblemKind, Problems, Severity, closest};
 use super::references::Folders;
 use super::strictness::Strictness;
 use super::tree::Node;
-use super::{server_limits, server_sandbox, server_tools, server_transport};
+use super::{privacy_table, server_limits, server_sandbox, server_tools, server_transport};
 
-pub const KEYS: [&str; 16] = [
+pub const KEYS: [&str; 17] = [
     "command",
     "args",
     "env",
@@ -30,6 +30,7 @@ pub const KEYS: [&str; 16] = [
     "limits",
     "sandbox",
     "marks",
+    "privacy",
 ];
 
 /// Keys of other clients that are understood.
@@ -118,6 +119,7 @@ pub fn read(
     }
     let sandbox = server_sandbox::read(&mut fields, transport.as_ref(), strictness, folders, problems);
     let marks = marks(&mut fields, problems);
+    let privacy = privacy_table::mode(&mut fields, "privacy", problems).map(|(mode, _)| mode);
     leftovers(&fields, strictness, problems);
     let transport = transport?;
     (problems.errors() == before).then(|| ServerSettings {
@@ -132,6 +134,7 @@ pub fn read(
         tools,
         sandbox,
         marks,
+        privacy,
     })
 }
 

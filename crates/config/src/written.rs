@@ -71,6 +71,7 @@ pub fn server(settings: &ServerSettings, purpose: Purpose) -> Node {
     put(&mut table, "sandbox", sandbox(&settings.sandbox));
     let marks = || Node::list(settings.marks.iter().map(|mark| Node::text(mark.as_str())).collect());
     put(&mut table, "marks", (!settings.marks.is_empty()).then(marks));
+    put(&mut table, "privacy", settings.privacy.map(|mode| Node::text(mode.as_str())));
     Node::map(table)
 }
 

@@ -1,13 +1,17 @@
 //! How much a program may use.
 
 use clap::Args;
-use gristmill_gateway::domain::{Level, LimitName, Limits};
+use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode};
 
 #[derive(Args)]
 pub struct LimitArguments {
     /// Isolation level: development, production or hardened [default: production]
     #[arg(long)]
     pub level: Option<Level>,
+
+    /// How far personal data may go: off, output or boundary [default: output in production]
+    #[arg(long, value_name = "MODE")]
+    pub privacy: Option<PrivacyMode>,
 
     /// Time limit, such as 2.5s [default: 5s in production]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]

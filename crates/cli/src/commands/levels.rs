@@ -25,7 +25,7 @@ pub struct Levels {
 }
 
 pub fn levels(arguments: &Levels) -> Outcome {
-    let flags = LimitArguments { level: None, timeout: None, memory: None, limit: Vec::new() };
+    let flags = LimitArguments { level: None, privacy: None, timeout: None, memory: None, limit: Vec::new() };
     let (_, configured) = upstreams::read_with_limits(true, &arguments.config, &flags)?;
     if arguments.json {
         println!("{:#}", as_json(&configured));

@@ -6,8 +6,10 @@
 use serde_json::{Value as Json, json};
 use toml_edit::{DocumentMut, Item, Table};
 
-use gristmill_gateway::domain::LimitName;
+use gristmill_gateway::domain::{LimitName, counted};
+use gristmill_gateway::privacy::{Allow, PrivacySettings};
 
+use crate::privacy_layers::PrivacyConfig;
 use crate::problem::shown;
 use crate::written::{self, Purpose};
 use crate::{Approval, Config, ConfiguredServer, Origin, edit_toml};
@@ -49,11 +51,56 @@ pub fn as_toml(config: &Config) -> String {
         text.push_str(&format!("read_only = true # {origin}\n"));
     }
     text.push_str("# the rules: `gristmill policy show`\n");
+    text.push_str(&privacy_as_toml(&config.privacy));
     for server in &config.servers {
         text.push('\n');
         text.push_str(&server_as_toml(server));
     }
     text
+}
+
+/// Without what is allowed: people write names and addresses there.
+fn privacy_as_toml(privacy: &PrivacyConfig) -> String {
+    let mut text = "\n[privacy]\n".to_owned();
+    for (key, value, origin) in privacy.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    let PrivacySettings { detector, restore, .. } = &privacy.settings;
+    let Allow { values, globs, fields } = &detector.allow;
+    if values.len() + globs.len() + fields.len() + restore.len() > 0 {
+        let counts = [
+            counted(values.len(), "allowed value"),
+            counted(globs.len(), "glob"),
+            counted(fields.len(), "field"),
+            counted(restore.len(), "restore rule"),
+        ];
+        text.push_str(&format!("# {}\n", counts.join(", ")));
+    }
+    if !detector.patterns.is_empty() {
+        text.push_str("\n[privacy.patterns]\n");
+    }
+    for (name, pattern) in &detector.patterns {
+        text.push_str(&format!("{name} = {}\n", toml_edit::Value::from(pattern.as_str())));
+    }
+    text
+}
+
+fn privacy_as_json(privacy: &PrivacyConfig) -> Json {
+    let entry = |(key, value, origin): (&str, Json, &Origin)| {
+        (key.to_owned(), json!({"value": value, "origin": origin.to_string()}))
+    };
+    let mut shown: serde_json::Map<String, Json> = privacy.shown().into_iter().map(entry).collect();
+    let PrivacySettings { detector, restore, .. } = &privacy.settings;
+    let allow = &detector.allow;
+    shown.insert("patterns".to_owned(), json!(detector.patterns));
+    let allowed = json!({
+        "values": allow.values.len(),
+        "globs": allow.globs.len(),
+        "fields": allow.fields.len(),
+    });
+    shown.insert("allow".to_owned(), allowed);
+    shown.insert("restore".to_owned(), json!(restore.len()));
+    Json::Object(shown)
 }
 
 /// One server as TOML, with its origin as a comment.
@@ -119,6 +166,7 @@ pub fn as_json(config: &Config) -> Json {
             "read_only": config.policy.settings.read_only.is_some(),
             "rules": config.policy.settings.user.len() + config.policy.settings.project.len(),
         },
+        "privacy": privacy_as_json(&config.privacy),
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
     })

@@ -27,6 +27,7 @@ fn the_examples_are_read_without_a_word() {
         [
             vec!["files", "crm"],
             vec!["tracker"],
+            vec![],
             vec!["files", "crm"],
             vec!["files", "crm"],
             vec!["files", "crm"]
@@ -51,7 +52,12 @@ fn the_examples_fit_the_schema_and_mistakes_do_not() {
             assert_eq!(errors, Vec::<String>::new(), "{example}");
         }
     }
-    for good in ["\"$schema\" = \"config.schema.json\"", "limits.wall_time = 10", "history.keep = \"1.5h\""] {
+    for good in [
+        "\"$schema\" = \"config.schema.json\"",
+        "limits.wall_time = 10",
+        "history.keep = \"1.5h\"",
+        "privacy = \"boundary\"",
+    ] {
         assert!(schema.is_valid(&json("toml", good)), "{good}");
     }
     for mistake in [
@@ -62,6 +68,10 @@ fn the_examples_fit_the_schema_and_mistakes_do_not() {
         "servers.a = { command = \"a\", url = \"http://b\" }",
         "servers.a = { command = \"a\", comand = \"b\" }",
         "sessions.max = 0",
+        "privacy.mode = \"all\"",
+        "privacy.restore = [{ to = \"mail\" }]",
+        "privacy.patterns.A = \"a\"",
+        "servers.a = { command = \"a\", privacy = \"none\" }",
     ] {
         assert!(!schema.is_valid(&json("toml", mistake)), "{mistake}");
     }

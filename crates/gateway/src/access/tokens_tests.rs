@@ -1,6 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use gristmill_domain::PrivacyMode;
 use gristmill_testkit::TestFolder;
 
 use super::*;
@@ -198,6 +199,7 @@ fn a_limited_token_carries_its_limits_and_files_from_before_are_read() {
         tools: vec!["crm.get_*".to_owned()],
         calls_per_minute: Some(60),
         read_only: true,
+        privacy: Some(PrivacyMode::Boundary),
         ..TokenLimits::default()
     };
     let issued = tokens.issue_limited("ci", Scope::USUAL, limits.clone(), None, at(0)).expect("issued");
