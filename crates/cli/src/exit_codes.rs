@@ -59,6 +59,7 @@ pub fn number_of(code: Code) -> u8 {
         | Code::ToolHeldBack
         | Code::BadAnswer
         | Code::PolicyDenied
+        | Code::PrivacyRefused
         | Code::ApprovalNeeded
         | Code::PlanDiffers
         | Code::Cancelled => 1,

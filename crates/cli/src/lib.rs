@@ -15,6 +15,7 @@ mod hints;
 mod id_prefix;
 mod local_time;
 mod own_sessions;
+mod privacy;
 mod skill_folders;
 mod spinner;
 mod table;

@@ -74,6 +74,8 @@ pub enum Code {
     PolicyBudget,
     /// A program does something else than its approved plan. Nothing was sent.
     PlanDiffers,
+    /// A value may not go where its token was sent. Nothing was sent.
+    PrivacyRefused,
     /// No worker could be started.
     WorkerUnavailable,
     /// A worker was lost in the middle of a program.
@@ -84,7 +86,7 @@ pub enum Code {
 
 impl Code {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Code; 39] = [
+    pub const ALL: [Code; 40] = [
         Code::Syntax,
         Code::Exception,
         Code::MissingModule,
@@ -121,6 +123,7 @@ impl Code {
         Code::ApprovalNeeded,
         Code::PolicyBudget,
         Code::PlanDiffers,
+        Code::PrivacyRefused,
         Code::WorkerUnavailable,
         Code::WorkerLost,
         Code::WorkerMisbehaved,
@@ -165,6 +168,7 @@ impl Code {
             Code::ApprovalNeeded => "GM-3302",
             Code::PolicyBudget => "GM-3303",
             Code::PlanDiffers => "GM-3304",
+            Code::PrivacyRefused => "GM-3305",
             Code::WorkerUnavailable => "GM-4001",
             Code::WorkerLost => "GM-4002",
             Code::WorkerMisbehaved => "GM-4003",

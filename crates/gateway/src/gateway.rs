@@ -18,6 +18,7 @@ use crate::pool::{
     KeepSettings, KeptInterpreters, Pool, PoolSettings, ScratchError, WorkerCommand, ZygoteStatus,
 };
 use crate::ports::{FixedTools, Needed, ToolSource, Tools};
+use crate::privacy::Privacy;
 use crate::request::ExecuteRequest;
 use crate::results::{Results, ResultsError};
 use crate::service::{Service, World};
@@ -92,7 +93,7 @@ impl Gateway {
     /// up. Needs a tokio runtime.
     pub async fn build(settings: Settings) -> Result<Self, BuildError> {
         let Settings {
-            worker, limits, guardrails, tools, folders, pool, kept_interpreters: keep, data, ..
+            worker, limits, guardrails, tools, folders, pool, kept_interpreters: keep, data, privacy, ..
         } = settings;
         let data = data.map(with_audit);
         let folders = match folders {
@@ -123,7 +124,7 @@ impl Gateway {
         };
         let OpenedData { history, audit, results, sessions, marks, plans, problems, sweeps_at_shutdown } =
             kept;
-        let world = Arc::new(World { core, sessions, history, audit, results, marks, plans });
+        let world = Arc::new(World { core, sessions, history, audit, results, marks, plans, privacy });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -187,6 +188,11 @@ impl Gateway {
     /// Which marked data was read, if any server has a mark.
     pub fn marks(&self) -> Option<&MarkLedger> {
         self.parts.world.marks.as_ref()
+    }
+
+    /// What becomes of personal data, if anything does.
+    pub fn privacy(&self) -> Option<&Privacy> {
+        self.parts.world.privacy.as_ref()
     }
 
     /// What programs import, if anything is kept; checked and tested by this gateway's workers.

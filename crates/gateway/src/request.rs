@@ -11,6 +11,7 @@ use crate::context_text::ContextText;
 use crate::ids::{Caller, Owner};
 use crate::pool::Scratch;
 use crate::ports::{AnalysisInputs, Asker, ExecutionStats, LargeResults, StateValues, Writes};
+use crate::privacy::Privacy;
 use crate::state_values::StateInMemory;
 
 /// One program to run.
@@ -64,6 +65,8 @@ pub struct Capabilities {
     pub writes: Writes,
     /// What it is told of earlier programs; `None` if nothing is recorded.
     pub stats: Option<Arc<dyn ExecutionStats>>,
+    /// What it may ask about personal data; `None` if nothing is looked for.
+    pub privacy: Option<Privacy>,
 }
 
 /// What becomes of a program's variables.
@@ -172,6 +175,7 @@ impl Default for Capabilities {
             large_results: None,
             writes: Writes::Sent,
             stats: None,
+            privacy: None,
         }
     }
 }

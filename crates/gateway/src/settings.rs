@@ -13,6 +13,7 @@ use crate::history::HistorySettings;
 use crate::marks::MarkLedger;
 use crate::pool::{KeepSettings, PoolSettings, WorkerCommand};
 use crate::ports::{FixedTools, ToolSource};
+use crate::privacy::Privacy;
 use crate::results::ResultSettings;
 use crate::service::KeepLimits;
 use crate::session::SessionSettings;
@@ -46,6 +47,8 @@ pub struct Settings {
     pub kept_answers: KeepLimits,
     /// What outlasts a program. Default: nothing.
     pub data: Option<DataSettings>,
+    /// What becomes of personal data. Default: it goes as it is.
+    pub privacy: Option<Privacy>,
 }
 
 impl Settings {
@@ -64,6 +67,7 @@ impl Settings {
             queue_timeout: Duration::from_secs(30),
             kept_answers: KeepLimits::default(),
             data: None,
+            privacy: None,
         }
     }
 }

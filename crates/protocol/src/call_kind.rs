@@ -19,6 +19,8 @@ pub enum CallKind {
     Stats,
     /// Hand over the next part of a result that is too large for the outcome.
     Result,
+    /// Hide, restore or compare personal data.
+    Privacy,
 }
 
 impl CallKind {
@@ -32,6 +34,7 @@ impl CallKind {
         Self::State,
         Self::Stats,
         Self::Result,
+        Self::Privacy,
     ];
 
     /// As guests write it.
@@ -45,6 +48,7 @@ impl CallKind {
             Self::State => "state",
             Self::Stats => "stats",
             Self::Result => "result",
+            Self::Privacy => "privacy",
         }
     }
 

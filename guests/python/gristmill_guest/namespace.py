@@ -14,6 +14,7 @@ from gristmill_guest import (
     describe,
     files,
     gateway_names,
+    privacy,
     read_resource,
     search,
     skills,
@@ -38,9 +39,12 @@ HELPERS = {
     "write_file": files.write_file,
     "state": state_values.state,
     "reset": state_values.reset,
+    "privacy": privacy.privacy,
+    "sanitize_pii": privacy.sanitize_pii,
+    "restore_pii": privacy.restore_pii,
 }
 # Words that callers use for data of their own: a context variable may stand in their place.
-MAY_BE_HIDDEN = frozenset(("state", "reset"))
+MAY_BE_HIDDEN = frozenset(("state", "reset", "privacy"))
 # What the helpers return, for annotations and copies.
 TYPES = {
     "ToolHit": search.ToolHit,

@@ -22,6 +22,7 @@ use gristmill_gateway::{
 use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
 use super::{Failure, Outcome, run_input, run_questions, run_watch};
+use crate::privacy::privacy;
 use crate::arguments::Run;
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
@@ -141,13 +142,16 @@ fn settings_for(arguments: &Run) -> Result<(Settings, Option<Upstreams>), Failur
         let tools = ExampleTools::new(&folders.cache).map_err(|error| Failure::Internal(error.into()))?;
         settings.tools = Arc::new(FixedTools(Arc::new(tools)));
     }
+    let privacy = privacy(configured.as_ref(), settings.limits.level(), approvals.clone())?;
+    settings.privacy = Some(privacy.clone());
     let mut connected = None;
     if let Some(configured) = configured.filter(|_| !arguments.example_tools) {
         let usable = configured.usable();
         // Those that are not in use keep their names, and programs are told why they can't be imported.
         if !configured.config.servers.is_empty() {
             let guard = Some(configured.guard_of(&mut settings, approvals, None)?);
-            let startup = Startup { observer, guard, ..Startup::from(Refresh::WhenUsed) };
+            let privacy = Some(privacy);
+            let startup = Startup { observer, guard, privacy, ..Startup::from(Refresh::WhenUsed) };
             let upstreams = configured.connect(&usable, startup)?;
             settings.tools = Arc::new(upstreams.clone());
             connected = Some(upstreams);

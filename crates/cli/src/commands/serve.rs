@@ -25,6 +25,8 @@ use tokio_util::sync::CancellationToken;
 use super::approval_webhook::{self, Webhook};
 use super::listen::ListenArguments;
 use super::{Failure, Outcome};
+use crate::privacy::privacy;
+use gristmill_gateway::privacy::Privacy;
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log;
@@ -89,6 +91,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
     let observer = audit.as_ref().map(Audit::observer);
     let store = settings.data.as_ref().map(|data| data.store.clone());
+    settings.privacy = Some(privacy(configured.as_ref(), settings.limits.level(), store.clone())?);
     let webhook = match wanted {
         Some(configured) => approval_webhook::webhook(configured, store.clone()).await?,
         None => None,
@@ -96,7 +99,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let notify = webhook.as_ref().map(|webhook| Arc::clone(&webhook.notify));
     let connect = |configured: &Configured| {
         let guard = configured.guard_of(&mut settings, store, notify)?;
-        connect(configured, observer, guard)
+        connect(configured, observer, guard, settings.privacy.clone())
     };
     let connected = wanted.map(connect).transpose()?.flatten();
     if let Some(upstreams) = &connected {
@@ -139,6 +142,7 @@ fn connect(
     configured: &Configured,
     observer: Option<Arc<dyn CallObserver>>,
     guard: Arc<Guard>,
+    privacy: Option<Privacy>,
 ) -> Result<Option<Upstreams>, Failure> {
     let usable = configured.usable();
     if usable.is_empty() {
@@ -150,7 +154,8 @@ fn connect(
     if configured.config.servers.is_empty() {
         return Ok(None);
     }
-    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard: Some(guard) };
+    let guard = Some(guard);
+    let startup = Startup { refresh: Refresh::InBackground, can_ask: true, observer, guard, privacy };
     configured.connect(&usable, startup).map(Some)
 }
 

@@ -40,6 +40,7 @@ impl CallObserver for Audit {
             }
             None => event,
         };
+        let event = event.some("restored", (!facts.restored.is_empty()).then_some(&facts.restored));
         let event = match &facts.decision {
             Some(Decided { decision, rule, origin, why: _, answer }) => event
                 .value("decision", &if facts.end == CallEnd::Held { "held" } else { decision.as_str() })

@@ -77,6 +77,7 @@ fn call(caller: &Caller, audit: &Audit) -> CallFacts {
         server: Some("crm".to_owned()),
         name: "update_record".to_owned(),
         request_bytes: 7,
+        restored: Vec::new(),
         arguments: CallObserver::arguments(audit, &format!("{{\"card\":\"{SECRET}\"}}")),
         decision: None,
         answer_bytes: 9,

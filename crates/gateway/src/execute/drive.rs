@@ -24,6 +24,7 @@ use super::outgoing::Outgoing;
 use super::prepare::Prepared;
 use super::program_call::{Call, CallTarget, ProgramRequest, parse};
 use super::server_starts::{Sent, ServerStarts};
+use super::privacy_call::ProgramPrivacy;
 use super::standing::{CallAt, Standing};
 use super::state_call::{Flood, StateCalls};
 use super::token_meter::{Of, TokenMeter};
@@ -100,6 +101,7 @@ pub(super) async fn drive(
         analyses: Arc::new(analyses_of(core, &prepared, &belongings)),
         stats: capabilities.stats.clone(),
         writes: capabilities.writes.clone(),
+        privacy: ProgramPrivacy::new(capabilities.privacy.clone(), prepared.limits.level()),
     };
     let starts = ServerStarts::new(deadline.clone(), events.clone());
     let mut drive = Drive::new(&reachable, &prepared.limits, events, asker, starts, state);

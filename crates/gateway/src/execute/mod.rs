@@ -16,6 +16,7 @@ mod ending;
 mod large_result;
 mod outgoing;
 mod prepare;
+mod privacy_call;
 mod program_call;
 mod server_starts;
 mod shape;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call_failure::{KEPT_MESSAGE_CHARS_MAX, failure};
+use super::privacy_call::PrivacyPayload;
 use crate::analysis::AnalysisCall;
 use crate::ports::ToolSearch;
 use crate::report::cut;
@@ -61,6 +62,8 @@ pub(super) enum CallRequest {
     Analysis(Box<AnalysisCall>),
     /// To be told what earlier programs took and saved.
     Stats(StatsPayload),
+    /// To hide, restore or compare personal data.
+    Privacy(Box<PrivacyPayload>),
 }
 
 /// Whom a call is for.
@@ -78,7 +81,10 @@ impl Call {
         match &self.request {
             CallRequest::Tool(_) => CallTarget::Tool,
             CallRequest::Resource(_) => CallTarget::Resource,
-            CallRequest::Skill(_) | CallRequest::Analysis(_) | CallRequest::Stats(_) => CallTarget::Internal,
+            CallRequest::Skill(_)
+            | CallRequest::Analysis(_)
+            | CallRequest::Stats(_)
+            | CallRequest::Privacy(_) => CallTarget::Internal,
         }
     }
 
@@ -87,7 +93,7 @@ impl Call {
     pub fn leaves_gateway(&self) -> bool {
         match &self.request {
             CallRequest::Tool(_) | CallRequest::Resource(_) | CallRequest::Skill(_) => true,
-            CallRequest::Analysis(_) | CallRequest::Stats(_) => false,
+            CallRequest::Analysis(_) | CallRequest::Stats(_) | CallRequest::Privacy(_) => false,
         }
     }
 
@@ -97,7 +103,7 @@ impl Call {
             CallRequest::Tool(arguments) => arguments.as_deref().map_or("{}", RawValue::get),
             CallRequest::Resource(uri) => uri,
             // No tool of a server: its code is in the program already.
-            CallRequest::Skill(_) | CallRequest::Stats(_) => "",
+            CallRequest::Skill(_) | CallRequest::Stats(_) | CallRequest::Privacy(_) => "",
             CallRequest::Analysis(call) => call.request_text(),
         }
     }
@@ -175,6 +181,10 @@ pub(super) fn parse(id: u64, kind: CallKind, payload: &str) -> Result<ProgramReq
         CallKind::Stats => {
             let asked: StatsPayload = serde_json::from_str(payload).map_err(unreadable)?;
             (GET_EXECUTION_STATS.to_owned(), asked.line, CallRequest::Stats(asked))
+        }
+        CallKind::Privacy => {
+            let asked: PrivacyPayload = serde_json::from_str(payload).map_err(unreadable)?;
+            (asked.name().to_owned(), asked.line(), CallRequest::Privacy(Box::new(asked)))
         }
         CallKind::State | CallKind::Result => {
             return Err(refuse("this request is answered by the gateway itself".to_owned()));

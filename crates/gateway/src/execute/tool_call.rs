@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::answer_payload::AnswerPayload;
 use super::call_failure::{KEPT_MESSAGE_CHARS_MAX, analysis_failure, failure, tool_failure};
+use super::privacy_call::ProgramPrivacy;
 use super::program_call::{Call, CallRequest, StatsPayload};
 use crate::analysis::{AnalysisFailure, ProgramAnalyses};
 use crate::ids::Caller;
@@ -31,6 +32,7 @@ pub(super) struct Reachable {
     pub analyses: Arc<ProgramAnalyses>,
     pub stats: Option<Arc<dyn ExecutionStats>>,
     pub writes: Writes,
+    pub privacy: ProgramPrivacy,
 }
 
 /// Who hears of a call on its way.
@@ -127,11 +129,12 @@ async fn ask(
     request: CallRequest,
     listeners: Listeners,
 ) -> Result<ToolAnswer, CallFailure> {
-    let Reachable { caller, tools, skills, analyses, stats, writes } = reached;
+    let Reachable { caller, tools, skills, analyses, stats, writes, privacy } = reached;
     let Listeners { progress, asker, watcher } = listeners;
     let outcome = match request {
         CallRequest::Analysis(call) => return analyses.answer(*call).await.map_err(CallFailure::Analysis),
         CallRequest::Stats(asked) => stats_of(stats.as_deref(), asked).await,
+        CallRequest::Privacy(asked) => privacy.answer(caller, *asked).await,
         CallRequest::Resource(uri) => tools.read_resource(caller, &uri, watcher).await,
         CallRequest::Skill(call) => skills.answer(*call, tools.as_ref()).await,
         CallRequest::Tool(arguments) => match arguments_from(arguments.as_deref()) {

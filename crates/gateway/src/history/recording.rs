@@ -12,6 +12,7 @@ use super::kept_errors::KeptErrors;
 use crate::clock::unix_ms;
 use crate::context_text::ContextText;
 use crate::ids::{ExecutionId, Owner};
+use crate::privacy::{Source, Veil};
 use crate::report::{CountedOutside, ErrorReport, Report, TokenAccount, ToolCalled};
 use crate::request::ExecuteRequest;
 use crate::store::{BegunRow, EndedRow, KeptText, RecordedCall, RecordedError, RecordedOutcome};
@@ -44,6 +45,8 @@ pub struct Beginning {
     at: SystemTime,
     session: String,
     own_definition_tokens: u64,
+    /// The program and its context as they are kept, where that is not as they are.
+    kept: Option<(String, String)>,
 }
 
 /// An execution that runs and is noted as running.
@@ -75,7 +78,17 @@ impl Beginning {
             at: history.inner.store.now(),
             session: String::new(),
             own_definition_tokens: request.own_definition_tokens,
+            kept: None,
         }
+    }
+
+    /// Kept without what is personal in it.
+    pub async fn hidden_by(mut self, veil: &Veil) -> Self {
+        let (mut code, mut context) = (self.code.clone(), self.context.as_str().to_owned());
+        veil.text(&mut code).await;
+        veil.json(&mut context, Source::default()).await;
+        self.kept = Some((code, context));
+        self
     }
 
     /// Under which it is recorded.
@@ -91,13 +104,18 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens } = self;
+        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens, kept } = self;
         let keeps = history.settings().content;
-        let program = blake3::hash(code.as_bytes()).to_hex().to_string();
-        let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then(|| code.clone());
-        let context = if context.is_empty() { String::new() } else { context.as_str().to_owned() };
+        let is_empty = context.is_empty();
+        let context = if is_empty { String::new() } else { context.as_str().to_owned() };
+        let (shown_code, shown_context) = match kept {
+            Some((code, context)) => (code, if is_empty { String::new() } else { context }),
+            None => (code.clone(), context.clone()),
+        };
+        let program = blake3::hash(shown_code.as_bytes()).to_hex().to_string();
+        let kept_code = (keeps && code.len() <= CODE_BYTES_MAX).then_some(shown_code);
         let context_bytes = context.len();
-        let kept_context = (keeps && context_bytes <= CONTEXT_BYTES_MAX).then(|| context.clone());
+        let kept_context = (keeps && context_bytes <= CONTEXT_BYTES_MAX).then_some(shown_context);
         let weight = ROW_BYTES
             + kept_code.as_ref().map_or(0, String::len)
             + kept_context.as_ref().map_or(0, String::len);

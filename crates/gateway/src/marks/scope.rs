@@ -28,7 +28,7 @@ impl Scope {
         }
     }
 
-    pub(super) fn of_client(caller: &Caller) -> Self {
+    pub(crate) fn of_client(caller: &Caller) -> Self {
         let name = |client: &Client| one_line(&client.name, CLIENT_CHARS_MAX);
         let client = caller.client.as_ref().map(name).unwrap_or_default();
         Scope::Client { owner: caller.owner.clone(), client }

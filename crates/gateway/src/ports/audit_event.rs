@@ -35,12 +35,14 @@ pub enum AuditKind {
     ToolsApproved,
     SkillChanged,
     SessionDeleted,
+    /// Personal data was given back to a model or a person.
+    PrivacyRestored,
     /// The audit's own: begun, cut by retention, broken, incomplete.
     Audit,
 }
 
 impl AuditKind {
-    pub const ALL: [AuditKind; 18] = [
+    pub const ALL: [AuditKind; 19] = [
         AuditKind::ExecutionBegun,
         AuditKind::ExecutionEnded,
         AuditKind::ExecutionRefused,
@@ -58,6 +60,7 @@ impl AuditKind {
         AuditKind::ToolsApproved,
         AuditKind::SkillChanged,
         AuditKind::SessionDeleted,
+        AuditKind::PrivacyRestored,
         AuditKind::Audit,
     ];
 
@@ -81,6 +84,7 @@ impl AuditKind {
             AuditKind::ToolsApproved => "tools.approved",
             AuditKind::SkillChanged => "skill.changed",
             AuditKind::SessionDeleted => "session.deleted",
+            AuditKind::PrivacyRestored => "privacy.restored",
             AuditKind::Audit => "audit",
         }
     }
@@ -188,6 +192,11 @@ impl AuditEvent {
     /// The scope that was missing, and for which tool or kind of request.
     pub fn of_request(self, scope: &str, wanted: &str) -> Self {
         self.name("scope", scope).name("wanted", wanted)
+    }
+
+    /// How many values were given back for tokens, and of which none is named.
+    pub fn restored(caller: &Caller, count: usize) -> Self {
+        Self::new(AuditKind::PrivacyRestored).by(caller).value("values", &count)
     }
 
     pub fn token_issued(name: &str, scopes: &[&str], expires: Option<&str>) -> Self {

@@ -44,6 +44,8 @@ pub struct CallFacts {
     pub request_bytes: u64,
     /// What the observer keeps of them; `None` before they were checked.
     pub arguments: Option<ArgumentRecord>,
+    /// Which kinds of values were put in the place of tokens, in which arguments, by which rule.
+    pub restored: Vec<String>,
     /// The answer as it came; 0 if none did.
     pub answer_bytes: u64,
     /// From the request to its end, waits for a turn among them.

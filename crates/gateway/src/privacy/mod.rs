@@ -1,8 +1,106 @@
 //! Personal data on its way: where it is replaced by tokens, and where tokens become values again.
+//!
+//! Whatever goes to a model or into a record passes a [`Veil`]; what a program has sent to a server passes
+//! [`Privacy::restore`]. What tokens stand for is in the vault, by session, or by client where there is none.
+//!
+//! Walls: a veil never fails. What the vault can't keep becomes `[EMAIL]` without a code, which nobody can
+//! restore. A token is restored only for the caller that it was made for, and only where a rule lets it go.
 
+mod fitting;
+mod live_output;
+mod places;
+mod restore;
+mod restored;
+mod rules;
 mod settings;
 mod vault;
+mod veil;
 
-pub use gristmill_privacy::{Allow, AllowField, Detector, Kind, Settings as DetectorSettings, SettingsError};
+use std::sync::Arc;
+
+use gristmill_domain::{PrivacyMode, ServerSettings};
+use crate::ids::Caller;
+use crate::marks::Scope;
+use restored::RestoredValues;
+
+pub use gristmill_privacy::{
+    Allow, AllowField, Detector, Finding, Kind, Settings as DetectorSettings, SettingsError,
+};
+pub(crate) use live_output::LiveOutput;
+pub use restore::{Destination, NotRestored, RestoredArguments, Told, has_token, is_token};
 pub use settings::{PrivacySettings, RestoreRule};
 pub use vault::{Kept, Vault, VaultError, VaultLine, Wanted, Wipe};
+pub use veil::{Source, Veil};
+
+/// See the module. Cheap to clone: all clones are the same.
+#[derive(Clone)]
+pub struct Privacy {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: PrivacySettings,
+    detector: Detector,
+    vault: Vault,
+    /// What servers were sent in the place of tokens.
+    restored: RestoredValues,
+}
+
+impl std::fmt::Debug for Privacy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Privacy({})", self.inner.settings.mode)
+    }
+}
+
+impl Privacy {
+    /// Compiles what is looked for.
+    pub fn new(settings: PrivacySettings, vault: Vault) -> Result<Self, SettingsError> {
+        let detector = Detector::new(&settings.detector)?;
+        Ok(Self { inner: Arc::new(Inner { settings, detector, vault, restored: RestoredValues::default() }) })
+    }
+
+    /// How far personal data may go for a caller.
+    pub fn mode(&self, caller: &Caller) -> PrivacyMode {
+        let limits = caller.token.as_ref().and_then(|token| token.limits.as_ref());
+        self.inner.settings.mode.max(limits.and_then(|limits| limits.privacy).unwrap_or_default())
+    }
+
+    /// The same for what comes from a server.
+    pub fn mode_at(&self, caller: &Caller, server: &ServerSettings) -> PrivacyMode {
+        self.mode(caller).max(server.privacy.unwrap_or_default())
+    }
+
+    /// What this caller's texts pass on their way to a model or into a record; `None` if they go as they are.
+    pub fn veil(&self, caller: &Caller) -> Option<Veil> {
+        (self.mode(caller) > PrivacyMode::Off).then(|| self.veil_for(caller))
+    }
+
+    /// What a server's answers pass on their way to a program of this caller; `None` if they go as they are.
+    pub fn veil_at(&self, caller: &Caller, server: &ServerSettings) -> Option<Veil> {
+        (self.mode_at(caller, server) == PrivacyMode::Boundary).then(|| self.veil_for(caller))
+    }
+
+    /// The same whatever the mode is, for whoever wants something hidden.
+    pub fn veil_for(&self, caller: &Caller) -> Veil {
+        Veil::new(self.clone(), Scope::of(caller))
+    }
+
+    /// A text for a log, where nobody is who could have it back; `None` if there is nothing in it.
+    pub fn without_values(&self, server: &ServerSettings, text: &str) -> Option<String> {
+        let mode = self.inner.settings.mode.max(server.privacy.unwrap_or_default());
+        if mode == PrivacyMode::Off {
+            return None;
+        }
+        let found = self.inner.detector.scan(text);
+        (!found.is_empty()).then(|| veil::in_place(text, &found, veil::bare_labels(&found)))
+    }
+
+    /// Where tokens and values are kept.
+    pub fn vault(&self) -> &Vault {
+        &self.inner.vault
+    }
+
+    pub fn settings(&self) -> &PrivacySettings {
+        &self.inner.settings
+    }
+}

@@ -8,6 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::hidden::HiddenEvents;
 use super::progress::{PendingQuestion, Progress, Status};
 use super::{ExecutionId, Owner};
 use crate::answer::Answer;
@@ -205,12 +206,13 @@ impl Entry {
 }
 
 /// Takes note of everything until the end.
-pub(super) async fn follow(entry: &Entry, mut execution: Execution) -> Report {
+pub(super) async fn follow(entry: &Entry, mut execution: Execution, mut hidden: Option<HiddenEvents>) -> Report {
     loop {
         tokio::select! {
-            event = execution.next_event() => match event {
-                Some(event) => entry.note(event),
-                None => break,
+            event = execution.next_event() => match (event, &mut hidden) {
+                (Some(event), Some(hidden)) => entry.note(hidden.event(event).await),
+                (Some(event), None) => entry.note(event),
+                (None, _) => break,
             },
             () = entry.cancel.cancelled() => {
                 execution.cancel();

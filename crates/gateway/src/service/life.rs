@@ -8,6 +8,7 @@ use gristmill_domain::{Code, Level, Limits};
 use tokio::sync::mpsc;
 
 use super::entry::{self, Entry};
+use super::hidden::{HiddenEvents, hide_report};
 use super::planning::{self, DryRun};
 use super::questions::Questions;
 use super::start::{PlaceChoice, StartRequest};
@@ -19,6 +20,7 @@ use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::marks::{MarkLedger, Reading};
 use crate::plans::Plans;
 use crate::ports::Asker;
+use crate::privacy::Privacy;
 use crate::report::{Refusal, Report};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
@@ -36,6 +38,8 @@ pub(crate) struct World {
     /// None if no server has a mark.
     pub marks: Option<MarkLedger>,
     pub plans: Option<Plans>,
+    /// What becomes of personal data; `None` if it goes as it is.
+    pub privacy: Option<Privacy>,
 }
 
 impl World {
@@ -49,6 +53,7 @@ impl World {
             results: self.results.clone(),
             marks: self.marks.clone(),
             plans: self.plans.clone(),
+            privacy: self.privacy.clone(),
         }
     }
 }
@@ -193,6 +198,7 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
         history.offer_to(&mut request.capabilities, &owner, &world.core.pool);
     }
+    request.capabilities.privacy = world.privacy.clone();
     if asker.is_some() {
         request.capabilities.asker = asker;
     }
@@ -243,15 +249,25 @@ impl Placed {
             let session = place.as_ref().and_then(Place::session).map(SessionId::as_str);
             history.about_to_run(&id, &owner, &mut request, level).in_session(session)
         });
+        let privacy = world.privacy.as_ref();
+        let beginning = match (beginning, privacy.and_then(|privacy| privacy.veil(&request.capabilities.caller))) {
+            (Some(beginning), Some(veil)) => Some(beginning.hidden_by(&veil).await),
+            (beginning, _) => beginning,
+        };
         let audit = world.audit.as_ref().filter(|_| is_recorded);
         let audited = audit.map(|audit| {
             let Capabilities { caller, writes, .. } = &request.capabilities;
             audit.begin(caller, &id, &request.code, level, writes)
         });
         let caller = request.capabilities.caller.clone();
+        let hidden = HiddenEvents::of(privacy, &caller);
         let core = Arc::clone(&world.core);
         let (mut report, recording) = match live {
             Some(events) => {
+                let events = match hidden {
+                    Some(hidden) => hidden.before(events),
+                    None => events,
+                };
                 let running = execute::start_telling(core, request, purpose, events);
                 // Beside the program, which runs already.
                 let recording = beginning.map(Beginning::begin);
@@ -260,7 +276,7 @@ impl Placed {
             None => {
                 let execution = execute::start(core, request, purpose);
                 let recording = beginning.map(Beginning::begin);
-                (entry::follow(entry, execution).await, recording)
+                (entry::follow(entry, execution, hidden).await, recording)
             }
         };
         report.notes.extend(note);
@@ -275,6 +291,7 @@ impl Placed {
             let seen = report.seen.clone();
             place.leave(&owner, &seen, &mut report).await;
         }
+        hide_report(privacy, &caller, &mut report).await;
         Executed { id, owner, report, recording, audited, budget }
     }
 }

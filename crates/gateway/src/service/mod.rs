@@ -9,6 +9,7 @@
 
 mod entry;
 mod follower;
+mod hidden;
 mod life;
 mod planning;
 mod progress;

@@ -79,8 +79,8 @@ impl Upstreams {
         folders: &UpstreamFolders,
         startup: impl Into<Startup>,
     ) -> Self {
-        let Startup { refresh, can_ask, observer, guard } = startup.into();
-        let registry = Arc::new(Registry::open(settings, connector, can_ask, folders));
+        let Startup { refresh, can_ask, observer, guard, privacy } = startup.into();
+        let registry = Arc::new(Registry::open(settings, connector, can_ask, folders, privacy.as_ref()));
         for server in registry.servers() {
             let is_reached = match refresh {
                 Refresh::Never => false,
@@ -91,7 +91,7 @@ impl Upstreams {
                 supervisor::reach_in_background(&registry, server);
             }
         }
-        Self { door: Door::new(Arc::clone(&registry), observer, guard), registry }
+        Self { door: Door::new(Arc::clone(&registry), observer, guard, privacy), registry }
     }
 
     /// The one way to have something sent to a server outside of a program: as whoever asks for it, and

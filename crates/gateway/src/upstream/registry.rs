@@ -21,6 +21,7 @@ use super::server_log::ServerLog;
 use super::snapshot::Snapshot;
 use super::startup::UpstreamFolders;
 use super::tree_store::TreeStore;
+use crate::privacy::Privacy;
 
 /// How long programs and searches wait for servers of which nothing is known yet.
 const DISCOVERY_WAIT: Duration = Duration::from_secs(10);
@@ -58,6 +59,7 @@ impl Registry {
         connector: Arc<dyn Connector>,
         can_ask: bool,
         folders: &UpstreamFolders,
+        privacy: Option<&Privacy>,
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
         let pins = PinFile::in_folder(&folders.data);
@@ -65,7 +67,11 @@ impl Registry {
             settings.into_iter().partition(|settings| settings.enabled);
         let out_of_use = disabled.iter().map(|settings| names_of(settings, &offers, &pins)).collect();
         let servers = in_parallel(enabled, |settings: ServerSettings| {
-            let log = ServerLog::in_file(log_path(&folders.cache, &settings.name));
+            let mut log = ServerLog::in_file(log_path(&folders.cache, &settings.name));
+            if let Some(privacy) = privacy.cloned() {
+                let settings = settings.clone();
+                log = log.hiding(move |line| privacy.without_values(&settings, line));
+            }
             let kept = offers.read(&settings);
             Arc::new(Server::new(settings, kept, log))
         });

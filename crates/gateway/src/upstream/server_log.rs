@@ -20,7 +20,11 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// The log of one server.
 pub struct ServerLog {
     inner: Mutex<Inner>,
+    hide: Option<Box<Hide>>,
 }
+
+/// A line without what is personal in it; `None` if there is nothing.
+type Hide = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 struct Inner {
     last: VecDeque<String>,
@@ -31,18 +35,24 @@ struct Inner {
 impl ServerLog {
     /// Remembers the last lines only.
     pub fn in_memory() -> Self {
-        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: None, file: None }) }
+        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: None, file: None }), hide: None }
     }
 
     /// Also writes to a file that only its owner reads. If that cannot be written, the last lines are
     /// still remembered.
     pub fn in_file(path: PathBuf) -> Self {
-        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: Some(path), file: None }) }
+        Self { inner: Mutex::new(Inner { last: VecDeque::new(), path: Some(path), file: None }), hide: None }
+    }
+
+    /// Keeps what this leaves of a line.
+    pub fn hiding(self, hide: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { hide: Some(Box::new(hide)), ..self }
     }
 
     /// One line, without its end. Control characters are made visible.
     pub fn line(&self, text: &str) {
-        let shown: String = gristmill_domain::first_bytes(text, LINE_BYTES_MAX)
+        let hidden = self.hide.as_ref().and_then(|hide| hide(text));
+        let shown: String = gristmill_domain::first_bytes(hidden.as_deref().unwrap_or(text), LINE_BYTES_MAX)
             .chars()
             .map(|c| if is_obeyed(c) { char::REPLACEMENT_CHARACTER } else { c })
             .collect();

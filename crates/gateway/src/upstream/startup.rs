@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::guard::Guard;
 use crate::ports::CallObserver;
+use crate::privacy::Privacy;
 
 /// When servers are reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Startup {
     pub observer: Option<Arc<dyn CallObserver>>,
     /// Who may call what; `None` if whoever calls has decided that already.
     pub guard: Option<Arc<Guard>>,
+    /// What becomes of personal data; `None` if it goes as it is.
+    pub privacy: Option<Privacy>,
 }
 
 impl From<Refresh> for Startup {

@@ -86,10 +86,17 @@ impl ServerHandler for GatewayServer {
             let refused = Answer::refused(Code::BadRequest, &error.to_string(), None);
             return Ok(of_tool(tool, refused));
         }
+        let caller = requester.caller.clone();
         let call = ToolCall::new(tool, request, arguments, requester, &context);
         match &tool.run {
+            // What is said of an execution was hidden when it ended.
             Run::Response(run) => run(self, call).await,
             Run::Answer(run) => {
+                let mut answer = run(self, call).await.unwrap_or_else(|refused| refused);
+                self.hide(&caller, &mut answer).await;
+                Ok(of_tool(tool, answer))
+            }
+            Run::Values(run) => {
                 let answer = run(self, call).await.unwrap_or_else(|refused| refused);
                 Ok(of_tool(tool, answer))
             }

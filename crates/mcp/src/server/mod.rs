@@ -13,6 +13,7 @@ mod attend;
 mod caller;
 mod execute_arguments;
 mod handler;
+mod hidden;
 mod instructions;
 mod offers;
 mod profile;

@@ -79,7 +79,8 @@ impl GatewayServer {
             }
             None => Err(ToolFailure::UnknownOffer { name: uri.clone(), nearest: Vec::new() }),
         };
-        let answer = read.map_err(|failure| resource_error(&failure, &uri))?;
+        let mut answer = read.map_err(|failure| resource_error(&failure, &uri))?;
+        self.hide_json(caller, &mut answer.json).await;
         let mut result: ReadResourceResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);
         Ok(result.into())

@@ -90,7 +90,8 @@ impl GatewayServer {
         if !requester.is_modern {
             let asker = asker(Arc::new(AskedPeer { peer: context.peer.clone(), answers }));
             let door = DoorRequest::GetPrompt { name: request.name, arguments, asker };
-            return complete(upstreams.pass(&requester.caller, door).await);
+            let answer = upstreams.pass(&requester.caller, door).await;
+            return self.complete(requester, answer).await;
         }
         let desk = Arc::new(Desk { answers, open: Arc::default(), asked: Arc::default() });
         let asker = asker(Arc::clone(&desk) as Arc<dyn Ask>);
@@ -127,13 +128,26 @@ impl GatewayServer {
             tokio::select! {
                 answer = &mut filling.task => {
                     return match answer {
-                        Ok(answer) => complete(answer),
+                        Ok(answer) => self.complete(requester, answer).await,
                         Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
                     };
                 }
                 () = desk.asked.notified() => {}
             }
         }
+    }
+
+    /// A prompt as its client gets it.
+    async fn complete(
+        &self,
+        requester: &Requester,
+        answer: Result<ToolAnswer, ToolFailure>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let mut answer = answer.map_err(|failure| prompt_error(&failure))?;
+        self.hide_json(&requester.caller, &mut answer.json).await;
+        let mut result: GetPromptResult = read_result(&answer)?;
+        result.result_type = Some(ResultType::COMPLETE);
+        Ok(result.into())
     }
 
     /// The prompt that a request's state leads back to.
@@ -160,13 +174,6 @@ fn with_name(name: &str, arguments: &Map<String, Value>) -> Map<String, Value> {
         ("name".to_owned(), Value::from(name)),
         ("arguments".to_owned(), Value::Object(arguments.clone())),
     ])
-}
-
-fn complete(answer: Result<ToolAnswer, ToolFailure>) -> Result<GetPromptResponse, ErrorData> {
-    let answer = answer.map_err(|failure| prompt_error(&failure))?;
-    let mut result: GetPromptResult = read_result(&answer)?;
-    result.result_type = Some(ResultType::COMPLETE);
-    Ok(result.into())
 }
 
 impl WaitingPrompts {

@@ -2,7 +2,7 @@
 //! in the session meanwhile.
 
 use gristmill_gateway::domain::{Code, Level, one_line};
-use gristmill_gateway::ids::Caller;
+use gristmill_gateway::ids::{Caller, SessionId};
 use gristmill_gateway::session::{
     Encoding, FileError, NewSession, Patience, SessionError, Whose, WorkspaceFiles,
 };
@@ -61,6 +61,23 @@ impl GatewayServer {
         };
         let files = sessions.files(&whose, &session).await.map_err(|error| no_session(&error))?;
         Ok((files, made))
+    }
+
+    /// The session that is meant, if there is one.
+    pub(super) async fn session_meant(
+        &self,
+        session: Option<&str>,
+        requester: &Requester,
+    ) -> Result<Option<SessionId>, Answer> {
+        match (session, self.connection) {
+            (Some(session), _) => {
+                let whose = Whose::Of(requester.owner.clone());
+                let found = self.parts.sessions.info(&whose, session).await.map_err(|error| no_session(&error))?;
+                Ok(Some(found.id))
+            }
+            (None, Connection::Pipes) => Ok(self.session.id().await),
+            (None, Connection::Http) => Ok(None),
+        }
     }
 
     /// The session that is meant and the level that it has, if it has one.

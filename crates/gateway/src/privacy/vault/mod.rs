@@ -120,6 +120,21 @@ impl Vault {
         Ok(counts.into_iter().map(|count| VaultLine::of(count, key)).collect())
     }
 
+    /// Every scope that has values, of one owner or of everyone.
+    pub async fn scopes(&self, owner: Option<&Owner>) -> Result<Vec<Scope>, VaultError> {
+        let mut scopes: Vec<Scope> = Vec::new();
+        for line in self.list(owner).await? {
+            let scope = match (line.session, line.client) {
+                (Some(session), _) => Scope::Session(session),
+                (None, client) => Scope::Client { owner: line.owner, client: client.unwrap_or_default() },
+            };
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+        Ok(scopes)
+    }
+
     /// Removes values for good, of one owner or of everyone; how many there were. No gateway restores them
     /// afterwards.
     pub async fn wipe(&self, owner: Option<&Owner>, which: Wipe) -> Result<u64, VaultError> {

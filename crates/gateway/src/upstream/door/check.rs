@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gristmill_domain::catalogue::ToolDefinition;
 use serde_json::Value;
 
+use super::personal::{Personal, Restored};
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
 use crate::ports::{Asker, CallWatcher, ToolFailure, Writes};
 use crate::upstream::connection::UpstreamCall;
@@ -16,6 +17,7 @@ pub(super) struct Checked {
     pub server: Arc<Server>,
     pub outgoing: Outgoing,
     pub watcher: CallWatcher,
+    pub personal: Personal,
 }
 
 /// A request as it will be sent.
@@ -48,25 +50,37 @@ impl Outgoing {
     }
 }
 
+impl Checked {
+    /// What the caller says, as people, plans and records see it.
+    pub fn shown(&self) -> &str {
+        match (&self.outgoing, &self.personal.shown) {
+            (Outgoing::Tool { .. } | Outgoing::Prompt { .. }, Some(shown)) => shown,
+            (outgoing, _) => outgoing.arguments(),
+        }
+    }
+}
+
 /// Checks the arguments of a tool by its schema. Those of prompts are their server's to judge.
-pub(super) fn check(resolved: Resolved) -> Result<Checked, ToolFailure> {
-    let Resolved { server, target, watcher } = resolved;
+pub(super) fn check(restored: Restored) -> Result<Checked, ToolFailure> {
+    let Restored { resolved: Resolved { server, target, watcher }, personal } = restored;
     let outgoing = match target {
-        Target::Tool(tool) => checked_tool(tool)?,
+        Target::Tool(tool) => checked_tool(tool, personal.has_restored())?,
         Target::Resource(uri) => Outgoing::Resource(uri),
         Target::Prompt(PromptTarget { name, arguments, asker }) => {
             Outgoing::Prompt { name, arguments: Value::Object(arguments).to_string(), asker }
         }
     };
-    Ok(Checked { server, outgoing, watcher })
+    Ok(Checked { server, outgoing, watcher, personal })
 }
 
-fn checked_tool(tool: ToolTarget) -> Result<Outgoing, ToolFailure> {
+/// Values that the caller doesn't have are not in errors.
+fn checked_tool(tool: ToolTarget, is_secretive: bool) -> Result<Outgoing, ToolFailure> {
     let ToolTarget { definition, check, mut arguments, progress, asker, writes } = tool;
     check.fit(&mut arguments);
-    check
-        .check(&arguments)
-        .map_err(|error| ToolFailure::Unfit { told: error.to_string(), kept: error.without_values() })?;
+    check.check(&arguments).map_err(|error| {
+        let kept = error.without_values();
+        ToolFailure::Unfit { told: if is_secretive { kept.clone() } else { error.to_string() }, kept }
+    })?;
     let call = UpstreamCall {
         tool: definition.name.clone(),
         headers: parameter_headers(&definition.input_schema, &arguments),

@@ -1,9 +1,9 @@
 //! The door: whatever is sent to a server passes here, with whoever asks for it. Each stage takes what
 //! the one before returns, so that none can be left out:
 //!
-//! `resolve` (which server, which of its things) → `check` (arguments) → `policy` (whether this caller
+//! `resolve` (which server, which of its things) → `personal` (values for tokens) → `check` (arguments) → `policy` (whether this caller
 //! may, or a person says so; `planned` is what an execution's plan says of it) → `admit` (a place among the calls under way) → `send` (a connection, the approval once more, the bytes) → `answer` (what came, as
-//! the caller reads it). A `Passage` measures and records beside them.
+//! the caller reads it, and `personal` once more: tokens for values). A `Passage` measures and records beside them.
 //!
 //! Walls: a connection is opened up only here and by those who list what a server offers.
 
@@ -14,6 +14,9 @@ mod failure;
 #[cfg(test)]
 mod flow_tests;
 mod passage;
+mod personal;
+#[cfg(test)]
+mod personal_tests;
 mod planned;
 #[cfg(test)]
 mod planned_tests;
@@ -35,10 +38,12 @@ use super::registry::Registry;
 use super::snapshot::Snapshot;
 use crate::ids::Caller;
 use crate::ports::{CallObserver, ToolFailure};
+use crate::privacy::Privacy;
 use admit::admit;
 use answer::answer;
 use check::{Checked, check};
 use passage::Passage;
+use personal::restore;
 use policy::{Permission, permit};
 use resolve::resolve;
 use send::send;
@@ -51,6 +56,7 @@ pub(super) struct Door {
     registry: Arc<Registry>,
     observer: Option<Arc<dyn CallObserver>>,
     guard: Option<Arc<Guard>>,
+    privacy: Option<Privacy>,
 }
 
 impl Door {
@@ -58,8 +64,9 @@ impl Door {
         registry: Arc<Registry>,
         observer: Option<Arc<dyn CallObserver>>,
         guard: Option<Arc<Guard>>,
+        privacy: Option<Privacy>,
     ) -> Self {
-        Self { registry, observer, guard }
+        Self { registry, observer, guard, privacy }
     }
 
     /// Nothing more passes.
@@ -92,7 +99,8 @@ impl Door {
     ) -> Result<ToolAnswer, ToolFailure> {
         let resolved = resolve(&self.registry, seen, request).await?;
         passage.resolved(&resolved);
-        let checked = check(resolved)?;
+        let restored = restore(self.privacy.as_ref(), &self.registry, caller, resolved).await?;
+        let checked = check(restored)?;
         passage.checked(&checked);
         let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {
             Permission::Send(permitted) => permitted,
@@ -107,9 +115,11 @@ impl Door {
         if sent.has_left {
             self.note_marks(caller, checked).await;
         }
-        let raw = sent.answer?;
-        passage.received(&raw);
-        answer(checked, &raw)
+        let outcome = sent.answer.and_then(|raw| {
+            passage.received(&raw);
+            answer(checked, &raw)
+        });
+        checked.personal.hide(checked, outcome).await
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.

@@ -30,6 +30,7 @@ impl Passage {
             decision: None,
             request_bytes: 0,
             arguments: None,
+            restored: Vec::new(),
             answer_bytes: 0,
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
@@ -43,9 +44,9 @@ impl Passage {
     }
 
     pub fn checked(&mut self, checked: &Checked) {
-        let arguments = checked.outgoing.arguments();
-        self.facts.request_bytes = arguments.len() as u64;
-        self.facts.arguments = self.observer.as_ref().and_then(|observer| observer.arguments(arguments));
+        self.facts.request_bytes = checked.outgoing.arguments().len() as u64;
+        self.facts.arguments = self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
+        self.facts.restored = checked.personal.told();
     }
 
     pub fn decided(&mut self, decided: Decided) {

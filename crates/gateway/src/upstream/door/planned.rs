@@ -21,7 +21,7 @@ pub(super) enum Planned<'a> {
 
 /// Looks a request up in its execution's plan. Reads are not in it.
 pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, ToolFailure> {
-    let Outgoing::Tool { definition, call, writes } = &checked.outgoing else { return Ok(Planned::No) };
+    let Outgoing::Tool { definition, writes, .. } = &checked.outgoing else { return Ok(Planned::No) };
     let server = checked.server.name();
     let plan = match writes {
         Writes::Sent => return Ok(Planned::No),
@@ -31,7 +31,7 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         Writes::Planned(plan) if is_read && !plan.names(server, &definition.name) => return Ok(Planned::No),
         Writes::Planned(plan) => plan,
     };
-    let arguments = canonical(&call.arguments);
+    let arguments = canonical(checked.shown());
     let now: Value = serde_json::from_str(&arguments).unwrap_or_default();
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let closeness = |before: &str| json_closeness(&read(before), &now);
@@ -59,11 +59,11 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
 /// Notes a write that would have been sent, and gives what the program reads in place of its answer.
 pub(super) fn hold(checked: &Checked, held: &HeldWrites, decided: &Decided) -> ToolAnswer {
     checked.watcher.held();
-    if let Outgoing::Tool { definition, call, .. } = &checked.outgoing {
+    if let Outgoing::Tool { definition, .. } = &checked.outgoing {
         held.hold(Write {
             server: checked.server.name().to_owned(),
             tool: definition.name.clone(),
-            arguments: canonical(&call.arguments),
+            arguments: canonical(checked.shown()),
             decision: decided.decision.as_str().to_owned(),
             effect: effect(Hints::of(definition)),
             definition: definition.hash.to_hex(),

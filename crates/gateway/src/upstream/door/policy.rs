@@ -79,7 +79,8 @@ async fn foreseen(guard: Option<&Guard>, caller: &Caller, checked: &Checked) -> 
 }
 
 fn approvable<'a>(caller: &'a Caller, checked: &'a Checked) -> Approvable<'a> {
-    let (_, tool, arguments, asker) = parts(&checked.outgoing, &NOBODY);
+    let (kind, tool, arguments, asker) = parts(&checked.outgoing, &NOBODY);
+    let arguments = if kind == AskedKind::Resource { arguments } else { checked.shown() };
     Approvable { caller, server: checked.server.name(), tool, arguments, asker }
 }
 

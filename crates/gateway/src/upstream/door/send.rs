@@ -41,7 +41,7 @@ pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Sent {
 
 async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String, Unanswered> {
     let kept = |failure: ToolFailure| Unanswered { failure, has_left: false };
-    let Checked { server, outgoing, watcher } = checked;
+    let Checked { server, outgoing, watcher, .. } = checked;
     let mut is_again = false;
     loop {
         let connection = match server.current() {

@@ -23,6 +23,8 @@ mod list_workspace_files;
 mod load_skill;
 mod read_result;
 mod read_workspace_file;
+mod restore_pii;
+mod sanitize_pii;
 mod save_skill;
 mod search_tools;
 mod validate_code;
@@ -34,7 +36,7 @@ pub(super) use shown::ShownTools;
 pub(super) use tool_call::ToolCall;
 
 /// All of them, in the order in which they are listed.
-pub(super) static ALL: [&OwnTool; 16] = [
+pub(super) static ALL: [&OwnTool; 18] = [
     &execute_code::EXECUTE_CODE,
     &search_tools::SEARCH_TOOLS,
     &get_tool_definition::GET_TOOL_DEFINITION,
@@ -50,5 +52,7 @@ pub(super) static ALL: [&OwnTool; 16] = [
     &delete_skill::DELETE_SKILL,
     &get_execution_stats::GET_EXECUTION_STATS,
     &validate_code::VALIDATE_CODE,
+    &sanitize_pii::SANITIZE_PII,
+    &restore_pii::RESTORE_PII,
     &execute_python::EXECUTE_PYTHON,
 ];

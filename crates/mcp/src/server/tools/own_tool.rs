@@ -60,6 +60,8 @@ pub(in crate::server) struct Annotations {
 pub(in crate::server) enum Run {
     /// Answers once. An error is a refusal, in words for a model.
     Answer(for<'a> fn(&'a GatewayServer, ToolCall<'a>) -> BoxFuture<'a, Result<Answer, Answer>>),
+    /// The same, for what hides nothing that is personal: it has decided that itself.
+    Values(for<'a> fn(&'a GatewayServer, ToolCall<'a>) -> BoxFuture<'a, Result<Answer, Answer>>),
     /// May also answer with a question to the user, or with a task to follow.
     Response(
         for<'a> fn(&'a GatewayServer, ToolCall<'a>) -> BoxFuture<'a, Result<CallToolResponse, ErrorData>>,

@@ -1,0 +1,279 @@
+//! Tokens become values again, where a rule lets them.
+
+use std::collections::HashMap;
+
+use gristmill_domain::{PrivacyMode, one_line};
+use gristmill_privacy::{Kind, find_tokens};
+use serde_json::{Map, Number, Value};
+
+use super::Privacy;
+use super::places::{field_name, schema_at};
+use super::rules::{Way, decide};
+use super::vault::{Kept, VaultError};
+use crate::ids::Caller;
+use crate::marks::Scope;
+
+/// Where arguments go.
+pub struct Destination<'d> {
+    pub server: &'d str,
+    pub tool: &'d str,
+    /// Of the arguments.
+    pub schema: Option<&'d Value>,
+    /// The mode of the servers that values came from.
+    pub mode_of: &'d (dyn Fn(&str) -> PrivacyMode + Sync),
+}
+
+/// What became of the tokens in a call's arguments.
+#[derive(Debug, Default)]
+pub struct RestoredArguments {
+    /// Kind, argument and rule of each: what may be recorded.
+    pub told: Vec<Told>,
+}
+
+/// What may be recorded of a value that was restored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    pub kind: Kind,
+    pub field: String,
+    pub rule: String,
+}
+
+/// Nothing was restored and nothing is sent.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRestored {
+    #[error(
+        "{token} may not go to `{field}` of {tool}: a value of the kind `{kind}` is held back there (rule `{rule}`). \
+         Use an argument that is made for it, or ask the user, who can allow it with \
+         `gristmill privacy let {kind} {tool}`"
+    )]
+    HeldBack { token: String, kind: Kind, field: String, tool: String, rule: String },
+    #[error(
+        "{token} in `{field}` stands for nothing here: a token is good only in the session that it was made in. \
+         Fetch the value again, and pass on the token that you get"
+    )]
+    Unknown { token: String, field: String },
+    #[error("{0}")]
+    Vault(#[from] VaultError),
+}
+
+/// One token in a document.
+struct Spot {
+    token: String,
+    pointer: String,
+    /// Whether it is all there is.
+    is_whole: bool,
+}
+
+impl Privacy {
+    /// Puts values in the place of tokens in the arguments of a call.
+    pub async fn restore_arguments(
+        &self,
+        caller: &Caller,
+        to: &Destination<'_>,
+        arguments: &mut Map<String, Value>,
+    ) -> Result<RestoredArguments, NotRestored> {
+        let mut spots = Vec::new();
+        for (key, value) in arguments.iter() {
+            look_into(key, value, "", &mut spots);
+        }
+        if spots.is_empty() {
+            return Ok(RestoredArguments::default());
+        }
+        let mut known = self.known(caller, &spots).await?;
+        let mut restored = RestoredArguments::default();
+        for spot in &spots {
+            let field = field_name(&spot.pointer);
+            let Some(kept) = known.get(&spot.token) else {
+                // In a longer text it may be anything.
+                match spot.is_whole {
+                    true => return Err(NotRestored::Unknown { token: spot.token.clone(), field: shown(&field) }),
+                    false => continue,
+                }
+            };
+            let mode = kept.servers.iter().map(|from| (to.mode_of)(from)).max().unwrap_or_default();
+            let schema = to.schema.and_then(|schema| schema_at(schema, &spot.pointer));
+            let way = Way { kept, server: to.server, tool: to.tool, field: &field, schema, mode };
+            let ruled = decide(&self.inner.settings.restore, &way);
+            if !ruled.allow {
+                return Err(NotRestored::HeldBack {
+                    token: spot.token.clone(),
+                    kind: kept.kind.clone(),
+                    field: shown(&field),
+                    tool: one_line(&format!("{}.{}", to.server, to.tool), 200),
+                    rule: ruled.rule,
+                });
+            }
+            self.inner.restored.add(&Scope::of(caller), &kept.value, &spot.token);
+            restored.told.push(Told { kind: kept.kind.clone(), field, rule: ruled.rule });
+        }
+        *arguments = std::mem::take(arguments)
+            .into_iter()
+            .map(|(key, value)| (in_text(&key, &known), put(value, &known)))
+            .collect();
+        known.clear();
+        Ok(restored)
+    }
+
+    /// A text with values in the place of this caller's tokens whose kinds `may` be there, and how many. Others
+    /// stay as they are.
+    pub async fn restore_text(
+        &self,
+        caller: &Caller,
+        text: &str,
+        may: impl Fn(&Kind) -> bool,
+    ) -> Result<(String, usize), NotRestored> {
+        let mut spots = Vec::new();
+        look_at(text, "", &mut spots);
+        let mut known = self.known(caller, &spots).await?;
+        known.retain(|_, kept| may(&kept.kind));
+        let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
+        Ok((in_text(text, &known), count))
+    }
+
+    /// The same for a whole JSON document.
+    pub async fn restore_value(
+        &self,
+        caller: &Caller,
+        value: Value,
+        may: impl Fn(&Kind) -> bool,
+    ) -> Result<(Value, usize), NotRestored> {
+        let mut spots = Vec::new();
+        look_below(&value, String::new(), &mut spots);
+        let mut known = self.known(caller, &spots).await?;
+        known.retain(|_, kept| may(&kept.kind));
+        let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
+        Ok((put(value, &known), count))
+    }
+
+    /// Whether two texts are the same value, each a token or the value itself, in whichever way it is written.
+    pub async fn is_same(&self, caller: &Caller, one: &str, other: &str) -> Result<bool, NotRestored> {
+        let (one, _) = self.restore_text(caller, one, |_| true).await?;
+        let (other, _) = self.restore_text(caller, other, |_| true).await?;
+        Ok(canonical(&one) == canonical(&other))
+    }
+
+    /// The domain of an e-mail address behind a token, which says little of a person.
+    pub async fn domain(&self, caller: &Caller, token: &str) -> Result<Option<String>, NotRestored> {
+        let (value, _) = self.restore_text(caller, token, |kind| *kind == Kind::Email).await?;
+        Ok(value.rsplit_once('@').map(|(_, domain)| domain.to_lowercase()).filter(|_| value != token))
+    }
+
+    /// A text with values in the place of every token that is kept, whoever it was made for: for whoever owns the
+    /// machine.
+    pub async fn restore_for_owner(&self, text: &str) -> Result<(String, usize), NotRestored> {
+        let mut spots = Vec::new();
+        look_at(text, "", &mut spots);
+        let known = self.known_in(&self.inner.vault.scopes(None).await?, &spots).await?;
+        let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
+        Ok((in_text(text, &known), count))
+    }
+
+    /// The same for a whole JSON document.
+    pub async fn restore_value_for_owner(&self, value: Value) -> Result<Value, NotRestored> {
+        let mut spots = Vec::new();
+        look_below(&value, String::new(), &mut spots);
+        let known = self.known_in(&self.inner.vault.scopes(None).await?, &spots).await?;
+        Ok(put(value, &known))
+    }
+
+    async fn known(&self, caller: &Caller, spots: &[Spot]) -> Result<HashMap<String, Kept>, VaultError> {
+        let mut scopes = vec![Scope::of(caller)];
+        // What the same client was given before it had a session.
+        scopes.extend(caller.session.is_some().then(|| Scope::of_client(caller)));
+        self.known_in(&scopes, spots).await
+    }
+
+    async fn known_in(&self, scopes: &[Scope], spots: &[Spot]) -> Result<HashMap<String, Kept>, VaultError> {
+        if spots.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut tokens: Vec<&str> = spots.iter().map(|spot| spot.token.as_str()).collect();
+        tokens.sort_unstable();
+        tokens.dedup();
+        let kept = self.inner.vault.values(scopes, &tokens).await?;
+        let pairs = tokens.iter().zip(kept).filter_map(|(token, kept)| Some(((*token).to_owned(), kept?)));
+        Ok(pairs.collect())
+    }
+}
+
+/// Whether a text is a token and nothing else.
+pub fn is_token(text: &str) -> bool {
+    let text = text.trim();
+    find_tokens(text).first().is_some_and(|(span, _)| span.len() == text.len())
+}
+
+/// Whether there is a token in a text.
+pub fn has_token(text: &str) -> bool {
+    !find_tokens(text).is_empty()
+}
+
+fn shown(field: &str) -> String {
+    one_line(field, 100)
+}
+
+/// The same for every usual way of writing a value: letters and digits count, and what an address needs.
+fn canonical(text: &str) -> String {
+    let counts = |letter: &char| letter.is_alphanumeric() || "@.".contains(*letter);
+    text.chars().filter(counts).flat_map(char::to_lowercase).collect()
+}
+
+/// Depth is bounded by the caps of whatever read the document.
+fn look_into(key: &str, value: &Value, above: &str, spots: &mut Vec<Spot>) {
+    let pointer = format!("{above}/{}", key.replace('~', "~0").replace('/', "~1"));
+    look_at(key, &pointer, spots);
+    look_below(value, pointer, spots);
+}
+
+fn look_below(value: &Value, pointer: String, spots: &mut Vec<Spot>) {
+    match value {
+        Value::String(text) => look_at(text, &pointer, spots),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                look_below(item, format!("{pointer}/{at}"), spots);
+            }
+        }
+        Value::Object(members) => members.iter().for_each(|(key, value)| look_into(key, value, &pointer, spots)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn look_at(text: &str, pointer: &str, spots: &mut Vec<Spot>) {
+    for (span, _) in find_tokens(text) {
+        let is_whole = span.len() == text.trim().len();
+        if let Some(token) = text.get(span) {
+            spots.push(Spot { token: token.to_owned(), pointer: pointer.to_owned(), is_whole });
+        }
+    }
+}
+
+fn put(value: Value, known: &HashMap<String, Kept>) -> Value {
+    match value {
+        Value::String(text) => match known.get(text.trim()) {
+            Some(kept) if kept.is_number => number(&kept.value),
+            Some(_) | None => Value::String(in_text(&text, known)),
+        },
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| put(item, known)).collect()),
+        Value::Object(members) => {
+            let put = |(key, value): (String, Value)| (in_text(&key, known), put(value, known));
+            Value::Object(members.into_iter().map(put).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+fn number(text: &str) -> Value {
+    text.parse::<Number>().map_or_else(|_| Value::String(text.to_owned()), Value::Number)
+}
+
+fn in_text(text: &str, known: &HashMap<String, Kept>) -> String {
+    let mut restored = String::with_capacity(text.len());
+    let mut done = 0;
+    for (span, _) in find_tokens(text) {
+        let Some(kept) = text.get(span.clone()).and_then(|token| known.get(token)) else { continue };
+        restored.push_str(text.get(done..span.start).unwrap_or_default());
+        restored.push_str(&kept.value);
+        done = span.end;
+    }
+    restored.push_str(text.get(done..).unwrap_or_default());
+    restored
+}

@@ -1,0 +1,28 @@
+//! What leaves towards a client, without what is personal in it.
+
+use gristmill_gateway::ids::Caller;
+use gristmill_gateway::privacy::{Source, Veil};
+
+use super::GatewayServer;
+use super::answer::Answer;
+
+impl GatewayServer {
+    /// Hides what is personal in an answer of ours.
+    pub(super) async fn hide(&self, caller: &Caller, answer: &mut Answer) {
+        if let Some(veil) = self.veil(caller) {
+            veil.text(&mut answer.text).await;
+            veil.value(&mut answer.structured, Source::default()).await;
+        }
+    }
+
+    /// The same for a server's words in JSON.
+    pub(super) async fn hide_json(&self, caller: &Caller, json: &mut String) {
+        if let Some(veil) = self.veil(caller) {
+            veil.json(json, Source::default()).await;
+        }
+    }
+
+    fn veil(&self, caller: &Caller) -> Option<Veil> {
+        self.parts.gateway.privacy()?.veil(caller)
+    }
+}
