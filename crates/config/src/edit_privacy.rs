@@ -170,11 +170,20 @@ fn values_in_toml(privacy: &mut Item, new: &[&str], is_empty: bool) -> Result<()
         Item::Value(TomlValue::InlineTable(privacy)) => {
             let allow = privacy.entry(ALLOW).or_insert(TomlValue::InlineTable(InlineTable::new()));
             let allow = allow.as_inline_table_mut().ok_or("its privacy.allow is not a table")?;
+            close_up(allow);
             return push_all(allow, new);
         }
         Item::None | Item::Value(_) | Item::ArrayOfTables(_) => return Err("its privacy is not a table"),
     };
+    if let Some(inline) = allow.as_inline_table_mut() {
+        close_up(inline);
+    }
     push_all(allow.as_table_like_mut().ok_or("its privacy.allow is not a table")?, new)
+}
+
+/// Without the space before the closing brace, which would stand before a comma.
+fn close_up(table: &mut InlineTable) {
+    table.iter_mut().for_each(|(_, value)| value.decor_mut().set_suffix(""));
 }
 
 fn push_all(allow: &mut dyn TableLike, new: &[&str]) -> Result<(), UnsafeReason> {
