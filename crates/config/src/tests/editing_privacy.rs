@@ -76,6 +76,14 @@ fn values_are_let_through_and_comments_stay() {
         "[privacy]\nallow = { globs = [\"*\"] }\n",
         "[privacy]\nallow = { globs = [\"*\"], values = [\"a@example.com\"] }\n",
     );
+    check(
+        "privacy = { mode = \"off\", allow = { values = [\"b\"] } }\n",
+        "privacy = { mode = \"off\", allow = { values = [\"b\", \"a@example.com\"] } }\n",
+    );
+    check(
+        "privacy = { mode = \"off\" }\n",
+        "privacy = { mode = \"off\", allow = { values = [\"a@example.com\"] } }\n",
+    );
     check("# how\nprivacy = \"off\"\n", &format!("\n# how\n[privacy]\nmode = \"off\"\n\n{table}"));
 }
 
