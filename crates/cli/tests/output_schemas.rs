@@ -135,7 +135,18 @@ fn what_is_kept(outputs: &mut Outputs) {
     outputs.check("skills-show", &[0], &["skills", "show", "double", "--json"]);
     outputs.check_filled("skills-history", &["skills", "history", "double", "--json"]);
     outputs.check("token-new", &[0], &["token", "new", "laptop", "--json"]);
-    outputs.home.ok(&["token", "new", "ci", "--servers", "crm", "--level", "hardened", "--read-only"]);
+    outputs.home.ok(&[
+        "token",
+        "new",
+        "ci",
+        "--servers",
+        "crm",
+        "--level",
+        "hardened",
+        "--read-only",
+        "--privacy",
+        "boundary",
+    ]);
     outputs.check_filled("token-list", &["token", "list", "--json"]);
     outputs.check("db-check", &[0], &["db", "check", "--json"]);
     outputs.check_filled("audit-query", &["audit", "query", "--limit", "1000", "--json"]);

@@ -187,6 +187,10 @@ fn config() -> String {
     let policy = &schema["properties"]["policy"]["anyOf"][1];
     write_table("[policy]", policy);
     write_table("[[policy.rules]]", &policy["properties"]["rules"]["items"]);
+    let privacy = &schema["properties"]["privacy"]["anyOf"][1];
+    write_table("[privacy]", privacy);
+    write_table("[privacy.allow]", &privacy["properties"]["allow"]);
+    write_table("[[privacy.restore]]", &privacy["properties"]["restore"]["items"]);
     let server = &schema["$defs"]["server"];
     write_table("[servers.NAME]", server);
     write_table("[servers.NAME.limits]", &server["properties"]["limits"]);

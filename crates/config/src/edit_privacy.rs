@@ -168,13 +168,26 @@ fn values_in_toml(privacy: &mut Item, new: &[&str], is_empty: bool) -> Result<()
             Item::Table(allow)
         }),
         Item::Value(TomlValue::InlineTable(privacy)) => {
+            close_up(privacy, ALLOW);
             let allow = privacy.entry(ALLOW).or_insert(TomlValue::InlineTable(InlineTable::new()));
             let allow = allow.as_inline_table_mut().ok_or("its privacy.allow is not a table")?;
+            close_up(allow, VALUES);
             return push_all(allow, new);
         }
         Item::None | Item::Value(_) | Item::ArrayOfTables(_) => return Err("its privacy is not a table"),
     };
+    if let Some(inline) = allow.as_inline_table_mut() {
+        close_up(inline, VALUES);
+    }
     push_all(allow.as_table_like_mut().ok_or("its privacy.allow is not a table")?, new)
+}
+
+/// Without the space before the closing brace, which would stand before the comma of a new key.
+fn close_up(table: &mut InlineTable, new_key: &str) {
+    if table.contains_key(new_key) {
+        return;
+    }
+    table.iter_mut().for_each(|(_, value)| value.decor_mut().set_suffix(""));
 }
 
 fn push_all(allow: &mut dyn TableLike, new: &[&str]) -> Result<(), UnsafeReason> {
@@ -224,6 +237,7 @@ fn rule_in_toml(privacy: &mut Item, rule: &RestoreRule, is_empty: bool) -> Resul
             }
         }
         Item::Value(TomlValue::InlineTable(privacy)) => {
+            close_up(privacy, RESTORE);
             let rules = privacy.entry(RESTORE).or_insert(TomlValue::Array(Array::new()));
             insert_first(rules.as_array_mut().ok_or("its rules are not a list")?, inline());
         }

@@ -37,8 +37,6 @@ fn texts(description: &str) -> Json {
 }
 
 fn kinds(description: &str) -> Json {
-    let names: Vec<&str> = Kind::ALL.iter().map(Kind::name).collect();
-    let description = format!("{description}: {}, or one of `patterns`", names.join(", "));
     json!({ "description": description, "type": "array", "items": { "type": "string" } })
 }
 
@@ -47,7 +45,11 @@ fn table_key(key: &str, mode: &Json) -> Option<Json> {
     let (least, most) = CONFIDENCE;
     Some(match key {
         "mode" => mode.clone(),
-        "off" => kinds("Kinds that aren't looked for"),
+        "off" => {
+            let names: Vec<&str> = Kind::ALL.iter().map(Kind::name).collect();
+            let names = names.join(", ");
+            kinds(&format!("Kinds that aren't looked for: any of {names}, or of `patterns`"))
+        }
         "confidence_min" => json!({
             "description": "Findings below this many percent don't count",
             "type": "integer",

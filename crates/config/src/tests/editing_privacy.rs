@@ -74,7 +74,15 @@ fn values_are_let_through_and_comments_stay() {
     );
     check(
         "[privacy]\nallow = { globs = [\"*\"] }\n",
-        "[privacy]\nallow = { globs = [\"*\"] , values = [\"a@example.com\"] }\n",
+        "[privacy]\nallow = { globs = [\"*\"], values = [\"a@example.com\"] }\n",
+    );
+    check(
+        "privacy = { mode = \"off\", allow = { values = [\"b\"] } }\n",
+        "privacy = { mode = \"off\", allow = { values = [\"b\", \"a@example.com\"] } }\n",
+    );
+    check(
+        "privacy = { mode = \"off\" }\n",
+        "privacy = { mode = \"off\", allow = { values = [\"a@example.com\"] } }\n",
     );
     check("# how\nprivacy = \"off\"\n", &format!("\n# how\n[privacy]\nmode = \"off\"\n\n{table}"));
 }
@@ -142,7 +150,7 @@ fn yaml_is_left_alone_and_its_owner_is_told_what_to_write() {
     check(
         "privacy: boundary\n",
         &["a"],
-        "put this in place of `privacy` (line 1):\nprivacy:\n  allow:\n    values: [\"a\"]\n  mode: \"boundary\"",
+        "put this in place of `privacy` (line 1):\nprivacy:\n  mode: \"boundary\"\n  allow:\n    values: [\"a\"]",
     );
 }
 
