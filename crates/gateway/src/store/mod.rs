@@ -64,7 +64,7 @@ pub use skill_proposals::SkillProposal;
 pub use skills::{SavedHow, SkillVersion};
 pub(crate) use skills_begun::BegunSave;
 pub use upkeep::{BackupError, Health};
-pub(crate) use vault::{VAULT_USE_NOTED, VaultCount, VaultKeyId, VaultOf, VaultRows, VaultScope};
+pub(crate) use vault::{VAULT_USE_NOTED, VaultCount, VaultKeyId, VaultOf, VaultRows};
 
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "gristmill.db";
