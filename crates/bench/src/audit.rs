@@ -64,6 +64,7 @@ fn call(audit: &Audit, caller: &Caller) -> CallFacts {
         server: Some("crm".to_owned()),
         name: "update_record".to_owned(),
         request_bytes: ARGUMENTS.len() as u64,
+        restored: Vec::new(),
         arguments: CallObserver::arguments(audit, ARGUMENTS),
         decision: None,
         answer_bytes: 400,

@@ -5,7 +5,7 @@ use gristmill_gateway::domain::Level;
 use gristmill_gateway::privacy::{Privacy, PrivacySettings, Vault};
 use gristmill_gateway::store::Store;
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::upstreams::Configured;
 
 /// By the configuration, or as the level has it. Without a database tokens are forgotten with the process.

@@ -65,7 +65,7 @@ pub fn let_go(arguments: &LetArguments) -> Outcome {
     let patterns = &configured.config.privacy.settings.detector.patterns;
     if matches!(&kind, Kind::Custom(name) if !patterns.contains_key(&**name)) {
         let known: Vec<String> = Kind::ALL.iter().map(|kind| kind.name().to_owned()).collect();
-        let near = nearest(&arguments.kind, known.iter().map(|name| (name.as_str(), name)), 1);
+        let near = nearest(&arguments.kind, known.iter().map(|name| (name.as_str(), name.as_str())), 1);
         let hint = match near.first() {
             Some(near) => format!("did you mean {near}?"),
             None => format!("kinds: {}", known.join(", ")),
