@@ -45,7 +45,11 @@ impl World {
     }
 
     async fn session(&self, owner: &str) -> Scope {
-        let held = self.sessions.create(&Owner(owner.to_owned()), NewSession::default()).await.unwrap();
+        self.new_session(owner, NewSession::default()).await
+    }
+
+    async fn new_session(&self, owner: &str, new: NewSession) -> Scope {
+        let held = self.sessions.create(&Owner(owner.to_owned()), new).await.unwrap();
         let id = held.id().clone();
         held.leave().await;
         Scope::Session(id)
@@ -338,7 +342,9 @@ async fn a_vault_goes_with_its_session() {
 async fn a_client_without_a_session_is_kept_for_a_day_after_its_last_use() {
     let clock = Clock::held_at(SystemTime::now());
     let world = World::at(clock.clone());
-    let (used, idle, session) = (client("a", "used"), client("a", "idle"), world.session("a").await);
+    let (used, idle) = (client("a", "used"), client("a", "idle"));
+    let named = NewSession { name: Some("kept".to_owned()), ..NewSession::default() };
+    let session = world.new_session("a", named).await;
     let tokens = [
         token(&world.vault, &used, ANN).await,
         token(&world.vault, &idle, ANN).await,
