@@ -1,13 +1,15 @@
 //! Phone numbers, by the numbering plan of each country.
 //!
 //! The plans are libphonenumber's; its parser isn't used, since a table of compiled plans answers in a
-//! hundredth of the time. A plan is compiled when a number asks for it first.
+//! hundredth of the time. The plans are loaded when the first number is written like a phone number, and
+//! each is compiled when a number asks for it first.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{LazyLock, OnceLock};
 
 use phonenumber::Metadata;
+use phonenumber::country;
 use phonenumber::metadata::{DATABASE, Descriptor};
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -25,19 +27,27 @@ struct Plan {
     code: u64,
     /// What stands before a number that is dialed within the country.
     trunk: Option<u8>,
-    lengths: Vec<u16>,
+    /// A bit for each number of digits that a number may have.
+    lengths: u32,
     metadata: &'static Metadata,
     pattern: OnceLock<Option<Regex>>,
 }
 
-static PLANS: LazyLock<HashMap<u64, Vec<Plan>>> = LazyLock::new(|| {
-    let mut plans: HashMap<u64, Vec<Plan>> = HashMap::new();
+/// By country code, which has three digits at most.
+static PLANS: LazyLock<Vec<Vec<Plan>>> = LazyLock::new(|| {
+    let mut plans: Vec<Vec<Plan>> = (0..1_000).map(|_| Vec::new()).collect();
     for metadata in DATABASE.iter() {
         let plan = Plan::of(metadata);
-        plans.entry(plan.code).or_default().push(plan);
+        if let Some(same_code) = plans.get_mut(plan.code as usize) {
+            same_code.push(plan);
+        }
     }
     plans
 });
+
+fn plans_of(code: u64) -> &'static [Plan] {
+    PLANS.get(code as usize).map_or(&[], Vec::as_slice)
+}
 
 /// The ways to write a North American number, and how sure each is by itself.
 static NORTH_AMERICAN: LazyLock<HashMap<Shape, u8>> = LazyLock::new(|| {
@@ -66,7 +76,7 @@ impl Plan {
             id: metadata.id().to_owned(),
             code: u64::from(metadata.country_code()),
             trunk,
-            lengths: kinds.flat_map(|kind| kind.possible_length()).copied().collect(),
+            lengths: kinds.flat_map(|kind| kind.possible_length()).fold(0, |all, length| all | bit(*length)),
             metadata,
             pattern: OnceLock::new(),
         }
@@ -74,7 +84,7 @@ impl Plan {
 
     /// Whether such a number can have been assigned.
     fn has(&self, national: &[u8]) -> bool {
-        if !self.lengths.contains(&(national.len() as u16)) {
+        if !self.is_as_long(national) {
             return false;
         }
         let Some(pattern) = self.pattern.get_or_init(|| self.compiled()) else { return false };
@@ -82,6 +92,10 @@ impl Plan {
         let text = &mut text[..national.len().min(20)];
         text.iter_mut().zip(national).for_each(|(byte, digit)| *byte = b'0' + digit);
         pattern.is_match(text)
+    }
+
+    fn is_as_long(&self, national: &[u8]) -> bool {
+        self.lengths & bit(national.len() as u16) != 0
     }
 
     fn compiled(&self) -> Option<Regex> {
@@ -93,6 +107,10 @@ impl Plan {
         pattern.push_str(")$");
         RegexBuilder::new(&pattern).unicode(false).ignore_whitespace(true).build().ok()
     }
+}
+
+fn bit(length: u16) -> u32 {
+    1_u32.checked_shl(u32::from(length)).unwrap_or(0)
 }
 
 /// The kinds of numbers that somebody may have.
@@ -115,17 +133,26 @@ fn kinds(metadata: &Metadata) -> [Option<&Descriptor>; 10] {
 /// The plans that numbers without a country code are read by.
 #[derive(Debug)]
 pub struct Phones {
-    home: Vec<&'static Plan>,
+    /// In capitals. Each has a plan.
+    regions: Vec<String>,
+    home: OnceLock<Vec<&'static Plan>>,
 }
 
 impl Phones {
-    /// Names the region that there is none of.
+    /// Names the region that there is none of. Loads nothing.
     pub fn of(regions: &[String]) -> Result<Self, String> {
-        let plan = |region: &String| {
-            let mut plans = PLANS.values().flatten();
-            plans.find(|plan| plan.id.eq_ignore_ascii_case(region)).ok_or_else(|| region.clone())
+        let known = |region: &String| {
+            let code = region.to_ascii_uppercase();
+            if code.parse::<country::Id>().is_ok() { Ok(code) } else { Err(region.clone()) }
         };
-        Ok(Self { home: regions.iter().map(plan).collect::<Result<_, _>>()? })
+        Ok(Self { regions: regions.iter().map(known).collect::<Result<_, _>>()?, home: OnceLock::new() })
+    }
+
+    fn home(&self) -> &[&'static Plan] {
+        self.home.get_or_init(|| {
+            let plan = |region: &String| PLANS.iter().flatten().find(|plan| plan.id == *region);
+            self.regions.iter().filter_map(plan).collect()
+        })
     }
 
     /// A number as a phone number.
@@ -157,11 +184,11 @@ impl Phones {
         if !is_named && written.is_none() {
             return None;
         }
-        let is_assigned = self.home.iter().any(|plan| is_national(plan, digits));
-        let has_code = is_named && self.home.iter().any(|plan| has_code(plan, digits));
+        let is_assigned = self.home().iter().any(|plan| is_national(plan, digits));
+        let has_code = || self.home().iter().any(|plan| has_code(plan, digits));
         match (is_named, is_assigned) {
             (true, true) => Some((if number.runs > 1 { 92 } else { 82 }, "phone-national")),
-            (true, false) if has_code => Some((75, "phone-national")),
+            (true, false) if has_code() => Some((75, "phone-national")),
             // Made up, out of date, or without the area: still meant as a phone number.
             (true, false) if written.is_some() || is_written_american(number) || is_local(number) => {
                 Some((60, "phone-unassigned"))
@@ -223,18 +250,14 @@ fn international(digits: &[u8], is_named: bool) -> Option<(u8, &'static str)> {
     if is_assigned(digits) {
         return Some((94, "phone-international"));
     }
-    let is_possible = |(code, national): (u64, &[u8])| {
-        let plans = PLANS.get(&code).into_iter().flatten();
-        plans.into_iter().any(|plan| plan.lengths.contains(&(national.len() as u16)))
-    };
+    let is_possible =
+        |(code, national): (u64, &[u8])| plans_of(code).iter().any(|plan| plan.is_as_long(national));
     let is_possible = split(digits).any(is_possible);
     (is_possible && digits.len() > 8).then_some((if is_named { 70 } else { 55 }, "phone-unassigned"))
 }
 
 fn is_assigned(digits: &[u8]) -> bool {
-    let has = |(code, national): (u64, &[u8])| {
-        PLANS.get(&code).into_iter().flatten().any(|plan| plan.has(national))
-    };
+    let has = |(code, national): (u64, &[u8])| plans_of(code).iter().any(|plan| plan.has(national));
     split(digits).any(has)
 }
 
@@ -255,4 +278,30 @@ fn without_trunk(text: &str, number: &Number, digits: &[u8]) -> Vec<u8> {
 fn is_something_else(number: &Number) -> bool {
     let is_date = matches!(number.lengths(), [4, 1 | 2, 1 | 2, ..] | [1 | 2, 1 | 2, 4] | [2, 2, 2]);
     !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_known_without_its_plan_exactly_if_it_has_one() {
+        for first in b'A'..=b'Z' {
+            for second in b'A'..=b'Z' {
+                let region = String::from_utf8(vec![first, second]).expect("letters");
+                let has_plan = PLANS.iter().flatten().any(|plan| plan.id == region);
+                assert_eq!(Phones::of(&[region.to_lowercase()]).is_ok(), has_plan, "{region}");
+            }
+        }
+        for wrong in ["", "001", "USA", "ÜS"] {
+            assert_eq!(Phones::of(&[wrong.to_owned()]).map(|_| ()), Err(wrong.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_plans_are_loaded_by_the_first_number_that_is_written_like_a_phone_number() {
+        let phones = Phones::of(&["us".to_owned()]).expect("a region");
+        assert!(phones.home.get().is_none());
+        assert_eq!(phones.home().len(), 1);
+    }
 }

@@ -70,6 +70,17 @@ impl<'t> Group<'t> {
         Some(group)
     }
 
+    /// The first two runs from a digit on; nothing if there is only one, or something before it that counts.
+    pub fn head(bytes: &[u8], start: usize) -> Option<Shape> {
+        let first_end = run_end(bytes, start, DIGITS_MAX + 1, |byte| byte.is_ascii_digit());
+        if matches!(before(bytes, start), Some(b'+' | b'(')) {
+            return None;
+        }
+        let (next, separator) = separator(bytes, first_end)?;
+        let next_end = run_end(bytes, next, DIGITS_MAX + 1, |byte| byte.is_ascii_digit());
+        Some(Shape::default().with(Separator::None, first_end - start).with(separator, next_end - next))
+    }
+
     /// Whether what stands before makes it a part of something else: a path, a price, a name, a time.
     pub fn is_attached(&self) -> bool {
         let (start, ..) = self.runs[0];

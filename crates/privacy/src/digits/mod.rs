@@ -5,4 +5,4 @@ mod group;
 mod shape;
 
 pub use group::{Group, Number};
-pub use shape::{Separator, Shape};
+pub use shape::{HEADS, Separator, Shape};

@@ -18,13 +18,19 @@ use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::topic::Topic;
 use crate::{bytes, network};
-use rules::{NumberRule, of_length, of_shape};
+use rules::{NumberRule, is_told_by, of_length, of_shape};
 
 /// How far behind a value a word for it counts, in bytes.
 const REACH_BEHIND: usize = 24;
 
+/// The longest way to write a number, with two spaces behind it.
+const NUMBER_BYTES_MAX: usize = 32;
+
 /// The best reading of the digits at `start`, and where to go on.
 pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Option<Finding>, usize) {
+    if context.is_silent(start) && !may_tell_alone(text.as_bytes(), start) {
+        return (None, start);
+    }
     let Some(group) = Group::read(text.as_bytes(), start) else {
         return (None, bytes::run_end(text.as_bytes(), start, usize::MAX, |byte| byte.is_ascii_digit()));
     };
@@ -39,6 +45,16 @@ pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Opti
     }
     let resume = best.as_ref().map_or(group.first_end(), |found| found.span.end.max(group.first_end()));
     (best, resume)
+}
+
+/// Whether digits can be anything without a word that stands before them. Most numbers of a table can't, and
+/// need not be read further.
+fn may_tell_alone(bytes: &[u8], start: usize) -> bool {
+    let Some(head) = Group::head(bytes, start) else { return true };
+    let has_trunk = bytes[start] == b'0';
+    let near = &bytes[start..bytes.len().min(start + NUMBER_BYTES_MAX)];
+    // Four runs with dots may be an IP address; behind a parenthesis a word may follow.
+    has_trunk || is_told_by(head) || head.is_dotted() || near.contains(&b'(')
 }
 
 /// The surest meaning of a number.
