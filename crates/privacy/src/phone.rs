@@ -13,9 +13,10 @@ use phonenumber::country;
 use phonenumber::metadata::{DATABASE, Descriptor};
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::bytes::{ends_word, run_end};
 use crate::context::Context;
 use crate::digits::checks::value;
-use crate::digits::{Number, Separator, Shape};
+use crate::digits::{Number, Separator, Shape, is_called_behind};
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::topic::Topic;
@@ -161,42 +162,86 @@ impl Phones {
         if !(7..=15).contains(&digits.len()) || is_something_else(number) {
             return None;
         }
-        let is_named = context.has(Topic::Phone, number.start);
+        let is_named =
+            context.has(Topic::Phone, number.start) || is_called_behind(text.as_bytes(), number.end);
+        let is_labeled = context.is_labeled(Topic::Phone, number.start);
         let (confidence, rule) = match number.has_plus {
             true if number.runs > 1 => international(&without_trunk(text, number, digits), is_named)?,
             true => international(digits, is_named)?,
-            false => self.national(number, digits, is_named)?,
+            false if is_named => self.named(number, digits, is_labeled)?,
+            false => self.alone(number, digits)?,
         };
         let doubt = if !is_named && !number.has_plus && context.is_other(number.start) { 30 } else { 0 };
         let confidence = u8::saturating_sub(confidence, doubt);
-        Some(Finding::new(Kind::Phone, number.start..number.end, confidence, rule))
+        let end = extension_end(text.as_bytes(), number.end).unwrap_or(number.end);
+        Some(Finding::new(Kind::Phone, number.start..end, confidence, rule))
     }
 
-    fn national(&self, number: &Number, digits: &[u8], is_named: bool) -> Option<(u8, &'static str)> {
-        let abroad = digits.strip_prefix(&[0, 0]).or_else(|| digits.strip_prefix(&[0, 1, 1]));
-        if let Some(abroad) = abroad
-            && (is_named || number.runs > 1)
-            && is_assigned(abroad)
-        {
-            return Some((if is_named { 88 } else { 65 }, "phone-international"));
+    /// A number without a plus that a word says is a phone number.
+    fn named(&self, number: &Number, digits: &[u8], is_labeled: bool) -> Option<(u8, &'static str)> {
+        if abroad(digits).is_some_and(is_assigned) {
+            return Some((88, "phone-international"));
         }
-        let written = written_alone(number, digits);
-        if !is_named && written.is_none() {
-            return None;
+        if self.home().iter().any(|plan| is_national(plan, digits)) {
+            return Some((if number.runs > 1 { 92 } else { 82 }, "phone-national"));
         }
-        let is_assigned = self.home().iter().any(|plan| is_national(plan, digits));
-        let has_code = || self.home().iter().any(|plan| has_code(plan, digits));
-        match (is_named, is_assigned) {
-            (true, true) => Some((if number.runs > 1 { 92 } else { 82 }, "phone-national")),
-            (true, false) if has_code() => Some((75, "phone-national")),
-            // Made up, out of date, or without the area: still meant as a phone number.
-            (true, false) if written.is_some() || is_written_american(number) || is_local(number) => {
-                Some((60, "phone-unassigned"))
-            }
-            (false, true) => written.map(|confidence| (confidence, "phone-national")),
-            (true | false, false) => None,
+        if self.home().iter().any(|plan| has_code(plan, digits)) {
+            return Some((75, "phone-national"));
         }
+        // Made up, out of date, of another country, or without the area: still meant as a phone number.
+        let is_meant = written_alone(number, digits).is_some()
+            || is_spread(number)
+            || is_labeled && (8..=12).contains(&digits.len());
+        is_meant.then_some((60, "phone-unassigned"))
     }
+
+    /// A number without a plus and without a word for it.
+    fn alone(&self, number: &Number, digits: &[u8]) -> Option<(u8, &'static str)> {
+        if number.runs > 1 && abroad(digits).is_some_and(is_assigned) {
+            return Some((65, "phone-international"));
+        }
+        let confidence = written_alone(number, digits)?;
+        if self.home().iter().any(|plan| is_national(plan, digits)) {
+            return Some((confidence, "phone-national"));
+        }
+        // No plan is asked here: there are too many for each number of a table.
+        let is_elsewhere = (9..=11).contains(&digits.len()) && is_grouped_with_trunk(number, digits);
+        is_elsewhere.then_some((52, "phone-elsewhere"))
+    }
+}
+
+/// What follows the digits that are dialed for another country.
+fn abroad(digits: &[u8]) -> Option<&[u8]> {
+    digits.strip_prefix(&[0, 0]).or_else(|| digits.strip_prefix(&[0, 1, 1]))
+}
+
+/// `0680 298 70 63`: a zero before the first of three groups or more, but not before the second, as in lists
+/// of numbers with leading zeros.
+fn is_grouped_with_trunk(number: &Number, digits: &[u8]) -> bool {
+    let lengths = number.lengths();
+    let is_list = lengths.iter().all(|length| *length == lengths[0]);
+    let second = digits.get(lengths[0] as usize);
+    digits[0] == 0 && digits[1] != 0 && number.runs > 2 && !is_list && second != Some(&0)
+}
+
+/// Groups as people write them, in whatever country.
+fn is_spread(number: &Number) -> bool {
+    let lengths = number.lengths();
+    let are_groups = lengths.iter().all(|length| (2..=7).contains(length));
+    let is_close = !number.has(Separator::Slash) && !(number.has(Separator::Dot) && number.runs < 3);
+    number.runs > 1 && are_groups && is_close
+}
+
+/// The end of `x123`, `ext. 123` behind a number.
+fn extension_end(bytes: &[u8], end: usize) -> Option<usize> {
+    let start = run_end(bytes, end, 2, |byte| matches!(byte, b' ' | b','));
+    let word = run_end(bytes, start, 9, |byte| byte.is_ascii_alphabetic());
+    let is_extension =
+        [&b"x"[..], b"ext", b"extension"].iter().any(|other| bytes[start..word].eq_ignore_ascii_case(other));
+    let digits = run_end(bytes, word, 2, |byte| matches!(byte, b' ' | b'.'));
+    let digits_end = run_end(bytes, digits, 7, |byte| byte.is_ascii_digit());
+    (is_extension && (1..=6).contains(&(digits_end - digits)) && ends_word(bytes, digits_end))
+        .then_some(digits_end)
 }
 
 /// How sure a national number is by the way it is written.
@@ -207,9 +252,9 @@ fn written_alone(number: &Number, digits: &[u8]) -> Option<u8> {
     }
     let is_dotted = number.has(Separator::Dot);
     let has_trunk = digits[0] == 0 && (9..=12).contains(&digits.len());
-    let is_spread =
+    let is_grouped =
         number.runs > 1 && !(is_dotted && number.runs < 4) && (2..=6).contains(&number.lengths()[0]);
-    (has_trunk && is_spread).then_some(if number.has_parenthesis { 72 } else { 60 })
+    (has_trunk && is_grouped).then_some(if number.has_parenthesis { 72 } else { 60 })
 }
 
 /// `(212) 555-0123`
@@ -220,15 +265,6 @@ fn in_parentheses(number: &Number) -> bool {
 fn american_shape(number: &Number) -> Option<u8> {
     let is_close = matches!(number.lengths(), [3, 3, 4] | [1, 3, 3, 4]);
     if is_close { NORTH_AMERICAN.get(&number.shape).copied() } else { None }
-}
-
-fn is_written_american(number: &Number) -> bool {
-    in_parentheses(number) || american_shape(number).is_some()
-}
-
-/// `555-1234`
-fn is_local(number: &Number) -> bool {
-    number.lengths() == [3, 4] && number.is_joined_by(Separator::Hyphen)
 }
 
 fn is_national(plan: &Plan, digits: &[u8]) -> bool {
@@ -276,7 +312,12 @@ fn without_trunk(text: &str, number: &Number, digits: &[u8]) -> Vec<u8> {
 
 /// Dates, and the form of social security numbers.
 fn is_something_else(number: &Number) -> bool {
-    let is_date = matches!(number.lengths(), [4, 1 | 2, 1 | 2, ..] | [1 | 2, 1 | 2, 4] | [2, 2, 2]);
+    let is_year = matches!(number.digits()[..2], [1, 9] | [2, 0 | 1]);
+    let is_date = match number.lengths() {
+        [4, 1 | 2, 1 | 2, ..] => is_year,
+        [1 | 2, 1 | 2, 4] | [2, 2, 2] => true,
+        _ => false,
+    };
     !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
 }
 

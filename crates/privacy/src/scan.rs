@@ -113,6 +113,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// A word with digits.
+    #[inline(never)]
     fn candidate(&mut self, start: usize, end: usize, classes: u8) -> usize {
         let bytes = self.text.as_bytes();
         let length = end - start;
@@ -143,6 +144,13 @@ impl Scan<'_, '_, '_> {
                 return after;
             }
         }
+        if bytes.get(end) == Some(&b'~')
+            && let Some(found) = secrets::azure_client_secret(self.text, end)
+        {
+            let after = found.span.end.max(end);
+            self.sink.take(found);
+            return after;
+        }
         let is_joined = matches!(bytes.get(end), Some(b'+' | b'/' | b'='));
         if length >= BASE64_WORD_BYTES || length >= 8 && is_joined {
             self.base64(start);
@@ -151,6 +159,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// An IPv6 or MAC address from a short hexadecimal word on; its end.
+    #[inline(never)]
     fn machine_address(&mut self, start: usize, end: usize) -> Option<usize> {
         let found = match self.text.as_bytes().get(end) {
             Some(b':') => network::with_colons(self.text, start, &self.context),
@@ -161,6 +170,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// A sign that something stands around.
+    #[inline(never)]
     fn sign(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         match bytes[at] {
@@ -190,6 +200,7 @@ impl Scan<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn base64(&mut self, start: usize) {
         if self.depth == Depth::Inner {
             return;
@@ -244,6 +255,7 @@ impl Scan<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn wide_words(&mut self, start: usize, end: usize) {
         for at in start..end {
             if self.text.is_char_boundary(at)
@@ -260,6 +272,10 @@ impl Scan<'_, '_, '_> {
     fn lead(&mut self, Keyword { topic, start, end }: Keyword) {
         self.keyword_end = end;
         self.context.name(topic, end);
+        if topic == Topic::Labeled && self.text.as_bytes()[start..end].eq_ignore_ascii_case(b"cc") {
+            // As short for a credit card.
+            self.context.name(Topic::Card, end);
+        }
         let found = match topic {
             Topic::Birth | Topic::Passport | Topic::License | Topic::Account => {
                 documents::after(self.text, topic, end)

@@ -35,9 +35,9 @@ impl Shape {
         head as usize
     }
 
-    /// Whether a dot stands before the last run.
-    pub fn is_dotted(self) -> bool {
-        self.0 >> 4 & 7 == Separator::Dot as u64
+    /// Whether this stands before the last run.
+    pub fn ends_with(self, separator: Separator) -> bool {
+        self.0 >> 4 & 7 == separator as u64
     }
 
     /// Of a pattern with nines for digits. Runs of 15 digits and more are the same.

@@ -11,7 +11,7 @@ mod rules;
 pub use countries::{chinese_check, chinese_start};
 
 use crate::context::Context;
-use crate::digits::{Group, Number};
+use crate::digits::{Group, Number, Separator};
 use crate::finding::Finding;
 use crate::keywords;
 use crate::kind::Kind;
@@ -54,7 +54,7 @@ fn may_tell_alone(bytes: &[u8], start: usize) -> bool {
     let has_trunk = bytes[start] == b'0';
     let near = &bytes[start..bytes.len().min(start + NUMBER_BYTES_MAX)];
     // Four runs with dots may be an IP address; behind a parenthesis a word may follow.
-    has_trunk || is_told_by(head) || head.is_dotted() || near.contains(&b'(')
+    has_trunk || is_told_by(head) || head.ends_with(Separator::Dot) || near.contains(&b'(')
 }
 
 /// The surest meaning of a number.
@@ -82,7 +82,10 @@ fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding>
     let is_other = context.is_other(number.start);
     if !context.is_silent(number.start) {
         for rule in of_length(digits.len()) {
-            let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
+            // A word for any country's number goes with that country's way of writing it.
+            let is_generic = rule.kind == Kind::NationalId
+                && (number.runs == 1 || rule.is_written(number.shape))
+                && context.has(Topic::NationalId, number.start);
             if context.has(rule.topic, number.start) && (rule.check)(digits) {
                 keep(rule, rule.in_context);
             } else if is_generic && (rule.check)(digits) {

@@ -20,6 +20,13 @@ pub struct NumberRule {
     pub check: fn(&[u8]) -> bool,
 }
 
+impl NumberRule {
+    /// Whether this is a way of writing it.
+    pub fn is_written(&self, shape: Shape) -> bool {
+        self.shapes.iter().any(|(written, _)| Shape::of(written) == shape)
+    }
+}
+
 const fn id(
     rule: &'static str,
     length: usize,
@@ -50,7 +57,7 @@ static RULES: [NumberRule; 35] = [
         shapes: &[],
         check: of::us_routing,
     },
-    id("ca-sin", 9, Topic::Canadian, &[("999-999-999", 65), ("999 999 999", 55)], of::canadian_sin),
+    id("ca-sin", 9, Topic::Canadian, &[("999-999-999", 65), ("999 999 999", 45)], of::canadian_sin),
     id("nl-bsn", 9, Topic::Dutch, &[("9999.99.999", 55)], of::dutch_bsn),
     id("pt-nif", 9, Topic::Portuguese, &[], of::portuguese_nif),
     id("au-tfn", 9, Topic::Australian, &[], of::australian_tfn),

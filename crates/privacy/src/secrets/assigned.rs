@@ -136,8 +136,14 @@ fn is_reference(value: &str) -> bool {
     // `String`, `config.password`, `get_token`: names in a program.
     let is_word = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.');
     let is_name = value.bytes().all(is_word);
-    let is_known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
+    let is_placeholder =
+        ["your", "xxxx", "placeholder"].iter().any(|word| contains_ignoring_case(value, word));
+    let is_known = is_placeholder || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
     is_call || is_flat || is_name || is_known || starts.iter().any(|start| value.starts_with(start))
+}
+
+fn contains_ignoring_case(value: &str, word: &str) -> bool {
+    value.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Shannon's, in hundredths of a bit for each byte.
