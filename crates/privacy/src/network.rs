@@ -42,7 +42,7 @@ pub fn ipv4(number: &Number, context: &Context) -> Option<Finding> {
         _ if is_named => 95,
         _ if context.is_other(number.start) => 40,
         // As likely a version.
-        [first, rest @ ..] if first < 10 && rest.iter().all(|part| *part < 20) => 45,
+        [first, rest @ ..] if first < 10 && rest.iter().all(|part| *part < 50) => 45,
         [_, _, _, 0] if has_network => 40,
         [_, _, _, 0] => 60,
         _ => 85,

@@ -219,9 +219,19 @@ fn abroad(digits: &[u8]) -> Option<&[u8]> {
 /// of numbers with leading zeros.
 fn is_grouped_with_trunk(number: &Number, digits: &[u8]) -> bool {
     let lengths = number.lengths();
-    let is_list = lengths.iter().all(|length| *length == lengths[0]);
-    let second = digits.get(lengths[0] as usize);
-    digits[0] == 0 && digits[1] != 0 && number.runs > 2 && !is_list && second != Some(&0)
+    let is_even = lengths.iter().all(|length| *length == lengths[0]);
+    digits[0] == 0 && digits[1] != 0 && number.runs > 2 && !is_even && !has_zero_again(number, digits)
+}
+
+/// `0644 0755 0600`
+fn is_list(number: &Number, digits: &[u8]) -> bool {
+    let lengths = number.lengths();
+    lengths.iter().all(|length| *length > 2 && *length == lengths[0]) && has_zero_again(number, digits)
+}
+
+/// Whether the second run starts with a zero, too.
+fn has_zero_again(number: &Number, digits: &[u8]) -> bool {
+    number.runs > 1 && digits.get(number.lengths()[0] as usize) == Some(&0)
 }
 
 /// Groups as people write them, in whatever country.
@@ -254,7 +264,11 @@ fn written_alone(number: &Number, digits: &[u8]) -> Option<u8> {
     let has_trunk = digits[0] == 0 && (9..=12).contains(&digits.len());
     let is_grouped =
         number.runs > 1 && !(is_dotted && number.runs < 4) && (2..=6).contains(&number.lengths()[0]);
-    (has_trunk && is_grouped).then_some(if number.has_parenthesis { 72 } else { 60 })
+    (has_trunk && is_grouped && !is_list(number, digits)).then_some(if number.has_parenthesis {
+        72
+    } else {
+        60
+    })
 }
 
 /// `(212) 555-0123`
@@ -310,7 +324,7 @@ fn without_trunk(text: &str, number: &Number, digits: &[u8]) -> Vec<u8> {
     digits.iter().enumerate().filter(|(at, _)| !is_trunk || *at != zero).map(|(_, digit)| *digit).collect()
 }
 
-/// Dates, and the form of social security numbers.
+/// Dates, decimals, and the form of social security numbers.
 fn is_something_else(number: &Number) -> bool {
     let is_year = matches!(number.digits()[..2], [1, 9] | [2, 0 | 1]);
     let is_date = match number.lengths() {
@@ -318,7 +332,9 @@ fn is_something_else(number: &Number) -> bool {
         [1 | 2, 1 | 2, 4] | [2, 2, 2] => true,
         _ => false,
     };
-    !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
+    // `+35236450.6`
+    let is_decimal = number.runs == 2 && number.is_joined_by(Separator::Dot);
+    is_decimal || !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
 }
 
 #[cfg(test)]

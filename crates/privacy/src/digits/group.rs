@@ -231,6 +231,7 @@ fn separator(bytes: &[u8], end: usize) -> Option<(usize, Separator)> {
         separator = match separator {
             None => Some(found),
             // Around a hyphen spaces may stand; two numbers are further apart than that.
+            Some(Separator::Space) if found == Separator::Space => return None,
             Some(_) => Some(Separator::Mixed),
         };
         at += length;
