@@ -240,6 +240,15 @@ fn an_extension_belongs_to_its_phone_number() {
 }
 
 #[test]
+fn parentheses_around_a_number_dont_belong_to_it() {
+    check("seen (84.23.11.9) twice", Kind::IpAddress, "84.23.11.9", "ipv4");
+    check("paid (4111 1111 1111 1111)", Kind::CreditCard, "4111 1111 1111 1111", "card-visa");
+    check("(536-22-1234)", Kind::Ssn, "536-22-1234", "us-ssn");
+    check("Ann (212-555-0123)", Kind::Phone, "212-555-0123", "phone-national");
+    check("(212) 555-0123", Kind::Phone, "(212) 555-0123", "phone-national");
+}
+
+#[test]
 fn a_card_of_an_unknown_issuer_needs_the_word() {
     check("my card 3502000000001237 is lost", Kind::CreditCard, "3502000000001237", "card");
     check("amount for cc 4222222222222", Kind::CreditCard, "4222222222222", "card-visa");

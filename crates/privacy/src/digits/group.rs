@@ -49,7 +49,8 @@ impl<'t> Group<'t> {
         }
         let (has_plus, has_parenthesis) = match before(bytes, start) {
             Some(b'+') => (true, false),
-            Some(b'(') => (false, true),
+            // `(212) 555-0123`; around a whole number parentheses don't belong to it.
+            Some(b'(') => (false, bytes.get(first_end) == Some(&b')')),
             _ => (false, false),
         };
         let mut runs = [(0, 0, Separator::None); RUNS_MAX];
