@@ -238,8 +238,8 @@ fn has_zero_again(number: &Number, digits: &[u8]) -> bool {
 fn is_spread(number: &Number) -> bool {
     let lengths = number.lengths();
     let are_groups = lengths.iter().all(|length| (2..=7).contains(length));
-    let is_close = !number.has(Separator::Slash) && !(number.has(Separator::Dot) && number.runs < 3);
-    number.runs > 1 && are_groups && is_close
+    let is_other = number.has(Separator::Slash) || number.has(Separator::Dot) && number.runs < 3;
+    number.runs > 1 && are_groups && !is_other
 }
 
 /// The end of `x123`, `ext. 123` behind a number.
