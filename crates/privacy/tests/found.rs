@@ -220,6 +220,7 @@ fn a_word_makes_a_phone_number_of_any_countrys_way_of_writing() {
     check("call me at 0475 12 34 56 please", Kind::Phone, "0475 12 34 56", "phone-national");
     check("Phone:\n612 3344", Kind::Phone, "612 3344", "phone-unassigned");
     check("Telephone: 91234567", Kind::Phone, "91234567", "phone-unassigned");
+    check("41-52-63-74 office", Kind::Phone, "41-52-63-74", "phone-unassigned");
     check("415 55 018 office", Kind::Phone, "415 55 018", "phone-unassigned");
     check("(71) 4233-6306 (fax)", Kind::Phone, "(71) 4233-6306", "phone-national");
 }

@@ -11,7 +11,7 @@ mod rules;
 pub use countries::{chinese_check, chinese_start};
 
 use crate::context::Context;
-use crate::digits::{Group, Number, Separator};
+use crate::digits::{Group, Number, Separator, is_called_behind};
 use crate::finding::Finding;
 use crate::keywords;
 use crate::kind::Kind;
@@ -52,9 +52,15 @@ pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Opti
 fn may_tell_alone(bytes: &[u8], start: usize) -> bool {
     let Some(head) = Group::head(bytes, start) else { return true };
     let has_trunk = bytes[start] == b'0';
+    // Four runs with dots may be an IP address.
+    has_trunk || is_told_by(head) || head.ends_with(Separator::Dot) || may_be_named_behind(bytes, start)
+}
+
+/// Whether what follows the digits may be a word for them.
+fn may_be_named_behind(bytes: &[u8], start: usize) -> bool {
     let near = &bytes[start..bytes.len().min(start + NUMBER_BYTES_MAX)];
-    // Four runs with dots may be an IP address; behind a parenthesis a word may follow.
-    has_trunk || is_told_by(head) || head.ends_with(Separator::Dot) || near.contains(&b'(')
+    let behind = near.iter().position(|byte| byte.is_ascii_alphabetic() || *byte == b'(');
+    behind.is_some_and(|behind| near[behind] == b'(' || is_called_behind(bytes, start + behind - 1))
 }
 
 /// The surest meaning of a number.
