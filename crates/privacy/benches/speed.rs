@@ -57,6 +57,7 @@ fn main() {
         ("a@a@a@", "a@"),
         ("a@a.a@a.", "a@a."),
         ("short numbers", "12 34 56 "),
+        ("numbers after words", "tel 12 34 56 "),
         ("cards", "4111 1111 1111 1111 "),
         ("phones", "+44 20 7946 0958 "),
         ("unassigned phones", "+999 123 456 789 "),

@@ -104,12 +104,18 @@ pub fn at(bytes: &[u8], start: usize, end: usize) -> Option<Keyword> {
     let bucket = &dictionary.buckets[number as usize];
     let last = letter(word, word.len().wrapping_sub(1));
     let is_like_one = bucket.thirds >> letter(word, 2) & bucket.lasts >> last & 1 == 1;
-    if is_like_one { among(&bucket.words, bytes, start) } else { None }
+    if is_like_one { among(&bucket.words, bytes, start, end) } else { None }
 }
 
 #[inline(never)]
-fn among(bucket: &[(String, Topic)], bytes: &[u8], start: usize) -> Option<Keyword> {
+fn among(bucket: &[(String, Topic)], bytes: &[u8], start: usize, end: usize) -> Option<Keyword> {
+    let next = bytes.get(end).map(u8::to_ascii_lowercase);
     let fits = |word: &str| {
+        // Of several words, most differ in what follows the first one.
+        let goes_on = word.as_bytes().get(end - start);
+        if goes_on.is_some() && goes_on.copied() != next {
+            return false;
+        }
         let written = bytes.get(start..start + word.len());
         written.is_some_and(|written| written.eq_ignore_ascii_case(word.as_bytes()))
             && is_whole_word(bytes, start, start + word.len())

@@ -43,6 +43,8 @@ static PLANS: LazyLock<Vec<Vec<Plan>>> = LazyLock::new(|| {
             same_code.push(plan);
         }
     }
+    // Most numbers of a code are of its main country.
+    plans.iter_mut().for_each(|plans| plans.sort_by_key(|plan| !plan.metadata.is_main_country_for_code()));
     plans
 });
 
@@ -166,7 +168,9 @@ impl Phones {
             context.has(Topic::Phone, number.start) || is_called_behind(text.as_bytes(), number.end);
         let is_labeled = context.is_labeled(Topic::Phone, number.start);
         let (confidence, rule) = match number.has_plus {
-            true if number.runs > 1 => international(&without_trunk(text, number, digits), is_named)?,
+            true if number.has(Separator::Mixed) => {
+                international(&without_trunk(text, number, digits), is_named)?
+            }
             true => international(digits, is_named)?,
             false if is_named => self.named(number, digits, is_labeled)?,
             false => self.alone(number, digits)?,

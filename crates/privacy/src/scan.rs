@@ -74,18 +74,20 @@ impl Scan<'_, '_, '_> {
     /// A word from `start`, and where to go on.
     fn word(&mut self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
-        let mut end = start;
-        let mut classes = 0;
+        let first = CLASS[bytes[start] as usize];
         // Characters beyond ASCII are words of their own.
-        let belongs = if CLASS[bytes[start] as usize] & WIDE == 0 { DIGIT | LETTER } else { WIDE };
+        let belongs = if first & WIDE == 0 { DIGIT | LETTER } else { WIDE };
+        let mut end = start + 1;
+        let mut rest = 0;
         while end < bytes.len() {
             let class = CLASS[bytes[end] as usize];
             if class & belongs == 0 {
                 break;
             }
-            classes |= class;
+            rest |= class;
             end += 1;
         }
+        let classes = first | rest;
         if secrets::starts_like_one(bytes, start)
             && let Some(found) = secrets::at_word(self.text, start)
         {
@@ -97,7 +99,7 @@ impl Scan<'_, '_, '_> {
             return self.candidate(start, end, classes);
         }
         self.keyword(start, end);
-        if classes & UPPER != 0 {
+        if rest & UPPER != 0 {
             self.parts(start, end);
         } else if classes & WIDE != 0 {
             self.wide_words(start, end);
