@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Args)]
 pub struct Bench {
     /// What to measure
-    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "shape", "analysis", "tokens"])]
+    #[arg(value_parser = ["sandbox", "gateway", "search", "serve", "sessions", "shape", "analysis", "tokens", "privacy"])]
     pub what: String,
 
     /// Folder of tool catalogs: JSON files of {"server", "version", "tools"}
@@ -17,6 +17,22 @@ pub struct Bench {
     /// search: file of queries and the tools that answer them
     #[arg(long, value_name = "FILE")]
     pub queries: Option<PathBuf>,
+
+    /// privacy: folder of labeled texts, as .jsonl files
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// privacy: texts without personal data
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub plain: Vec<PathBuf>,
+
+    /// privacy: what another detector found in the same texts
+    #[arg(long, value_name = "FILE", requires = "data")]
+    pub beside: Option<PathBuf>,
+
+    /// privacy: list what wasn't found and what was found falsely
+    #[arg(long)]
+    pub misses: bool,
 
     /// Print as JSON
     #[arg(long)]

@@ -9,6 +9,7 @@ mod figures;
 mod gateway;
 mod machine;
 mod place;
+mod privacy;
 mod row;
 mod sandbox;
 mod search;
@@ -44,6 +45,7 @@ pub fn run(arguments: Bench) -> BoxFuture<'static, Result<ExitCode, BenchError>>
 
 async fn measure(arguments: Bench) -> Result<ExitCode, BenchError> {
     match arguments.what.as_str() {
+        "privacy" => privacy::measure(&arguments),
         "search" => search::measure(arguments),
         "tokens" => tokens::measure(arguments).await,
         "shape" => Ok(shape::measure(arguments)?),

@@ -5,6 +5,9 @@ use crate::topic::{TOPICS, Topic};
 /// How far before a value a word counts, in bytes.
 const REACH: usize = 64;
 
+/// How far a label is from its value at most: `: "`, ` = `.
+const LABEL_REACH: usize = 4;
+
 /// Where each topic was last named. Reading it costs nothing, however many words a text has.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -55,6 +58,12 @@ impl Context {
             return true;
         }
         self.field.has(topic)
+    }
+
+    /// Whether a topic was named directly before `at`, as in `Phone: `, or is the field's.
+    pub fn is_labeled(&self, topic: Topic, at: usize) -> bool {
+        let last = self.last[topic as usize];
+        last > 0 && at + 1 - last.min(at + 1) <= LABEL_REACH || self.field.has(topic)
     }
 
     /// Whether no topic of numbers holds at `at`, so that none need be asked for.

@@ -18,17 +18,27 @@ pub struct Keyword {
 struct Dictionary {
     /// For each head the number of its bucket; 0 is empty.
     heads: Vec<u16>,
-    /// Small words with their topics, the longest first.
-    buckets: Vec<Vec<(String, Topic)>>,
+    buckets: Vec<Bucket>,
     /// Words of scripts without spaces.
     wide: Vec<(String, Topic)>,
+}
+
+/// What starts with the same two letters and is as long.
+#[derive(Default)]
+struct Bucket {
+    /// A bit for each third letter.
+    thirds: u32,
+    /// A bit for each last letter.
+    lasts: u32,
+    /// Small words with their topics, the longest first.
+    words: Vec<(String, Topic)>,
 }
 
 static DICTIONARY: LazyLock<Dictionary> = LazyLock::new(Dictionary::build);
 
 impl Dictionary {
     fn build() -> Self {
-        let mut all = Self { heads: vec![0; 1 << 15], buckets: vec![Vec::new()], wide: Vec::new() };
+        let mut all = Self { heads: vec![0; 1 << 15], buckets: vec![Bucket::default()], wide: Vec::new() };
         for (topic, words) in WORDS {
             for word in words.split(", ") {
                 for joint in [" ", "_", "-", ""] {
@@ -36,7 +46,9 @@ impl Dictionary {
                 }
             }
         }
-        all.buckets.iter_mut().for_each(|bucket| bucket.sort_by_key(|(word, _)| usize::MAX - word.len()));
+        for bucket in &mut all.buckets {
+            bucket.words.sort_by_key(|(word, _)| usize::MAX - word.len());
+        }
         all
     }
 
@@ -48,14 +60,17 @@ impl Dictionary {
         // `dateofbirth` starts with one long word, `dateOfBirth` with a short one.
         let lengths = [letters(word.as_bytes()), letters(written.as_bytes())];
         for length in &lengths[..if lengths[0] == lengths[1] { 1 } else { 2 }] {
-            let head = head(&written.as_bytes()[..*length]);
+            let first = &written.as_bytes()[..*length];
+            let head = head(first);
             if self.heads[head] == 0 {
                 self.heads[head] = self.buckets.len() as u16;
-                self.buckets.push(Vec::new());
+                self.buckets.push(Bucket::default());
             }
             let bucket = &mut self.buckets[self.heads[head] as usize];
-            if bucket.iter().all(|(other, _)| other != written) {
-                bucket.push((written.to_owned(), topic));
+            bucket.thirds |= 1 << letter(first, 2);
+            bucket.lasts |= 1 << letter(first, length - 1);
+            if bucket.words.iter().all(|(other, _)| other != written) {
+                bucket.words.push((written.to_owned(), topic));
             }
         }
     }
@@ -63,8 +78,13 @@ impl Dictionary {
 
 /// Two letters, whatever their case, and the length.
 fn head(word: &[u8]) -> usize {
-    let letter = |at: usize| word.get(at).map_or(0, |byte| usize::from(byte & 31));
-    letter(0) | letter(1) << 5 | word.len().min(31) << 10
+    letter(word, 0) | letter(word, 1) << 5 | word.len().min(31) << 10
+}
+
+/// Which letter stands at a place, whatever its case.
+#[inline]
+fn letter(word: &[u8], at: usize) -> usize {
+    word.get(at).map_or(0, |byte| usize::from(byte & 31))
 }
 
 /// How many letters a text starts with.
@@ -76,13 +96,26 @@ fn letters(text: &[u8]) -> usize {
 #[inline]
 pub fn at(bytes: &[u8], start: usize, end: usize) -> Option<Keyword> {
     let dictionary = &*DICTIONARY;
-    let bucket = dictionary.heads[head(&bytes[start..end])];
-    if bucket == 0 { None } else { among(&dictionary.buckets[bucket as usize], bytes, start) }
+    let word = &bytes[start..end];
+    let number = dictionary.heads[head(word)];
+    if number == 0 {
+        return None;
+    }
+    let bucket = &dictionary.buckets[number as usize];
+    let last = letter(word, word.len().wrapping_sub(1));
+    let is_like_one = bucket.thirds >> letter(word, 2) & bucket.lasts >> last & 1 == 1;
+    if is_like_one { among(&bucket.words, bytes, start, end) } else { None }
 }
 
 #[inline(never)]
-fn among(bucket: &[(String, Topic)], bytes: &[u8], start: usize) -> Option<Keyword> {
+fn among(bucket: &[(String, Topic)], bytes: &[u8], start: usize, end: usize) -> Option<Keyword> {
+    let next = bytes.get(end).map(u8::to_ascii_lowercase);
     let fits = |word: &str| {
+        // Of several words, most differ in what follows the first one.
+        let goes_on = word.as_bytes().get(end - start);
+        if goes_on.is_some() && goes_on.copied() != next {
+            return false;
+        }
         let written = bytes.get(start..start + word.len());
         written.is_some_and(|written| written.eq_ignore_ascii_case(word.as_bytes()))
             && is_whole_word(bytes, start, start + word.len())

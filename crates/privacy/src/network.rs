@@ -15,8 +15,13 @@ const IPV6_BYTES_MAX: usize = 45;
 
 /// Four numbers with dots, unless they say nothing about anybody (this machine, a mask) or are a version.
 pub fn ipv4(number: &Number, context: &Context) -> Option<Finding> {
-    let lengths = number.lengths();
-    if lengths.len() != 4 || !number.is_joined_by(Separator::Dot) || number.has_plus {
+    // With the length of its network, `/24`, it may still be that of one machine.
+    let (lengths, has_network) = match number.lengths() {
+        lengths @ [_, _, _, _] if number.is_joined_by(Separator::Dot) => (lengths, false),
+        [lengths @ .., 1 | 2] if lengths.len() == 4 && number.ends_with_slash() => (lengths, true),
+        _ => return None,
+    };
+    if number.has_plus {
         return None;
     }
     let mut parts = [0_u8; 4];
@@ -37,7 +42,8 @@ pub fn ipv4(number: &Number, context: &Context) -> Option<Finding> {
         _ if is_named => 95,
         _ if context.is_other(number.start) => 40,
         // As likely a version.
-        [first, rest @ ..] if first < 10 && rest.iter().all(|part| *part < 20) => 45,
+        [first, rest @ ..] if first < 10 && rest.iter().all(|part| *part < 50) => 45,
+        [_, _, _, 0] if has_network => 40,
         [_, _, _, 0] => 60,
         _ => 85,
     };
@@ -62,10 +68,9 @@ pub fn with_colons(text: &str, start: usize, context: &Context) -> Option<Findin
     if let Some(found) = mac(written, start, context) {
         return Some(found);
     }
-    if end_dotted > end + 5
-        && let Some(found) = ipv6(text.get(start..end_dotted)?, start, context)
-    {
-        return Some(found);
+    let dotted = text.get(start..end_dotted)?.trim_end_matches('.');
+    if dotted.len() > end - start {
+        return if end_dotted > end + 5 { ipv6(dotted, start, context) } else { None };
     }
     // A colon behind it is punctuation.
     let trimmed = if written.ends_with("::") { written } else { written.trim_end_matches(':') };
@@ -77,7 +82,9 @@ fn ipv6(written: &str, start: usize, context: &Context) -> Option<Finding> {
         return None;
     }
     let address: Ipv6Addr = written.parse().ok()?;
-    if address.is_loopback() || address.is_unspecified() || address.is_multicast() {
+    let is_this_machine = |inner: Ipv4Addr| inner.is_loopback() || inner.is_unspecified();
+    let is_mapped_here = address.to_ipv4_mapped().is_some_and(is_this_machine);
+    if address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_mapped_here {
         return None;
     }
     let groups = written.split(':').filter(|group| !group.is_empty()).count();
@@ -85,8 +92,11 @@ fn ipv6(written: &str, start: usize, context: &Context) -> Option<Finding> {
     let is_routed = matches!(address.segments()[0], 0x2000..=0x3FFF | 0xFC00..=0xFDFF | 0xFE80..=0xFEBF);
     let confidence = match (context.has(Topic::Ip, start), is_routed && has_digit) {
         (true, _) => 95,
+        // Another address within it.
+        (false, _) if written.contains('.') => 90,
         (false, true) if groups > 1 => 90,
         (false, _) if groups > 5 && has_digit => 85,
+        (false, _) if groups > 3 && has_digit => 75,
         // `ab::cd` is a path in a program.
         (false, _) => 30,
     };

@@ -1,19 +1,22 @@
 //! Phone numbers, by the numbering plan of each country.
 //!
 //! The plans are libphonenumber's; its parser isn't used, since a table of compiled plans answers in a
-//! hundredth of the time. A plan is compiled when a number asks for it first.
+//! hundredth of the time. The plans are loaded when the first number is written like a phone number, and
+//! each is compiled when a number asks for it first.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::{LazyLock, OnceLock};
 
 use phonenumber::Metadata;
+use phonenumber::country;
 use phonenumber::metadata::{DATABASE, Descriptor};
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::bytes::{ends_word, run_end};
 use crate::context::Context;
 use crate::digits::checks::value;
-use crate::digits::{Number, Separator, Shape};
+use crate::digits::{Number, Separator, Shape, is_called_behind};
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::topic::Topic;
@@ -25,19 +28,29 @@ struct Plan {
     code: u64,
     /// What stands before a number that is dialed within the country.
     trunk: Option<u8>,
-    lengths: Vec<u16>,
+    /// A bit for each number of digits that a number may have.
+    lengths: u32,
     metadata: &'static Metadata,
     pattern: OnceLock<Option<Regex>>,
 }
 
-static PLANS: LazyLock<HashMap<u64, Vec<Plan>>> = LazyLock::new(|| {
-    let mut plans: HashMap<u64, Vec<Plan>> = HashMap::new();
+/// By country code, which has three digits at most.
+static PLANS: LazyLock<Vec<Vec<Plan>>> = LazyLock::new(|| {
+    let mut plans: Vec<Vec<Plan>> = (0..1_000).map(|_| Vec::new()).collect();
     for metadata in DATABASE.iter() {
         let plan = Plan::of(metadata);
-        plans.entry(plan.code).or_default().push(plan);
+        if let Some(same_code) = plans.get_mut(plan.code as usize) {
+            same_code.push(plan);
+        }
     }
+    // Most numbers of a code are of its main country.
+    plans.iter_mut().for_each(|plans| plans.sort_by_key(|plan| !plan.metadata.is_main_country_for_code()));
     plans
 });
+
+fn plans_of(code: u64) -> &'static [Plan] {
+    PLANS.get(code as usize).map_or(&[], Vec::as_slice)
+}
 
 /// The ways to write a North American number, and how sure each is by itself.
 static NORTH_AMERICAN: LazyLock<HashMap<Shape, u8>> = LazyLock::new(|| {
@@ -66,7 +79,7 @@ impl Plan {
             id: metadata.id().to_owned(),
             code: u64::from(metadata.country_code()),
             trunk,
-            lengths: kinds.flat_map(|kind| kind.possible_length()).copied().collect(),
+            lengths: kinds.flat_map(|kind| kind.possible_length()).fold(0, |all, length| all | bit(*length)),
             metadata,
             pattern: OnceLock::new(),
         }
@@ -74,7 +87,7 @@ impl Plan {
 
     /// Whether such a number can have been assigned.
     fn has(&self, national: &[u8]) -> bool {
-        if !self.lengths.contains(&(national.len() as u16)) {
+        if !self.is_as_long(national) {
             return false;
         }
         let Some(pattern) = self.pattern.get_or_init(|| self.compiled()) else { return false };
@@ -82,6 +95,10 @@ impl Plan {
         let text = &mut text[..national.len().min(20)];
         text.iter_mut().zip(national).for_each(|(byte, digit)| *byte = b'0' + digit);
         pattern.is_match(text)
+    }
+
+    fn is_as_long(&self, national: &[u8]) -> bool {
+        self.lengths & bit(national.len() as u16) != 0
     }
 
     fn compiled(&self) -> Option<Regex> {
@@ -93,6 +110,10 @@ impl Plan {
         pattern.push_str(")$");
         RegexBuilder::new(&pattern).unicode(false).ignore_whitespace(true).build().ok()
     }
+}
+
+fn bit(length: u16) -> u32 {
+    1_u32.checked_shl(u32::from(length)).unwrap_or(0)
 }
 
 /// The kinds of numbers that somebody may have.
@@ -115,17 +136,26 @@ fn kinds(metadata: &Metadata) -> [Option<&Descriptor>; 10] {
 /// The plans that numbers without a country code are read by.
 #[derive(Debug)]
 pub struct Phones {
-    home: Vec<&'static Plan>,
+    /// In capitals. Each has a plan.
+    regions: Vec<String>,
+    home: OnceLock<Vec<&'static Plan>>,
 }
 
 impl Phones {
-    /// Names the region that there is none of.
+    /// Names the region that there is none of. Loads nothing.
     pub fn of(regions: &[String]) -> Result<Self, String> {
-        let plan = |region: &String| {
-            let mut plans = PLANS.values().flatten();
-            plans.find(|plan| plan.id.eq_ignore_ascii_case(region)).ok_or_else(|| region.clone())
+        let known = |region: &String| {
+            let code = region.to_ascii_uppercase();
+            if code.parse::<country::Id>().is_ok() { Ok(code) } else { Err(region.clone()) }
         };
-        Ok(Self { home: regions.iter().map(plan).collect::<Result<_, _>>()? })
+        Ok(Self { regions: regions.iter().map(known).collect::<Result<_, _>>()?, home: OnceLock::new() })
+    }
+
+    fn home(&self) -> &[&'static Plan] {
+        self.home.get_or_init(|| {
+            let plan = |region: &String| PLANS.iter().flatten().find(|plan| plan.id == *region);
+            self.regions.iter().filter_map(plan).collect()
+        })
     }
 
     /// A number as a phone number.
@@ -134,42 +164,98 @@ impl Phones {
         if !(7..=15).contains(&digits.len()) || is_something_else(number) {
             return None;
         }
-        let is_named = context.has(Topic::Phone, number.start);
+        let is_named =
+            context.has(Topic::Phone, number.start) || is_called_behind(text.as_bytes(), number.end);
+        let is_labeled = context.is_labeled(Topic::Phone, number.start);
         let (confidence, rule) = match number.has_plus {
-            true if number.runs > 1 => international(&without_trunk(text, number, digits), is_named)?,
+            true if number.has(Separator::Mixed) => {
+                international(&without_trunk(text, number, digits), is_named)?
+            }
             true => international(digits, is_named)?,
-            false => self.national(number, digits, is_named)?,
+            false if is_named => self.named(number, digits, is_labeled)?,
+            false => self.alone(number, digits)?,
         };
         let doubt = if !is_named && !number.has_plus && context.is_other(number.start) { 30 } else { 0 };
         let confidence = u8::saturating_sub(confidence, doubt);
-        Some(Finding::new(Kind::Phone, number.start..number.end, confidence, rule))
+        let end = extension_end(text.as_bytes(), number.end).unwrap_or(number.end);
+        Some(Finding::new(Kind::Phone, number.start..end, confidence, rule))
     }
 
-    fn national(&self, number: &Number, digits: &[u8], is_named: bool) -> Option<(u8, &'static str)> {
-        let abroad = digits.strip_prefix(&[0, 0]).or_else(|| digits.strip_prefix(&[0, 1, 1]));
-        if let Some(abroad) = abroad
-            && (is_named || number.runs > 1)
-            && is_assigned(abroad)
-        {
-            return Some((if is_named { 88 } else { 65 }, "phone-international"));
+    /// A number without a plus that a word says is a phone number.
+    fn named(&self, number: &Number, digits: &[u8], is_labeled: bool) -> Option<(u8, &'static str)> {
+        if abroad(digits).is_some_and(is_assigned) {
+            return Some((88, "phone-international"));
         }
-        let written = written_alone(number, digits);
-        if !is_named && written.is_none() {
-            return None;
+        if self.home().iter().any(|plan| is_national(plan, digits)) {
+            return Some((if number.runs > 1 { 92 } else { 82 }, "phone-national"));
         }
-        let is_assigned = self.home.iter().any(|plan| is_national(plan, digits));
-        let has_code = is_named && self.home.iter().any(|plan| has_code(plan, digits));
-        match (is_named, is_assigned) {
-            (true, true) => Some((if number.runs > 1 { 92 } else { 82 }, "phone-national")),
-            (true, false) if has_code => Some((75, "phone-national")),
-            // Made up, out of date, or without the area: still meant as a phone number.
-            (true, false) if written.is_some() || is_written_american(number) || is_local(number) => {
-                Some((60, "phone-unassigned"))
-            }
-            (false, true) => written.map(|confidence| (confidence, "phone-national")),
-            (true | false, false) => None,
+        if self.home().iter().any(|plan| has_code(plan, digits)) {
+            return Some((75, "phone-national"));
         }
+        // Made up, out of date, of another country, or without the area: still meant as a phone number.
+        let is_meant = written_alone(number, digits).is_some()
+            || is_spread(number)
+            || is_labeled && (8..=12).contains(&digits.len());
+        is_meant.then_some((60, "phone-unassigned"))
     }
+
+    /// A number without a plus and without a word for it.
+    fn alone(&self, number: &Number, digits: &[u8]) -> Option<(u8, &'static str)> {
+        if number.runs > 1 && abroad(digits).is_some_and(is_assigned) {
+            return Some((65, "phone-international"));
+        }
+        let confidence = written_alone(number, digits)?;
+        if self.home().iter().any(|plan| is_national(plan, digits)) {
+            return Some((confidence, "phone-national"));
+        }
+        // No plan is asked here: there are too many for each number of a table.
+        let is_elsewhere = (9..=11).contains(&digits.len()) && is_grouped_with_trunk(number, digits);
+        is_elsewhere.then_some((52, "phone-elsewhere"))
+    }
+}
+
+/// What follows the digits that are dialed for another country.
+fn abroad(digits: &[u8]) -> Option<&[u8]> {
+    digits.strip_prefix(&[0, 0]).or_else(|| digits.strip_prefix(&[0, 1, 1]))
+}
+
+/// `0680 298 70 63`: a zero before the first of three groups or more, but not before the second, as in lists
+/// of numbers with leading zeros.
+fn is_grouped_with_trunk(number: &Number, digits: &[u8]) -> bool {
+    let lengths = number.lengths();
+    let is_even = lengths.iter().all(|length| *length == lengths[0]);
+    digits[0] == 0 && digits[1] != 0 && number.runs > 2 && !is_even && !has_zero_again(number, digits)
+}
+
+/// `0644 0755 0600`
+fn is_list(number: &Number, digits: &[u8]) -> bool {
+    let lengths = number.lengths();
+    lengths.iter().all(|length| *length > 2 && *length == lengths[0]) && has_zero_again(number, digits)
+}
+
+/// Whether the second run starts with a zero, too.
+fn has_zero_again(number: &Number, digits: &[u8]) -> bool {
+    number.runs > 1 && digits.get(number.lengths()[0] as usize) == Some(&0)
+}
+
+/// Groups as people write them, in whatever country.
+fn is_spread(number: &Number) -> bool {
+    let lengths = number.lengths();
+    let are_groups = lengths.iter().all(|length| (2..=7).contains(length));
+    let is_other = number.has(Separator::Slash) || number.has(Separator::Dot) && number.runs < 3;
+    number.runs > 1 && are_groups && !is_other
+}
+
+/// The end of `x123`, `ext. 123` behind a number.
+fn extension_end(bytes: &[u8], end: usize) -> Option<usize> {
+    let start = run_end(bytes, end, 2, |byte| matches!(byte, b' ' | b','));
+    let word = run_end(bytes, start, 9, |byte| byte.is_ascii_alphabetic());
+    let is_extension =
+        [&b"x"[..], b"ext", b"extension"].iter().any(|other| bytes[start..word].eq_ignore_ascii_case(other));
+    let digits = run_end(bytes, word, 2, |byte| matches!(byte, b' ' | b'.'));
+    let digits_end = run_end(bytes, digits, 7, |byte| byte.is_ascii_digit());
+    (is_extension && (1..=6).contains(&(digits_end - digits)) && ends_word(bytes, digits_end))
+        .then_some(digits_end)
 }
 
 /// How sure a national number is by the way it is written.
@@ -180,9 +266,13 @@ fn written_alone(number: &Number, digits: &[u8]) -> Option<u8> {
     }
     let is_dotted = number.has(Separator::Dot);
     let has_trunk = digits[0] == 0 && (9..=12).contains(&digits.len());
-    let is_spread =
+    let is_grouped =
         number.runs > 1 && !(is_dotted && number.runs < 4) && (2..=6).contains(&number.lengths()[0]);
-    (has_trunk && is_spread).then_some(if number.has_parenthesis { 72 } else { 60 })
+    (has_trunk && is_grouped && !is_list(number, digits)).then_some(if number.has_parenthesis {
+        72
+    } else {
+        60
+    })
 }
 
 /// `(212) 555-0123`
@@ -193,15 +283,6 @@ fn in_parentheses(number: &Number) -> bool {
 fn american_shape(number: &Number) -> Option<u8> {
     let is_close = matches!(number.lengths(), [3, 3, 4] | [1, 3, 3, 4]);
     if is_close { NORTH_AMERICAN.get(&number.shape).copied() } else { None }
-}
-
-fn is_written_american(number: &Number) -> bool {
-    in_parentheses(number) || american_shape(number).is_some()
-}
-
-/// `555-1234`
-fn is_local(number: &Number) -> bool {
-    number.lengths() == [3, 4] && number.is_joined_by(Separator::Hyphen)
 }
 
 fn is_national(plan: &Plan, digits: &[u8]) -> bool {
@@ -223,18 +304,14 @@ fn international(digits: &[u8], is_named: bool) -> Option<(u8, &'static str)> {
     if is_assigned(digits) {
         return Some((94, "phone-international"));
     }
-    let is_possible = |(code, national): (u64, &[u8])| {
-        let plans = PLANS.get(&code).into_iter().flatten();
-        plans.into_iter().any(|plan| plan.lengths.contains(&(national.len() as u16)))
-    };
+    let is_possible =
+        |(code, national): (u64, &[u8])| plans_of(code).iter().any(|plan| plan.is_as_long(national));
     let is_possible = split(digits).any(is_possible);
     (is_possible && digits.len() > 8).then_some((if is_named { 70 } else { 55 }, "phone-unassigned"))
 }
 
 fn is_assigned(digits: &[u8]) -> bool {
-    let has = |(code, national): (u64, &[u8])| {
-        PLANS.get(&code).into_iter().flatten().any(|plan| plan.has(national))
-    };
+    let has = |(code, national): (u64, &[u8])| plans_of(code).iter().any(|plan| plan.has(national));
     split(digits).any(has)
 }
 
@@ -251,8 +328,41 @@ fn without_trunk(text: &str, number: &Number, digits: &[u8]) -> Vec<u8> {
     digits.iter().enumerate().filter(|(at, _)| !is_trunk || *at != zero).map(|(_, digit)| *digit).collect()
 }
 
-/// Dates, and the form of social security numbers.
+/// Dates, decimals, and the form of social security numbers.
 fn is_something_else(number: &Number) -> bool {
-    let is_date = matches!(number.lengths(), [4, 1 | 2, 1 | 2, ..] | [1 | 2, 1 | 2, 4] | [2, 2, 2]);
-    !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
+    let is_year = matches!(number.digits()[..2], [1, 9] | [2, 0 | 1]);
+    let is_date = match number.lengths() {
+        [4, 1 | 2, 1 | 2, ..] => is_year,
+        [1 | 2, 1 | 2, 4] | [2, 2, 2] => true,
+        _ => false,
+    };
+    // `+35236450.6`
+    let is_decimal = number.runs == 2 && number.is_joined_by(Separator::Dot);
+    is_decimal || !number.has_plus && (is_date || number.lengths() == [3, 2, 4])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_known_without_its_plan_exactly_if_it_has_one() {
+        for first in b'A'..=b'Z' {
+            for second in b'A'..=b'Z' {
+                let region = String::from_utf8(vec![first, second]).expect("letters");
+                let has_plan = PLANS.iter().flatten().any(|plan| plan.id == region);
+                assert_eq!(Phones::of(&[region.to_lowercase()]).is_ok(), has_plan, "{region}");
+            }
+        }
+        for wrong in ["", "001", "USA", "ÜS"] {
+            assert_eq!(Phones::of(&[wrong.to_owned()]).map(|_| ()), Err(wrong.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_plans_are_loaded_by_the_first_number_that_is_written_like_a_phone_number() {
+        let phones = Phones::of(&["us".to_owned()]).expect("a region");
+        assert!(phones.home.get().is_none());
+        assert_eq!(phones.home().len(), 1);
+    }
 }

@@ -33,8 +33,11 @@ pub fn within(line: &str) -> bool {
     let words = line.split([' ', ',']).filter(|word| {
         word.chars().next().is_some_and(char::is_uppercase) && word.chars().any(char::is_lowercase)
     });
-    let numbers = line.split([' ', ',']).filter(|word| word.bytes().any(|byte| byte.is_ascii_digit()));
-    let is_other = ["@", "://", "0x", "{", "::", "="].iter().any(|sign| line.contains(sign));
+    // `IPv6` is no house number.
+    let is_number =
+        |word: &&str| word.trim_start_matches('#').starts_with(|first: char| first.is_ascii_digit());
+    let numbers = line.split([' ', ',', '-', '/']).filter(is_number);
+    let is_other = ["@", "://", "0x", "{", "::", "=", "("].iter().any(|sign| line.contains(sign));
     words.take(2).count() >= 1
         && numbers.take(1).count() == 1
         && !is_other

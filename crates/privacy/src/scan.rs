@@ -75,18 +75,20 @@ impl Scan<'_, '_, '_> {
     /// A word from `start`, and where to go on.
     fn word(&mut self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
-        let mut end = start;
-        let mut classes = 0;
+        let first = CLASS[bytes[start] as usize];
         // Characters beyond ASCII are words of their own.
-        let belongs = if CLASS[bytes[start] as usize] & WIDE == 0 { DIGIT | LETTER } else { WIDE };
+        let belongs = if first & WIDE == 0 { DIGIT | LETTER } else { WIDE };
+        let mut end = start + 1;
+        let mut rest = 0;
         while end < bytes.len() {
             let class = CLASS[bytes[end] as usize];
             if class & belongs == 0 {
                 break;
             }
-            classes |= class;
+            rest |= class;
             end += 1;
         }
+        let classes = first | rest;
         if secrets::starts_like_one(bytes, start)
             && let Some(found) = secrets::at_word(self.text, start)
         {
@@ -98,7 +100,7 @@ impl Scan<'_, '_, '_> {
             return self.candidate(start, end, classes);
         }
         self.keyword(start, end);
-        if classes & UPPER != 0 {
+        if rest & UPPER != 0 {
             self.parts(start, end);
         } else if classes & WIDE != 0 {
             self.wide_words(start, end);
@@ -114,6 +116,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// A word with digits.
+    #[inline(never)]
     fn candidate(&mut self, start: usize, end: usize, classes: u8) -> usize {
         let bytes = self.text.as_bytes();
         let length = end - start;
@@ -144,6 +147,13 @@ impl Scan<'_, '_, '_> {
                 return after;
             }
         }
+        if bytes.get(end) == Some(&b'~')
+            && let Some(found) = secrets::azure_client_secret(self.text, end)
+        {
+            let after = found.span.end.max(end);
+            self.sink.take(found);
+            return after;
+        }
         let is_joined = matches!(bytes.get(end), Some(b'+' | b'/' | b'='));
         if length >= BASE64_WORD_BYTES || length >= 8 && is_joined {
             self.base64(start);
@@ -152,6 +162,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// An IPv6 or MAC address from a short hexadecimal word on; its end.
+    #[inline(never)]
     fn machine_address(&mut self, start: usize, end: usize) -> Option<usize> {
         let found = match self.text.as_bytes().get(end) {
             Some(b':') => network::with_colons(self.text, start, &self.context),
@@ -162,6 +173,7 @@ impl Scan<'_, '_, '_> {
     }
 
     /// A sign that something stands around.
+    #[inline(never)]
     fn sign(&mut self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         match bytes[at] {
@@ -191,6 +203,7 @@ impl Scan<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn base64(&mut self, start: usize) {
         if self.depth == Depth::Inner {
             return;
@@ -245,6 +258,7 @@ impl Scan<'_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn wide_words(&mut self, start: usize, end: usize) {
         for at in start..end {
             if self.text.is_char_boundary(at)
@@ -265,6 +279,10 @@ impl Scan<'_, '_, '_> {
             return;
         }
         self.context.name(topic, end);
+        if topic == Topic::Labeled && self.text.as_bytes()[start..end].eq_ignore_ascii_case(b"cc") {
+            // As short for a credit card.
+            self.context.name(Topic::Card, end);
+        }
         let found = match topic {
             Topic::Birth | Topic::Passport | Topic::License | Topic::Account => {
                 documents::after(self.text, topic, end)

@@ -11,7 +11,7 @@ pub const WORDS: &[(Topic, &str)] = &[
          cell phone, cellphone, fax, call, call me, dial, sms, text me, whatsapp, msisdn, \
          reach me, contact number, hotline, telefon, telefonnummer, handy, handynummer, mobil, \
          rufnummer, téléphone, portable, teléfono, telefono, móvil, movil, celular, cellulare, \
-         telefone, telefoon, mobiel, puhelin, puh, tlf",
+         telefone, telefoon, mobiel, puhelin, puh, tlf, cep, cep no, gsm, gsm no",
     ),
     (
         Topic::Ssn,
@@ -52,7 +52,7 @@ pub const WORDS: &[(Topic, &str)] = &[
     (Topic::Croatian, "oib"),
     (Topic::Bulgarian, "egn, егн"),
     (Topic::Baltic, "isikukood, asmens kodas, personas kods"),
-    (Topic::Turkish, "tckn, tc kimlik, kimlik no"),
+    (Topic::Turkish, "tckn, tc kimlik, kimlik, kimlik no, turkish id"),
     (Topic::Israeli, "teudat zehut, israeli id"),
     (Topic::SouthAfrican, "south african id, rsa id"),
     (Topic::Brazilian, "cpf, cadastro de pessoas"),
@@ -65,7 +65,7 @@ pub const WORDS: &[(Topic, &str)] = &[
     (Topic::Korean, "주민등록번호, resident registration"),
     (Topic::Chinese, "身份证, 身份证号, resident identity"),
     (Topic::Japanese, "my number, マイナンバー, 個人番号"),
-    (Topic::Thai, "thai id, บัตรประชาชน"),
+    (Topic::Thai, "thai id, tnin, บัตรประชาชน"),
     (
         Topic::Card,
         "card, card number, card no, credit card, debit card, creditcard, cc number, ccn, visa, \

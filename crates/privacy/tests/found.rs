@@ -214,3 +214,52 @@ fn encoded_text_is_looked_into_once() {
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(&text[findings[0].span.clone()], "ann%40example.com");
 }
+
+#[test]
+fn a_word_makes_a_phone_number_of_any_countrys_way_of_writing() {
+    check("call me at 0475 12 34 56 please", Kind::Phone, "0475 12 34 56", "phone-national");
+    check("Phone:\n612 3344", Kind::Phone, "612 3344", "phone-unassigned");
+    check("Telephone: 91234567", Kind::Phone, "91234567", "phone-unassigned");
+    check("41-52-63-74 office", Kind::Phone, "41-52-63-74", "phone-unassigned");
+    check("415 55 018 office", Kind::Phone, "415 55 018", "phone-unassigned");
+    check("(71) 4233-6306 (fax)", Kind::Phone, "(71) 4233-6306", "phone-national");
+}
+
+#[test]
+fn groups_behind_a_zero_are_a_phone_number_of_a_region_that_isnt_set() {
+    let settings = Settings { phone_regions: vec!["us".to_owned()], ..Settings::default() };
+    let findings = Detector::new(&settings).expect("a region").scan("write to 0670 311 82 45 then");
+    let found: Vec<_> = findings.iter().map(|found| (found.span.clone(), found.rule)).collect();
+    assert_eq!(found, [(9..23, "phone-elsewhere")]);
+}
+
+#[test]
+fn an_extension_belongs_to_its_phone_number() {
+    check("Fax: 212-555-0123x4587", Kind::Phone, "212-555-0123x4587", "phone-national");
+    check("+44 20 7946 0958 ext. 12.", Kind::Phone, "+44 20 7946 0958 ext. 12", "phone-international");
+    check("020 7946 0958-Fax", Kind::Phone, "020 7946 0958", "phone-national");
+}
+
+#[test]
+fn parentheses_around_a_number_dont_belong_to_it() {
+    check("seen (84.23.11.9) twice", Kind::IpAddress, "84.23.11.9", "ipv4");
+    check("paid (4111 1111 1111 1111)", Kind::CreditCard, "4111 1111 1111 1111", "card-visa");
+    check("(536-22-1234)", Kind::Ssn, "536-22-1234", "us-ssn");
+    check("Ann (212-555-0123)", Kind::Phone, "212-555-0123", "phone-national");
+    check("(212) 555-0123", Kind::Phone, "(212) 555-0123", "phone-national");
+}
+
+#[test]
+fn a_card_of_an_unknown_issuer_needs_the_word() {
+    check("my card 3502000000001237 is lost", Kind::CreditCard, "3502000000001237", "card");
+    check("amount for cc 4222222222222", Kind::CreditCard, "4222222222222", "card-visa");
+    assert_eq!(detector().scan("3502000000001237"), []);
+}
+
+#[test]
+fn short_and_embedded_addresses_of_machines_are_found() {
+    check("at 10.0.0.1, too", Kind::IpAddress, "10.0.0.1", "ipv4");
+    check("eth0 172.16.4.9/24 up", Kind::IpAddress, "172.16.4.9/24", "ipv4");
+    check("via ::ffff:10.1.2.3.", Kind::IpAddress, "::ffff:10.1.2.3", "ipv6");
+    check("to 64:ff9b::198.51.100.7", Kind::IpAddress, "64:ff9b::198.51.100.7", "ipv6");
+}

@@ -40,6 +40,9 @@ fn keys_are_found_by_their_prefix() {
         ("pypi-", body(ALPHANUMERIC, 100), "secret-pypi"),
         ("SK", body(hex, 32), "secret-twilio"),
         ("dop_v1_", body(hex, 64), "secret-digitalocean"),
+        ("sgp_", body(ALPHANUMERIC, 40), "secret-sourcegraph"),
+        ("EAAM", body(ALPHANUMERIC, 150), "secret-facebook"),
+        ("ABSK", body(ALPHANUMERIC, 120), "secret-aws"),
     ];
     for (prefix, body, rule) in cases {
         let key = format!("{prefix}{body}");
@@ -111,4 +114,12 @@ fn programs_that_handle_passwords_stay() {
     ] {
         assert_eq!(detector().scan(text), [], "{text}");
     }
+}
+
+#[test]
+fn a_secret_of_azure_is_known_by_its_middle() {
+    let key = format!("{}8Q~{}", body(ALPHANUMERIC, 3), body(ALPHANUMERIC, 33));
+    check(&format!("({key})"), &Kind::Secret, &key, "secret-azure");
+    check(&format!("it is {key}."), &Kind::Secret, &key, "secret-azure");
+    assert_eq!(detector().scan(&format!("ab8Q~{}", body(ALPHANUMERIC, 12))), []);
 }

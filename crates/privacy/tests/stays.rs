@@ -77,3 +77,44 @@ fn hashes_ids_code_and_paths_stay() {
         check(text);
     }
 }
+
+#[test]
+fn addresses_that_name_no_machine_stay() {
+    for text in
+        ["::ffff:127.0.0.1", "10.0.0.0/8 and 192.168.4.0/24", "2001:db8::256.1.1.1", "section 8.2.4.44", "::"]
+    {
+        check(text);
+    }
+}
+
+#[test]
+fn lists_tables_and_decimals_are_no_phone_numbers() {
+    for text in [
+        "0644 0755 0600",
+        "0123    01234",
+        "+35236450.6",
+        "516 466 638 people",
+        "chmod 0644 a, then 012 034 056",
+        "12-34-5678-final.pdf",
+    ] {
+        check(text);
+    }
+}
+
+#[test]
+fn programs_that_speak_of_addresses_and_passwords_stay() {
+    for text in [
+        "self.network_address = IPv4Address(addr)",
+        "address: An integer representation of an IPv6 IP address.",
+        "password = auth[2]",
+        "getpass(prompt='Password: ', stream=None):",
+        "token=\"sha256~XXXXXXXXXX_PUT_YOUR_TOKEN_HERE_XXXX1\"",
+    ] {
+        check(text);
+    }
+}
+
+#[test]
+fn a_general_word_goes_with_a_countrys_own_way_of_writing() {
+    check("my tax id 911-89-1234");
+}

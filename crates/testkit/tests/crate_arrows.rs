@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-example-servers",
             "gristmill-gateway",
             "gristmill-domain",
+            "gristmill-privacy",
             "gristmill-worker",
         ],
     ),

@@ -49,7 +49,8 @@ impl<'t> Group<'t> {
         }
         let (has_plus, has_parenthesis) = match before(bytes, start) {
             Some(b'+') => (true, false),
-            Some(b'(') => (false, true),
+            // `(212) 555-0123`; around a whole number parentheses don't belong to it.
+            Some(b'(') => (false, bytes.get(first_end) == Some(&b')')),
             _ => (false, false),
         };
         let mut runs = [(0, 0, Separator::None); RUNS_MAX];
@@ -68,6 +69,17 @@ impl<'t> Group<'t> {
             group.count += 1;
         }
         Some(group)
+    }
+
+    /// The first two runs from a digit on; nothing if there is only one, or something before it that counts.
+    pub fn head(bytes: &[u8], start: usize) -> Option<Shape> {
+        let first_end = run_end(bytes, start, DIGITS_MAX + 1, |byte| byte.is_ascii_digit());
+        if matches!(before(bytes, start), Some(b'+' | b'(')) {
+            return None;
+        }
+        let (next, separator) = separator(bytes, first_end)?;
+        let next_end = run_end(bytes, next, DIGITS_MAX + 1, |byte| byte.is_ascii_digit());
+        Some(Shape::default().with(Separator::None, first_end - start).with(separator, next_end - next))
     }
 
     /// Whether what stands before makes it a part of something else: a path, a price, a name, a time.
@@ -109,7 +121,7 @@ impl<'t> Group<'t> {
         (0..self.count).filter_map(move |at| {
             let (start, end, separator) = self.runs[at];
             number.push(&self.bytes[start..end], separator, end);
-            (number.count > 5 && self.can_end(at)).then(|| number.clone_here())
+            (number.may_be_one() && self.can_end(at)).then(|| number.clone_here())
         })
     }
 
@@ -123,9 +135,13 @@ impl<'t> Group<'t> {
         let next = self.bytes.get(end + 1).copied();
         match self.bytes.get(end) {
             None => true,
+            // `0341 8387176-Fax`
+            Some(b'-') if is_called_behind(self.bytes, end) => true,
             Some(b'-' | b'/' | b'\\' | b'@') => next.is_none_or(|next| !is_name(next)),
             Some(b'.') => next.is_none_or(|next| !next.is_ascii_digit() && !next.is_ascii_lowercase()),
             Some(b'%') => next.is_some_and(|next| next.is_ascii_digit()),
+            // `212-555-0123x45`
+            Some(b'x') if at > 0 => next.is_some_and(|next| next.is_ascii_digit()),
             Some(byte) => !is_name(*byte),
         }
     }
@@ -142,6 +158,11 @@ impl Number {
         self.lengths[self.runs.min(RUNS_MAX - 1)] = run.len() as u8;
         self.runs += 1;
         self.end = end;
+    }
+
+    /// Whether it has enough digits; addresses of machines may have fewer.
+    fn may_be_one(&self) -> bool {
+        self.count > 5 || self.runs == 4 && self.is_joined_by(Separator::Dot)
     }
 
     fn clone_here(&self) -> Self {
@@ -162,6 +183,12 @@ impl Number {
         self.separators & !1 == 1 << separator as u8
     }
 
+    /// Whether dots stand between all runs, and a slash before the last one.
+    pub fn ends_with_slash(&self) -> bool {
+        let both = 1 << Separator::Dot as u8 | 1 << Separator::Slash as u8;
+        self.separators & !1 == both && self.shape.ends_with(Separator::Slash)
+    }
+
     pub fn has(&self, separator: Separator) -> bool {
         self.separators & (1 << separator as u8) != 0
     }
@@ -174,6 +201,17 @@ impl Number {
             self.is_joined_by(Separator::Hyphen) && self.runs == 4 && self.lengths[3] == 1 && isbn_10(digits);
         (is_13 || is_10) && !self.has_plus && (self.runs > 1 || context.is_other(self.start) || is_13)
     }
+}
+
+/// Words that stand behind phone numbers.
+const CALLED: [&[u8]; 8] = [b"fax", b"mobile", b"cell", b"office", b"home", b"work", b"phone", b"tel"];
+
+/// Whether a word behind a number says that somebody is called there: `0341 8387176-Fax`, `888-3058 (office)`.
+pub fn is_called_behind(bytes: &[u8], end: usize) -> bool {
+    let start = run_end(bytes, end, 2, |byte| matches!(byte, b' ' | b'(' | b'-'));
+    let word_end = run_end(bytes, start, 8, |byte| byte.is_ascii_alphabetic());
+    let is_known = || CALLED.iter().any(|word| bytes[start..word_end].eq_ignore_ascii_case(word));
+    start > end && !bytes.get(word_end).is_some_and(|byte| is_name(*byte) || *byte == b'.') && is_known()
 }
 
 /// What stands between two runs: where the next one starts, and what it is.
@@ -194,6 +232,7 @@ fn separator(bytes: &[u8], end: usize) -> Option<(usize, Separator)> {
         separator = match separator {
             None => Some(found),
             // Around a hyphen spaces may stand; two numbers are further apart than that.
+            Some(Separator::Space) if found == Separator::Space => return None,
             Some(_) => Some(Separator::Mixed),
         };
         at += length;

@@ -4,5 +4,5 @@ pub mod checks;
 mod group;
 mod shape;
 
-pub use group::{Group, Number};
-pub use shape::{Separator, Shape};
+pub use group::{Group, Number, is_called_behind};
+pub use shape::{HEADS, Separator, Shape};

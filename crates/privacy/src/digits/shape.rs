@@ -17,10 +17,27 @@ pub enum Separator {
     Mixed,
 }
 
+/// One more than the largest head of a shape.
+pub const HEADS: usize = 1 << 11;
+
 impl Shape {
     /// With one more run of digits, behind a separator.
     pub fn with(self, separator: Separator, digits: usize) -> Self {
         Self(self.0 << 7 | (separator as u64) << 4 | digits.min(15) as u64)
+    }
+
+    /// Its first two runs alone.
+    pub fn head(self) -> usize {
+        let mut head = self.0;
+        while head >= 1 << 14 {
+            head >>= 7;
+        }
+        head as usize
+    }
+
+    /// Whether this stands before the last run.
+    pub fn ends_with(self, separator: Separator) -> bool {
+        self.0 >> 4 & 7 == separator as u64
     }
 
     /// Of a pattern with nines for digits. Runs of 15 digits and more are the same.

@@ -18,11 +18,12 @@ pub fn read(number: &Number, context: &Context) -> Option<Finding> {
     if !is_bare && !is_grouped {
         return None;
     }
-    let (rule, is_common) = issuer(digits)?;
+    let is_named = context.has(Topic::Card, number.start);
+    let (rule, is_common) = issuer(digits, is_named)?;
     if !luhn(digits) {
         return None;
     }
-    let confidence = match (context.has(Topic::Card, number.start), is_common) {
+    let confidence = match (is_named, is_common) {
         (true, true) => 97,
         (true, false) => 88,
         (false, true) if is_grouped => 92,
@@ -46,7 +47,7 @@ fn is_grouped(number: &Number) -> bool {
 }
 
 /// Who issued it, and whether this length is the common one, so that the number tells by itself.
-fn issuer(digits: &[u8]) -> Option<(&'static str, bool)> {
+fn issuer(digits: &[u8], is_named: bool) -> Option<(&'static str, bool)> {
     let length = digits.len();
     Some(match value(&digits[..4]) {
         4000..=4999 if matches!(length, 13 | 16 | 19) => ("card-visa", length == 16),
@@ -54,6 +55,7 @@ fn issuer(digits: &[u8]) -> Option<(&'static str, bool)> {
         3400..=3499 | 3700..=3799 if length == 15 => ("card-amex", true),
         6011 | 6440..=6599 if length >= 16 => ("card-discover", length == 16),
         3528..=3589 if length >= 16 => ("card-jcb", length == 16),
+        1800 | 2131 if length == 15 => ("card-jcb", false),
         3000..=3059 | 3095 | 3600..=3699 | 3800..=3999 if matches!(length, 14 | 16) => {
             ("card-diners", length == 14)
         }
@@ -63,6 +65,8 @@ fn issuer(digits: &[u8]) -> Option<(&'static str, bool)> {
         5018 | 5020 | 5038 | 5600..=5899 | 6304 | 6390 | 6759 | 6761..=6763 | 6000..=6099 | 6700..=6799 => {
             ("card-maestro", false)
         }
+        // Of nobody that we know, but called a card.
+        _ if length == 16 && is_named => ("card", false),
         _ => return None,
     })
 }

@@ -11,20 +11,26 @@ mod rules;
 pub use countries::{chinese_check, chinese_start};
 
 use crate::context::Context;
-use crate::digits::{Group, Number};
+use crate::digits::{Group, Number, Separator, is_called_behind};
 use crate::finding::Finding;
 use crate::keywords;
 use crate::kind::Kind;
 use crate::phone::Phones;
 use crate::topic::Topic;
 use crate::{bytes, network};
-use rules::{NumberRule, of_length, of_shape};
+use rules::{NumberRule, is_told_by, of_length, of_shape};
 
 /// How far behind a value a word for it counts, in bytes.
 const REACH_BEHIND: usize = 24;
 
+/// The longest way to write a number, with two spaces behind it.
+const NUMBER_BYTES_MAX: usize = 32;
+
 /// The best reading of the digits at `start`, and where to go on.
 pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Option<Finding>, usize) {
+    if context.is_silent(start) && !may_tell_alone(text.as_bytes(), start) {
+        return (None, start);
+    }
     let Some(group) = Group::read(text.as_bytes(), start) else {
         return (None, bytes::run_end(text.as_bytes(), start, usize::MAX, |byte| byte.is_ascii_digit()));
     };
@@ -39,6 +45,22 @@ pub fn at(text: &str, start: usize, context: &Context, phones: &Phones) -> (Opti
     }
     let resume = best.as_ref().map_or(group.first_end(), |found| found.span.end.max(group.first_end()));
     (best, resume)
+}
+
+/// Whether digits can be anything without a word that stands before them. Most numbers of a table can't, and
+/// need not be read further.
+fn may_tell_alone(bytes: &[u8], start: usize) -> bool {
+    let Some(head) = Group::head(bytes, start) else { return true };
+    let has_trunk = bytes[start] == b'0';
+    // Four runs with dots may be an IP address.
+    has_trunk || is_told_by(head) || head.ends_with(Separator::Dot) || may_be_named_behind(bytes, start)
+}
+
+/// Whether what follows the digits may be a word for them.
+fn may_be_named_behind(bytes: &[u8], start: usize) -> bool {
+    let near = &bytes[start..bytes.len().min(start + NUMBER_BYTES_MAX)];
+    let behind = near.iter().position(|byte| byte.is_ascii_alphabetic() || *byte == b'(');
+    behind.is_some_and(|behind| near[behind] == b'(' || is_called_behind(bytes, start + behind - 1))
 }
 
 /// The surest meaning of a number.
@@ -66,7 +88,10 @@ fn by_country(text: &str, number: &Number, context: &Context) -> Option<Finding>
     let is_other = context.is_other(number.start);
     if !context.is_silent(number.start) {
         for rule in of_length(digits.len()) {
-            let is_generic = rule.kind == Kind::NationalId && context.has(Topic::NationalId, number.start);
+            // A word for any country's number goes with that country's way of writing it.
+            let is_generic = rule.kind == Kind::NationalId
+                && (number.runs == 1 || rule.is_written(number.shape))
+                && context.has(Topic::NationalId, number.start);
             if context.has(rule.topic, number.start) && (rule.check)(digits) {
                 keep(rule, rule.in_context);
             } else if is_generic && (rule.check)(digits) {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::countries as of;
-use crate::digits::Shape;
+use crate::digits::{HEADS as SHAPE_HEADS, Separator, Shape};
 use crate::kind::Kind;
 use crate::topic::Topic;
 
@@ -18,6 +18,13 @@ pub struct NumberRule {
     /// Ways of writing that need no word, and how sure they are.
     pub shapes: &'static [(&'static str, u8)],
     pub check: fn(&[u8]) -> bool,
+}
+
+impl NumberRule {
+    /// Whether this is a way of writing it.
+    pub fn is_written(&self, shape: Shape) -> bool {
+        self.shapes.iter().any(|(written, _)| Shape::of(written) == shape)
+    }
 }
 
 const fn id(
@@ -50,7 +57,7 @@ static RULES: [NumberRule; 35] = [
         shapes: &[],
         check: of::us_routing,
     },
-    id("ca-sin", 9, Topic::Canadian, &[("999-999-999", 65), ("999 999 999", 55)], of::canadian_sin),
+    id("ca-sin", 9, Topic::Canadian, &[("999-999-999", 65), ("999 999 999", 45)], of::canadian_sin),
     id("nl-bsn", 9, Topic::Dutch, &[("9999.99.999", 55)], of::dutch_bsn),
     id("pt-nif", 9, Topic::Portuguese, &[], of::portuguese_nif),
     id("au-tfn", 9, Topic::Australian, &[], of::australian_tfn),
@@ -146,6 +153,27 @@ static BY_SHAPE: LazyLock<Vec<(Shape, usize, u8)>> = LazyLock::new(|| {
     by_shape.sort_by_key(|(shape, ..)| *shape);
     by_shape
 });
+
+/// How numbers start that are told by the way they are written: those above, cards, and North American
+/// phone numbers. A bit for each head of a shape.
+static HEADS: LazyLock<[u64; SHAPE_HEADS / 64]> = LazyLock::new(|| {
+    let mut heads = [0_u64; SHAPE_HEADS / 64];
+    let mut add = |shape: Shape| heads[shape.head() / 64] |= 1 << (shape.head() % 64);
+    BY_SHAPE.iter().for_each(|(shape, ..)| add(*shape));
+    for (first, second) in [(4, 4), (4, 6), (4, 5), (3, 3), (1, 3)] {
+        for separator in
+            [Separator::Space, Separator::Hyphen, Separator::Dot, Separator::Slash, Separator::Mixed]
+        {
+            add(Shape::default().with(Separator::None, first).with(separator, second));
+        }
+    }
+    heads
+});
+
+/// Whether a number that starts like this can be told without a word for it.
+pub fn is_told_by(head: Shape) -> bool {
+    HEADS[head.head() / 64] >> (head.head() % 64) & 1 == 1
+}
 
 /// The rules that a number written like this fits, and how sure they are.
 pub fn of_shape(shape: Shape) -> impl Iterator<Item = (&'static NumberRule, u8)> {

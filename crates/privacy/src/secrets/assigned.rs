@@ -82,7 +82,9 @@ fn value(text: &str, end: usize) -> Option<(Range<usize>, bool)> {
     let quote = bytes.get(at).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
     let start = if quote.is_some() { at + 1 } else { at };
     let end = value_end(text, start, quote);
-    (end > start && text.is_char_boundary(start)).then_some((start..end, quote.is_some()))
+    // A quote that nothing closes closes something itself: `prompt='Password: ', stream=None`.
+    let is_closed = quote.is_none() || bytes.get(end).copied() == quote;
+    (end > start && is_closed && text.is_char_boundary(start)).then_some((start..end, quote.is_some()))
 }
 
 fn value_end(text: &str, start: usize, quote: Option<u8>) -> usize {
@@ -131,13 +133,21 @@ fn is_reference(value: &str) -> bool {
     ];
     let starts =
         ["$", "<", "{", "%", "***", "...", "os.", "env", "[", "http://", "https://", "/", "./", "process."];
-    let is_call = value.contains('(') || value.contains("::") || value.contains("->");
+    // Unquoted, `auth[2]` is cut before its bracket.
+    let is_index = value.contains('[') && !value.contains(']');
+    let is_call = is_index || value.contains('(') || value.contains("::") || value.contains("->");
     let is_flat = value.bytes().all(|byte| byte == value.as_bytes()[0]);
     // `String`, `config.password`, `get_token`: names in a program.
     let is_word = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.');
     let is_name = value.bytes().all(is_word);
-    let is_known = WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
+    let is_placeholder =
+        ["your", "xxxx", "placeholder"].iter().any(|word| contains_ignoring_case(value, word));
+    let is_known = is_placeholder || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word));
     is_call || is_flat || is_name || is_known || starts.iter().any(|start| value.starts_with(start))
+}
+
+fn contains_ignoring_case(value: &str, word: &str) -> bool {
+    value.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Shannon's, in hundredths of a bit for each byte.

@@ -38,6 +38,7 @@ const fn of(text: &'static str, rule: &'static str, body: Body, least: usize, mo
 const PREFIXES: &[Prefix] = &[
     of("AKIA", "secret-aws", Body::Upper, 16, 16),
     of("ASIA", "secret-aws", Body::Upper, 16, 16),
+    of("ABSK", "secret-aws", Body::Base64, 100, 256),
     of("AIza", "secret-google", Body::Url, 35, 35),
     of("ya29.", "secret-google", Body::Dotted, 20, 1_024),
     of("GOCSPX-", "secret-google", Body::Url, 28, 28),
@@ -58,6 +59,8 @@ const PREFIXES: &[Prefix] = &[
     of("xoxs-", "secret-slack", Body::Url, 20, 255),
     of("xapp-", "secret-slack", Body::Url, 20, 255),
     of("hooks.slack.com/services/", "secret-slack", Body::Base64, 30, 64),
+    of("hooks.slack.com/workflows/", "secret-slack", Body::Base64, 30, 96),
+    of("hooks.slack.com/triggers/", "secret-slack", Body::Base64, 30, 96),
     of("discord.com/api/webhooks/", "secret-discord", Body::Base64, 60, 120),
     of("discordapp.com/api/webhooks/", "secret-discord", Body::Base64, 60, 120),
     of("sk_live_", "secret-stripe", Body::Alphanumeric, 16, 255),
@@ -87,12 +90,15 @@ const PREFIXES: &[Prefix] = &[
     of("sq0atp-", "secret-square", Body::Url, 22, 22),
     of("sq0csp-", "secret-square", Body::Url, 43, 43),
     of("EAAA", "secret-square", Body::Url, 60, 60),
+    of("EAAC", "secret-facebook", Body::Alphanumeric, 80, 400),
+    of("EAAM", "secret-facebook", Body::Alphanumeric, 80, 400),
     of("dop_v1_", "secret-digitalocean", Body::Hex, 64, 64),
     of("doo_v1_", "secret-digitalocean", Body::Hex, 64, 64),
     of("lin_api_", "secret-linear", Body::Alphanumeric, 40, 40),
     of("ntn_", "secret-notion", Body::Alphanumeric, 43, 50),
     of("secret_", "secret-notion", Body::Alphanumeric, 43, 43),
     of("figd_", "secret-figma", Body::Url, 40, 64),
+    of("sgp_", "secret-sourcegraph", Body::Url, 40, 64),
     of("hvs.", "secret-vault", Body::Url, 24, 255),
     of("dp.pt.", "secret-doppler", Body::Alphanumeric, 40, 44),
     of("atlasv1.", "secret-terraform", Body::Url, 60, 80),
@@ -160,7 +166,10 @@ pub fn starts_like_one(bytes: &[u8], start: usize) -> bool {
 #[inline(never)]
 pub fn at_word(text: &str, start: usize) -> Option<Finding> {
     let rest = text.get(start..)?;
-    let fitting = PREFIXES.iter().filter(|prefix| rest.starts_with(prefix.text));
+    let first = rest.as_bytes().first();
+    let fitting = PREFIXES
+        .iter()
+        .filter(|prefix| prefix.text.as_bytes().first() == first && rest.starts_with(prefix.text));
     fitting
         .filter_map(|prefix| after_prefix(text, prefix, start, start + prefix.text.len()))
         .max_by_key(|found| found.span.len())
