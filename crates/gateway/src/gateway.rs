@@ -92,7 +92,16 @@ impl Gateway {
     /// up. Needs a tokio runtime.
     pub async fn build(settings: Settings) -> Result<Self, BuildError> {
         let Settings {
-            worker, limits, guardrails, tools, folders, pool, kept_interpreters: keep, data, ..
+            worker,
+            limits,
+            guardrails,
+            checks_programs,
+            tools,
+            folders,
+            pool,
+            kept_interpreters: keep,
+            data,
+            ..
         } = settings;
         let data = data.map(with_audit);
         let folders = match folders {
@@ -109,6 +118,7 @@ impl Gateway {
             worker,
             limits,
             guardrails,
+            checks_programs,
             folders,
             pool,
             keep,
@@ -370,6 +380,12 @@ impl GatewayBuilder {
     /// See [`Settings::guardrails`].
     pub fn guardrails(mut self, guardrails: Guardrails) -> Self {
         self.settings.guardrails = guardrails;
+        self
+    }
+
+    /// See [`Settings::checks_programs`].
+    pub fn without_checks(mut self) -> Self {
+        self.settings.checks_programs = false;
         self
     }
 

@@ -29,6 +29,7 @@ pub(crate) struct CoreSettings {
     pub worker: WorkerCommand,
     pub limits: Limits,
     pub guardrails: Guardrails,
+    pub checks_programs: bool,
     pub folders: Folders,
     pub pool: PoolSettings,
     pub keep: KeepSettings,
@@ -52,6 +53,8 @@ pub(crate) struct Core {
     pub limits: Limits,
     /// What is done about what checks find.
     pub guardrails: Arc<Guardrails>,
+    /// Whether programs of callers are checked at all.
+    pub checks_programs: bool,
     pub queue: QueueSettings,
     pub places: Arc<Semaphore>,
     /// Places for programs of ours.
@@ -68,7 +71,18 @@ pub(crate) struct Core {
 impl Core {
     /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
     pub fn start(settings: CoreSettings) -> Result<Self, ScratchError> {
-        let CoreSettings { worker, limits, guardrails, folders, pool, keep, queue, tools, skills } = settings;
+        let CoreSettings {
+            worker,
+            limits,
+            guardrails,
+            checks_programs,
+            folders,
+            pool,
+            keep,
+            queue,
+            tools,
+            skills,
+        } = settings;
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
         let waiting_workers = pool.waiting;
         let required = required_walls(limits.level());
@@ -93,6 +107,7 @@ impl Core {
             tools,
             limits,
             guardrails: Arc::new(guardrails),
+            checks_programs,
             queue,
             skills,
             runtime,
