@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use gristmill_checks::Guardrails;
-use gristmill_domain::Limits;
+use gristmill_domain::{LimitName, Limits};
 use gristmill_files::Folders;
 use gristmill_protocol::EngineId;
 use tokio::sync::Semaphore;
@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
 use crate::pool::{
-    Belongings, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch, ScratchError,
-    ScratchFolders, WorkerCommand, required_walls,
+    Belongings, CgroupLimits, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
+    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
 };
 use crate::ports::ToolSource;
 use crate::request::Leftovers;
@@ -94,6 +94,7 @@ impl Core {
             scratch.folder().to_owned(),
             required,
             pool,
+            cgroup_limits(&limits, pool.waiting, keep, queue),
         ));
         scratch.make_ahead(waiting_workers);
         let runtime = tokio::runtime::Handle::current();
@@ -180,6 +181,18 @@ impl Core {
         tokio::join!(self.pool.close(), self.tools.close());
         self.scratch.remove();
     }
+}
+
+/// What all workers of a gateway together may have at the most.
+fn cgroup_limits(limits: &Limits, waiting: usize, keep: KeepSettings, queue: QueueSettings) -> CgroupLimits {
+    let running = queue.concurrent_executions + INTERNAL_PLACES + Analyses::places(cores());
+    CgroupLimits::of(WorkerCounts {
+        running: running as u64,
+        running_bytes: limits.get(LimitName::Memory) + limits.get(LimitName::WorkspaceBytes),
+        waiting: waiting as u64,
+        kept: keep.count as u64,
+        kept_bytes: keep.memory_bytes,
+    })
 }
 
 impl Drop for Core {
