@@ -135,6 +135,8 @@ impl Side {
         let folder = Temporary::new()?;
         let store = Store::open(&folder.0)?;
         let mut limits = Limits::of(Level::Production);
+        limits.set(LimitName::WallTime, 120_000)?;
+        limits.set(LimitName::CpuTime, 120_000)?;
         limits.set(LimitName::ToolCalls, CALLS as u64)?;
         let mut startup = Startup { refresh: Refresh::InBackground, ..Startup::default() };
         let mut data =
