@@ -131,7 +131,7 @@ class LoadTest:
 
     def left_behind(self):
         until = time.monotonic() + GONE_SECONDS_MAX
-        while left := self.gateway.left_processes():
+        while left := self.gateway.processes():
             if time.monotonic() > until:
                 return [f"processes outlived the gateway by {GONE_SECONDS_MAX} s: {left}"]
             time.sleep(0.1)

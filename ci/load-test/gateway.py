@@ -4,16 +4,15 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 from judge import Sample
+from own_home import OwnHome
 from programs import CANARY
 
 VERSION = "2026-07-28"
@@ -36,26 +35,16 @@ class Trouble(Exception):
     """The test itself can't go on."""
 
 
-class Gateway:
+class Gateway(OwnHome):
+    failure = Trouble
+    command_seconds_max = COMMAND_SECONDS_MAX
+
     def __init__(self, gristmill, engine, callers):
-        self.gristmill = gristmill
-        self.folder = Path(tempfile.mkdtemp(prefix="gristmill-load-")).resolve()
-        self.work, config = self.folder / "work", self.folder / ".config" / "gristmill"
-        engines = self.folder / "cache" / "engines"
-        for folder in (self.work, config, engines):
-            folder.mkdir(parents=True)
-        shutil.copy2(engine, engines / engine.name)
+        super().__init__(gristmill, engine, "gristmill-load-")
+        config = self.folder / ".config" / "gristmill"
+        config.mkdir(parents=True)
         (self.folder / "canary.txt").write_text(CANARY)
-        self.variables = {
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder),
-            "LOAD_TEST_CANARY": CANARY,
-            "GRISTMILL_CACHE_DIR": str(self.folder / "cache"),
-            "GRISTMILL_DATA_DIR": str(self.folder / "data"),
-            "GRISTMILL_SCRATCH_DIR": str(self.folder / "scratch"),
-        }
+        self.variables["LOAD_TEST_CANARY"] = CANARY
         # Who may call what is tested elsewhere.
         (config / "gristmill.toml").write_text('policy = "trusting"\n')
         for name in EXAMPLES:
@@ -74,22 +63,6 @@ class Gateway:
 
     def token(self, name):
         return json.loads(self.command("token", "new", name, "--json"))["token"]
-
-    def command(self, *arguments):
-        """A command that must work; what it printed."""
-        done = subprocess.run(
-            [self.gristmill, *arguments],
-            cwd=self.work,
-            env=self.variables,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS_MAX,
-        )
-        if done.returncode != 0:
-            said = f"code {done.returncode}: {done.stderr}{done.stdout}"
-            raise Trouble(f"gristmill {' '.join(arguments)} ended with {said}")
-        return done.stdout
 
     def start(self):
         words = [self.gristmill, "serve", "--http", "127.0.0.1:0", "--memory", "128M"]
@@ -128,15 +101,9 @@ class Gateway:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for folder, _, _ in os.walk(self.folder):
-            os.chmod(folder, 0o700)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        super().remove()
 
     # What is there
-
-    def left_processes(self):
-        """Whatever runs with this gateway's folder in its environment or command line."""
-        return {pid: line for pid, line, where in processes() if str(self.folder) in where}
 
     def sample(self):
         tree = [self.process.pid, *below(self.process.pid)]
@@ -205,21 +172,6 @@ class Client:
 
 
 # /proc
-
-
-def processes():
-    """(pid, command line, command line and environment) of every process that can be seen."""
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            environment = (entry / "environ").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        # One that has ended and waits to be buried has neither.
-        if line:
-            yield int(entry.name), line, line + environment
 
 
 def below(pid):

@@ -14,6 +14,8 @@ import time
 import unittest
 from pathlib import Path
 
+from own_home import listed, place
+
 UNRULY = Path(__file__).resolve().parent / "unruly_server.py"
 
 # No command takes nearly as long, unless it hangs.
@@ -217,33 +219,3 @@ class Running:
             self.process.wait()
         for pipe in (self.process.stdout, self.process.stderr):
             pipe.close()
-
-
-def place(source, target):
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
-
-
-def listed():
-    """(pid, command line, command line and environment) of every process that can be seen."""
-    if not Path("/proc/self/environ").exists():
-        lines = subprocess.run(
-            ["ps", "axeww", "-o", "pid=,command="], capture_output=True, text=True, timeout=10
-        )
-        for line in lines.stdout.splitlines():
-            pid, _, command = line.strip().partition(" ")
-            yield int(pid), command, command
-        return
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            environment = (entry / "environ").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        # One that has ended and waits to be buried has neither.
-        if line:
-            yield int(entry.name), line, line + environment

@@ -16,20 +16,15 @@ use gristmill_gateway::upstream::{
     UpstreamFolders, Upstreams,
 };
 use gristmill_gateway::{ExecuteRequest, Gateway, PoolSettings, WorkerCommand};
-use gristmill_mcp::SupervisorCommand;
 use gristmill_mcp::direct::DirectClient;
-use gristmill_worker::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND};
 use serde_json::{Map, Value, json};
 
+use super::calculator::{SERVER, TOOL, calculator};
 use super::figures::Percentiles;
 use super::row::Row;
 use super::temporary::Temporary;
-use super::{audit, catalogues, machine, search};
+use super::{catalogues, guards, machine, search};
 use crate::arguments::Bench;
-
-/// The cheapest tool of the example servers: what is measured is the way to it.
-const SERVER: &str = "calculator";
-const TOOL: &str = "evaluate";
 
 /// Calls before anything is measured.
 const WARM_UP: usize = 200;
@@ -57,8 +52,8 @@ pub async fn measure(arguments: Bench) -> anyhow::Result<ExitCode> {
     ));
     rows.push(Row::at_most("added by gristmill, p50", ours.p50_us - direct, 150.0, "us"));
 
-    say("the audit");
-    rows.extend(audit::rows().await?);
+    say("policy, audit and checks on against off");
+    rows.extend(guards::rows(arguments.rounds.clamp(100, 1_000)).await?);
 
     match &arguments.catalogues {
         Some(folder) => rows.extend(of_catalogues(folder, arguments.queries.as_deref()).await?),
@@ -130,19 +125,7 @@ async fn direct_calls(rounds: usize) -> anyhow::Result<Percentiles> {
 
 async fn calls_from_code(rounds: usize) -> anyhow::Result<Percentiles> {
     let temporary = Temporary::new()?;
-    let binary = std::env::current_exe()?;
-    let settings = ServerSettings::program(SERVER, binary.to_string_lossy(), &["example-server", SERVER]);
-    let connector = gristmill_mcp::McpConnector::new(
-        SupervisorCommand {
-            program: binary,
-            argument: UPSTREAM_SUPERVISOR_COMMAND.into(),
-            sandbox: SERVER_SANDBOX_COMMAND.into(),
-        },
-        HashMap::new(),
-        temporary.0.clone(),
-    );
-    let connector = Arc::new(connector.map_err(|error| anyhow!(error))?);
-    let upstreams = Upstreams::start(vec![settings], connector, &temporary.folders(), Refresh::InBackground);
+    let upstreams = calculator(&temporary, Refresh::InBackground)?;
     let mut limits = Limits::of(Level::Development);
     limits.set(LimitName::WallTime, 300_000)?;
     limits.set(LimitName::CpuTime, 300_000)?;

@@ -3,10 +3,11 @@
 
 mod analysis;
 mod arguments;
-mod audit;
+mod calculator;
 mod catalogues;
 mod figures;
 mod gateway;
+mod guards;
 mod machine;
 mod place;
 mod privacy;

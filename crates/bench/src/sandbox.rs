@@ -133,7 +133,7 @@ async fn kept_interpreter(rounds: usize) -> anyhow::Result<(Percentiles, Percent
 }
 
 /// Waits until all children wait and have warmed up.
-async fn settle(gateway: &Gateway, waiting: usize) {
+pub async fn settle(gateway: &Gateway, waiting: usize) {
     for _ in 0..1000 {
         if gateway.pool().waiting() >= waiting {
             break;

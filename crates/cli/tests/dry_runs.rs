@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -261,4 +262,23 @@ fn a_dry_run_works_in_no_session_and_only_with_tools_that_pass_the_door() {
     }
     let (ran, report) = world.run(&["--plan", "abcdefgh"]);
     assert_eq!((ran.code, &report["error"]["code"]), (Some(2), &json!("GM-2002")), "{report:#}");
+    let hint = report["error"]["hint"].as_str().expect("a hint");
+    assert!(hint.contains("`gristmill run --dry-run`"), "what a person types: {hint}");
+}
+
+#[test]
+fn watching_approvals_shows_a_plan_as_soon_as_it_waits() {
+    let world = World::new("dry-watched");
+    world.put("in.txt", "one");
+    let mut watching = world.home.command(&["approvals", "--watch"]);
+    watching.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut watching = watching.spawn().expect("gristmill runs");
+    let mut lines = BufReader::new(watching.stdout.take().expect("a pipe")).lines();
+    let id = world.plan(COPY);
+    let shown: Vec<String> = lines.by_ref().take(4).map(|line| line.expect("a line")).collect();
+    watching.kill().expect("killed");
+    watching.wait().expect("ended");
+    assert!(shown[0].starts_with(&id) && shown[0].ends_with("plan with 2 writes"), "{shown:?}");
+    assert!(shown[2].starts_with("  1. files.write_file {\"path\":\"a.txt\""), "{shown:?}");
+    assert!(shown[3].starts_with("  2. files.write_file {\"path\":\"b.txt\""), "{shown:?}");
 }

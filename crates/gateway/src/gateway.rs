@@ -93,7 +93,17 @@ impl Gateway {
     /// up. Needs a tokio runtime.
     pub async fn build(settings: Settings) -> Result<Self, BuildError> {
         let Settings {
-            worker, limits, guardrails, tools, folders, pool, kept_interpreters: keep, data, privacy, ..
+            worker,
+            limits,
+            guardrails,
+            checks_programs,
+            tools,
+            folders,
+            pool,
+            kept_interpreters: keep,
+            data,
+            privacy,
+            ..
         } = settings;
         let data = data.map(with_audit);
         let folders = match folders {
@@ -110,6 +120,7 @@ impl Gateway {
             worker,
             limits,
             guardrails,
+            checks_programs,
             folders,
             pool,
             keep,
@@ -376,6 +387,12 @@ impl GatewayBuilder {
     /// See [`Settings::guardrails`].
     pub fn guardrails(mut self, guardrails: Guardrails) -> Self {
         self.settings.guardrails = guardrails;
+        self
+    }
+
+    /// See [`Settings::checks_programs`].
+    pub fn without_checks(mut self) -> Self {
+        self.settings.checks_programs = false;
         self
     }
 

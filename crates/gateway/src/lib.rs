@@ -76,7 +76,9 @@ pub use gristmill_protocol::{
     EngineId, JsonCapError, JsonCaps, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath,
     ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
-pub use pool::{KeepSettings, KeptInterpreters, PoolSettings, WorkerCommand, required_walls};
+pub use pool::{
+    CgroupLimits, KeepSettings, KeptInterpreters, NoCgroup, PoolSettings, WorkerCommand, required_walls,
+};
 pub use report::{
     CallTokens, DryRunReport, ErrorReport, LimitHit, PlanReport, Report, SessionReport, ToolCalled,
     VariablesReport,

@@ -28,6 +28,9 @@ pub struct Settings {
     pub limits: Limits,
     /// What is done about what is found in programs before they run. Default: what the level does.
     pub guardrails: Guardrails,
+    /// Whether programs are checked before they run. Without it nothing is found in them, and
+    /// [`Settings::guardrails`] refuses nothing; the walls stand as they do. Default: they are.
+    pub checks_programs: bool,
     /// Where each program gets its tools from, such as connected servers. Default: none.
     pub tools: Arc<dyn ToolSource>,
     /// Where caches and scratch space are. Default: the platform's convention.
@@ -58,6 +61,7 @@ impl Settings {
             worker,
             limits: Limits::of(Level::default()),
             guardrails: Guardrails::default(),
+            checks_programs: true,
             tools: Arc::new(FixedTools(Arc::new(NoTools))),
             folders: None,
             pool: PoolSettings::default(),

@@ -83,6 +83,12 @@ impl WorldBuilder {
         self
     }
 
+    /// Programs run as they are.
+    pub fn without_checks(mut self) -> Self {
+        self.settings.checks_programs = false;
+        self
+    }
+
     /// How many programs run at once, and how many more may wait.
     pub fn room_for(mut self, concurrent: usize, queued: usize) -> Self {
         self.settings.concurrent_executions = Some(concurrent);

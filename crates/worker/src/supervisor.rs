@@ -19,6 +19,7 @@ use crate::{jail, zygote};
 pub fn run(cache: PathBuf, scratch: PathBuf) -> ExitCode {
     // A group of our own: a Ctrl-C for the gateway is the gateway's to handle.
     let _ = rustix::process::setpgid(None, None);
+    wait_for_a_word(io::stdin().as_fd());
     let (forked, namespaces) = match jail::fork_into_namespaces() {
         Ok(forked) => forked,
         Err(error) => {
@@ -30,6 +31,13 @@ pub fn run(cache: PathBuf, scratch: PathBuf) -> ExitCode {
         Forked::Child => exit_now(zygote::run(&cache, namespaces)),
         Forked::Parent(pid) => supervise(pid, &scratch),
     }
+}
+
+/// The gateway says its first word when this process is where it belongs, such as in a cgroup: what is forked
+/// afterwards is there, too. The zygote reads it; a line that is closed ends the wait as well.
+fn wait_for_a_word(control: BorrowedFd<'_>) {
+    let mut fds = [PollFd::from_borrowed_fd(control, PollFlags::IN)];
+    while poll(&mut fds, None) == Err(rustix::io::Errno::INTR) {}
 }
 
 fn supervise(zygote: Pid, scratch: &Path) -> ExitCode {

@@ -11,10 +11,11 @@ use gristmill_config::Flags;
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::utc_text;
 use gristmill_gateway::ports::AnswerWay;
-use gristmill_gateway::store::{ApprovalRecord, ApprovalState, Store};
+use gristmill_gateway::store::{ApprovalRecord, ApprovalState, PlanState, Store};
 use gristmill_gateway::upstream::{AlwaysApproval, AlwaysApprovals, note_answer};
 use serde_json::{Value, json};
 
+use super::run_questions::{CHOICES, PLAN_CHOICES, answered};
 use super::{Failure, Outcome, approvals_plans};
 use crate::arguments::ConfigFile;
 use crate::hints::hint;
@@ -33,7 +34,7 @@ pub struct ApprovalsArguments {
     #[command(subcommand)]
     pub command: Option<ApprovalsCommand>,
 
-    /// Wait for calls, and answer them one by one
+    /// Wait for calls and plans, and answer them one by one
     #[arg(long)]
     pub watch: bool,
 
@@ -86,7 +87,7 @@ pub async fn approvals(arguments: ApprovalsArguments) -> Outcome {
     let (store, audit) = audit_log::attach(store, configured.config.audit.wanted());
     let desk = Desk { store, always: AlwaysApprovals::open(&data) };
     let outcome = match arguments.command {
-        None if arguments.watch => desk.watch(arguments.times).await,
+        None if arguments.watch => desk.watch(&configured, arguments.times).await,
         None => desk.list(arguments.times, arguments.json).await,
         Some(ApprovalsCommand::Allow { id, session, always }) => {
             let answered = match (session, always) {
@@ -227,21 +228,35 @@ impl Desk {
         }
     }
 
-    /// Shows each call that waits as it comes; on a terminal, takes the answer. Ends with the terminal.
-    async fn watch(&self, times: TimeArguments) -> Outcome {
+    /// Shows each call and each plan that waits as it comes; on a terminal, takes the answer. Ends with the
+    /// terminal.
+    async fn watch(&self, configured: &Configured, times: TimeArguments) -> Outcome {
         let is_interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         let mut seen = HashSet::new();
-        eprint_lines("waiting for calls that need your approval; Ctrl-C to stop");
+        eprint_lines("waiting for calls and plans that need your approval; Ctrl-C to stop");
         loop {
             for record in self.open_questions().await?.into_iter().rev() {
                 if record.state != ApprovalState::Waiting || !seen.insert(record.id.clone()) {
                     continue;
                 }
                 self.show_one(&record, times);
-                if is_interactive && let Some(answered) = asked().await {
+                if is_interactive && let Some(answered) = asked(CHOICES).await {
                     match self.answer(&record, answered).await {
                         Ok(()) => eprint_lines(answered.as_str()),
                         Err(_) => eprint_lines("it was answered already, or has ended"),
+                    }
+                }
+            }
+            for plan in approvals_plans::open_plans(&self.store).await?.into_iter().rev() {
+                if plan.state != PlanState::Waiting || !seen.insert(plan.id.clone()) {
+                    continue;
+                }
+                approvals_plans::show_one(&plan, times);
+                if is_interactive && let Some(answered) = asked(PLAN_CHOICES).await {
+                    let answered = if answered.is_yes() { Answered::Once } else { Answered::No };
+                    let told = approvals_plans::answer(configured, &self.store, &plan, answered).await;
+                    if told.is_err() {
+                        eprint_lines("it was answered already, or has run");
                     }
                 }
             }
@@ -261,9 +276,9 @@ impl Desk {
 }
 
 /// On a thread of its own: a person takes a while.
-async fn asked() -> Option<Answered> {
-    let said = tokio::task::spawn_blocking(|| ask(super::run_questions::CHOICES)).await.ok()??;
-    Some(super::run_questions::answered(&said))
+async fn asked(choices: &'static str) -> Option<Answered> {
+    let said = tokio::task::spawn_blocking(|| ask(choices)).await.ok()??;
+    Some(answered(&said))
 }
 
 fn as_value(record: &ApprovalRecord) -> Value {

@@ -42,13 +42,25 @@ pub fn print(plans: &[PlanRecord], times: TimeArguments) {
             times.second(from_unix_ms(plan.expires_ms)),
             one_line(&plan.caller),
         ]);
-        for (number, write) in plan.writes.iter().enumerate() {
-            let line = format!("{} {} ({})", write.name(), write.shown_arguments(), write.effect);
-            table.note(format!("  {}. {}", number + 1, one_line(&line)));
-        }
+        write_lines(plan).for_each(|line| table.note(line));
     }
     table.print();
     hint("`gristmill approvals allow ID` lets a plan run once, with these writes and no others");
+}
+
+/// A plan on lines of its own.
+pub fn show_one(plan: &PlanRecord, times: TimeArguments) {
+    let writes = counted(plan.writes.len(), "write");
+    println!("{}  {}  plan with {writes}", plan.id, times.second(from_unix_ms(plan.created_ms)));
+    println!("  by {}, until {}", one_line(&plan.caller), times.second(from_unix_ms(plan.expires_ms)));
+    write_lines(plan).for_each(|line| println!("{line}"));
+}
+
+fn write_lines(plan: &PlanRecord) -> impl Iterator<Item = String> {
+    plan.writes.iter().enumerate().map(|(number, write)| {
+        let line = format!("{} {} ({})", write.name(), write.shown_arguments(), write.effect);
+        format!("  {}. {}", number + 1, one_line(&line))
+    })
 }
 
 /// Everything that the plan would do: the arguments whole, and the program.

@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Args;
-use gristmill_gateway::domain::{Level, visible_json};
+use gristmill_gateway::domain::{Level, format_bytes, grouped, visible_json};
 use gristmill_gateway::{
-    EngineId, Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand, required_walls,
+    CgroupLimits, EngineId, Folders, Gateway, PoolSettings, WallState, WallStatus, WorkerCommand,
+    required_walls,
 };
 use gristmill_gateway::{ExecuteRequest, Wall};
 use gristmill_worker::remedy_for;
@@ -71,6 +72,8 @@ struct Findings {
     guest: &'static str,
     /// What the requests of all callers may take in memory, once parsed.
     request_bytes_max: usize,
+    /// What all workers may take together; absent if none came up.
+    cgroup: Option<Cgroup>,
     /// A program that was really run.
     trial_ms: Option<f64>,
     /// The servers behind the gateway; absent if they were not looked at.
@@ -82,6 +85,14 @@ struct Findings {
     database: Database,
     /// What is written down for auditors, and whether it is whole.
     audit: AuditFinding,
+}
+
+/// The cgroup of the workers, or why they have none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Cgroup {
+    Used { memory_bytes: u64, processes: u64 },
+    NotUsed { reason: String },
 }
 
 #[derive(Serialize)]
@@ -134,10 +145,10 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         Err(reason) => (Vec::new(), Some(reason)),
     };
     let required = required_walls(level);
-    let mut trial_ms = None;
+    let (mut trial_ms, mut cgroup) = (None, None);
     if problem.is_none() {
         match trial(level).await {
-            Ok(time_ms) => trial_ms = Some(time_ms),
+            Ok((time_ms, found)) => (trial_ms, cgroup) = (Some(time_ms), found),
             Err(reason) => problem = Some(reason),
         }
     }
@@ -155,6 +166,7 @@ async fn look(arguments: &Doctor) -> anyhow::Result<Findings> {
         engine_file_good: engine.is_good(),
         guest: engine.guest(),
         request_bytes_max: gristmill_mcp::PARSED_BYTES_MAX,
+        cgroup,
         trial_ms,
         servers: match arguments.no_servers {
             true => None,
@@ -191,14 +203,19 @@ async fn walls_of(level: Level) -> Result<Vec<WallStatus>, String> {
     walls.map_err(|error| error.to_string())
 }
 
-async fn trial(level: Level) -> Result<f64, String> {
+/// How long a program took, and what its worker shares with all others.
+async fn trial(level: Level) -> Result<(f64, Option<Cgroup>), String> {
     let gateway = gateway_at(level).await.map_err(|error| error.to_string())?;
     gateway.ready().await.map_err(|error| error.to_string())?;
+    let cgroup = gateway.pool().cgroup().map(|found| match found {
+        Ok(CgroupLimits { memory_bytes, processes }) => Cgroup::Used { memory_bytes, processes },
+        Err(reason) => Cgroup::NotUsed { reason: reason.to_string() },
+    });
     let report = gateway.execute(ExecuteRequest::python("6 * 7")).finish().await;
     gateway.shutdown().await;
     match report.error {
         Some(error) => Err(error.message),
-        None if report.result == Some(serde_json::json!(42)) => Ok(report.execution_time_ms),
+        None if report.result == Some(serde_json::json!(42)) => Ok((report.execution_time_ms, cgroup)),
         None => Err(format!("6 * 7 gave {:?}", report.result)),
     }
 }
@@ -226,6 +243,14 @@ fn print(findings: &Findings) {
     println!("  guest    {}", &findings.guest[..16]);
     println!("\nmemory:");
     println!("  requests {} MB for those of all callers together", findings.request_bytes_max >> 20);
+    match &findings.cgroup {
+        Some(Cgroup::Used { memory_bytes, processes }) => {
+            let memory = format_bytes(*memory_bytes);
+            println!("  cgroup   memory {memory}, {} processes for all workers", grouped(*processes));
+        }
+        Some(Cgroup::NotUsed { reason }) => print_after("  cgroup   ", &format!("not used ({reason})")),
+        None => {}
+    }
     if let Some(servers) = &findings.servers {
         servers.print();
     }

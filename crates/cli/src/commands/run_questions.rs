@@ -14,7 +14,7 @@ use crate::terminal::{Printable, ask, eprint_lines};
 pub const CHOICES: &str = "allow it? [y]es, for this session / [o]nce / [a]lways / [N]o:";
 
 /// The same for a plan.
-const PLAN_CHOICES: &str = "run it? [y]es, once / [N]o:";
+pub const PLAN_CHOICES: &str = "run it? [y]es, once / [N]o:";
 
 /// What somebody at this terminal can answer.
 pub fn answers() -> Answers {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::cases;
 use crate::client::{Client, Manners, legacy, members, modern};
 use crate::gateways::{Place, Served};
+use crate::http::{Holder, Listening};
 use crate::support::gristmill;
 use gristmill_testkit::Home;
 use gristmill_testkit::processes::kill_9;
@@ -16,6 +17,7 @@ cases![
     a_client_that_cannot_be_asked_runs_the_plan_after_its_person_approved_it,
     a_plan_that_was_denied_never_runs,
     a_plan_outlasts_the_gateway_that_made_it,
+    a_plan_of_another_token_is_never_found_and_never_run,
 ];
 
 const WRITES: &str = "from servers.filesystem import write_file\n\
@@ -139,4 +141,23 @@ fn a_plan_outlasts_the_gateway_that_made_it() {
     let again = Client::start(place.command(&[]), legacy());
     let ran = again.structured("execute_code", json!({"plan": id}));
     check_made(&again, place.home(), &ran, &id);
+}
+
+fn a_plan_of_another_token_is_never_found_and_never_run() {
+    let tokens = [("ada", &[][..]), ("ben", &[][..])];
+    let (listening, tokens) = Listening::begin_with_tokens(place("plan-owners"), tokens);
+    let [ada, ben] = tokens.map(|authorization| Holder { listening: &listening, authorization });
+    let planned = ada.structured("execute_code", json!({"code": WRITES, "dry_run": true}));
+    let id = planned["dry_run"]["plan"].as_str().unwrap_or_else(|| panic!("{planned:#}"));
+    listening.home.ok(&["approvals", "allow", id]);
+    let never_was = ben.structured("execute_code", json!({"plan": "abcdefgh"}));
+    assert_eq!(never_was["error"]["code"], "GM-2002", "{never_was:#}");
+    for arguments in [json!({"plan": id}), json!({"plan": id, "code": WRITES})] {
+        let refused = ben.structured("execute_code", arguments);
+        let same = refused.to_string().replace(id, "abcdefgh");
+        assert_eq!(same, never_was.to_string(), "not even that it is there");
+    }
+    assert_eq!(is_written(&listening.home), [false, false]);
+    let ran = ada.structured("execute_code", json!({"plan": id}));
+    assert_eq!((&ran["result"], is_written(&listening.home)), (&json!("done"), [true, true]), "{ran:#}");
 }

@@ -77,7 +77,13 @@ impl Listening {
 
     /// A gateway that wants tokens, with one for each name and its scopes.
     fn with_tokens<const N: usize>(name: &str, tokens: [(&str, &[&str]); N]) -> (Self, [String; N]) {
-        let place = Place::new(name);
+        Self::begin_with_tokens(Place::new(name), tokens)
+    }
+
+    pub fn begin_with_tokens<const N: usize>(
+        place: Place,
+        tokens: [(&str, &[&str]); N],
+    ) -> (Self, [String; N]) {
         let secrets = tokens.map(|(name, arguments)| {
             let words: Vec<&str> = ["token", "new", name].iter().chain(arguments).copied().collect();
             let said = place.home().ok(&words);

@@ -112,8 +112,13 @@ pub(crate) struct Analyses {
 
 impl Analyses {
     pub fn new(pool: Arc<Pool>, limits: Limits, queue_timeout: Duration, cores: usize) -> Self {
-        let places = Arc::new(Semaphore::new(cores.max(PLACES_MIN)));
+        let places = Arc::new(Semaphore::new(Self::places(cores)));
         Self { pool, places, limits, queue_timeout }
+    }
+
+    /// How many run at once on so many cores.
+    pub fn places(cores: usize) -> usize {
+        cores.max(PLACES_MIN)
     }
 
     /// From here on none begins.

@@ -36,6 +36,6 @@ pub(super) fn check_tools(writes: &Writes, tools: &dyn Tools) -> Result<(), Refu
     Err(Refusal::new(
         Code::BadRequest,
         "these tools can't hold calls back, so there are no dry runs and no plans with them; nothing ran",
-        "connect servers instead of tools of your own, or run it without dry_run",
+        "connect servers instead of tools of your own, or run it for real",
     ))
 }

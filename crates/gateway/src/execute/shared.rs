@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use gristmill_checks::Guardrails;
-use gristmill_domain::Limits;
+use gristmill_domain::{LimitName, Limits};
 use gristmill_files::Folders;
 use gristmill_protocol::EngineId;
 use tokio::sync::Semaphore;
@@ -14,8 +14,8 @@ use tokio::sync::Semaphore;
 use super::{Given, Interpreter, Lease};
 use crate::analysis::Analyses;
 use crate::pool::{
-    Belongings, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch, ScratchError,
-    ScratchFolders, WorkerCommand, required_walls,
+    Belongings, CgroupLimits, KeepSettings, KeptInterpreters, KeptWorkers, Pool, PoolSettings, Scratch,
+    ScratchError, ScratchFolders, WorkerCommand, WorkerCounts, required_walls,
 };
 use crate::ports::ToolSource;
 use crate::request::Leftovers;
@@ -29,6 +29,7 @@ pub(crate) struct CoreSettings {
     pub worker: WorkerCommand,
     pub limits: Limits,
     pub guardrails: Guardrails,
+    pub checks_programs: bool,
     pub folders: Folders,
     pub pool: PoolSettings,
     pub keep: KeepSettings,
@@ -52,6 +53,8 @@ pub(crate) struct Core {
     pub limits: Limits,
     /// What is done about what checks find.
     pub guardrails: Arc<Guardrails>,
+    /// Whether programs of callers are checked at all.
+    pub checks_programs: bool,
     pub queue: QueueSettings,
     pub places: Arc<Semaphore>,
     /// Places for programs of ours.
@@ -68,7 +71,18 @@ pub(crate) struct Core {
 impl Core {
     /// Starts the workers and returns; they may still be warming up. Needs a tokio runtime.
     pub fn start(settings: CoreSettings) -> Result<Self, ScratchError> {
-        let CoreSettings { worker, limits, guardrails, folders, pool, keep, queue, tools, skills } = settings;
+        let CoreSettings {
+            worker,
+            limits,
+            guardrails,
+            checks_programs,
+            folders,
+            pool,
+            keep,
+            queue,
+            tools,
+            skills,
+        } = settings;
         let scratch = Arc::new(ScratchFolders::open(&folders.scratch)?);
         let waiting_workers = pool.waiting;
         let required = required_walls(limits.level());
@@ -80,6 +94,7 @@ impl Core {
             scratch.folder().to_owned(),
             required,
             pool,
+            cgroup_limits(&limits, pool.waiting, keep, queue),
         ));
         scratch.make_ahead(waiting_workers);
         let runtime = tokio::runtime::Handle::current();
@@ -93,6 +108,7 @@ impl Core {
             tools,
             limits,
             guardrails: Arc::new(guardrails),
+            checks_programs,
             queue,
             skills,
             runtime,
@@ -165,6 +181,18 @@ impl Core {
         tokio::join!(self.pool.close(), self.tools.close());
         self.scratch.remove();
     }
+}
+
+/// What all workers of a gateway together may have at the most.
+fn cgroup_limits(limits: &Limits, waiting: usize, keep: KeepSettings, queue: QueueSettings) -> CgroupLimits {
+    let running = queue.concurrent_executions + INTERNAL_PLACES + Analyses::places(cores());
+    CgroupLimits::of(WorkerCounts {
+        running: running as u64,
+        running_bytes: limits.get(LimitName::Memory) + limits.get(LimitName::WorkspaceBytes),
+        waiting: waiting as u64,
+        kept: keep.count as u64,
+        kept_bytes: keep.memory_bytes,
+    })
 }
 
 impl Drop for Core {

@@ -29,6 +29,10 @@ const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// How often what has expired is removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// For an agent, which has an argument for it, and for a person, who has a flag.
+const NEW_PLAN: &str =
+    "make a new plan with a dry run of the program: `dry_run`, or `gristmill run --dry-run` in a terminal";
+
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Plans {
@@ -176,7 +180,7 @@ impl Plans {
             PlanState::Used => Err(Refusal::new(
                 Code::BadRequest,
                 format!("the plan `{}` has run already; a plan runs once", plan.id),
-                "run the program with dry_run again for a new plan",
+                NEW_PLAN,
             )),
             PlanState::Denied => Err(question::denied(&plan)),
         }
@@ -188,7 +192,7 @@ fn unknown(id: &str) -> Refusal {
     Refusal::new(
         Code::BadRequest,
         format!("there is no plan `{id}`, or it has expired; nothing ran"),
-        "run the program with dry_run for a new plan",
+        NEW_PLAN,
     )
 }
 
@@ -202,7 +206,7 @@ fn other_program(plan: &PlanRecord, code: &str) -> Refusal {
     Refusal::new(
         Code::PlanDiffers,
         format!("this isn't the program of the plan `{}`: line {} differs; nothing ran", plan.id, same + 1),
-        "leave `code` out to run the plan's own program, or run this one with dry_run for a new plan",
+        "run the plan without a program of your own: it has its own; or make a new plan with a dry run of this one",
     )
 }
 

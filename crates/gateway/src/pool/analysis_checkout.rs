@@ -94,7 +94,7 @@ mod tests {
     use super::super::zygote_link::ZygoteLink;
     use super::super::zygote_supervisor::welcome;
     use super::*;
-    use crate::pool::{PoolSettings, State, WorkerCommand, ZygoteStatus};
+    use crate::pool::{CgroupLimits, PoolSettings, State, WorkerCommand, ZygoteStatus};
 
     /// A pool whose zygote only takes orders.
     fn pool() -> (Pool, UnboundedReceiver<ToZygote>) {
@@ -106,6 +106,8 @@ mod tests {
             scratch: "/nonexistent".into(),
             required: &[],
             settings: PoolSettings { waiting: 0, ..PoolSettings::default() },
+            cgroup_limits: CgroupLimits { memory_bytes: 0, processes: 0 },
+            cgroup: parking_lot::Mutex::default(),
             state: parking_lot::Mutex::new(State { link: Some(link), ..State::default() }),
             arrived: tokio::sync::Notify::new(),
             renewal: tokio::sync::Notify::new(),

@@ -5,6 +5,7 @@
 //! that analyze are forked when they are asked for, and never mixed with the others.
 
 mod analysis_checkout;
+mod cgroup;
 mod child_end;
 mod kept_workers;
 mod lost;
@@ -15,7 +16,7 @@ mod zygote_link;
 mod zygote_supervisor;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,12 +27,14 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub use cgroup::{CgroupLimits, NoCgroup, WorkerCounts};
 pub use kept_workers::{Belongings, Interpreter, KeepSettings, KeptInterpreters, KeptWorkers, Lease, Room};
 pub use lost::Lost;
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
 use analysis_checkout::AnalysisWaiter;
+use cgroup::WorkerCgroup;
 use worker::Silence;
 use zygote_link::ZygoteLink;
 
@@ -136,6 +139,9 @@ pub(crate) struct Shared {
     scratch: PathBuf,
     required: &'static [Wall],
     settings: PoolSettings,
+    cgroup_limits: CgroupLimits,
+    /// `None` before the first worker, and when all are gone.
+    cgroup: Mutex<Option<Result<WorkerCgroup, NoCgroup>>>,
     state: Mutex<State>,
     arrived: Notify,
     /// The zygote is to be replaced.
@@ -188,6 +194,7 @@ impl Pool {
         scratch: PathBuf,
         required: &'static [Wall],
         settings: PoolSettings,
+        cgroup_limits: CgroupLimits,
     ) -> Self {
         let shared = Arc::new(Shared {
             engine,
@@ -196,6 +203,8 @@ impl Pool {
             scratch,
             required,
             settings,
+            cgroup_limits,
+            cgroup: Mutex::default(),
             state: Mutex::default(),
             arrived: Notify::new(),
             renewal: Notify::new(),
@@ -279,6 +288,12 @@ impl Pool {
         self.shared.lock().link.as_ref().and_then(|link| link.supervisor_pid())
     }
 
+    /// What all workers may have together, or why that has no bound; `None` while there are none.
+    pub fn cgroup(&self) -> Option<Result<CgroupLimits, NoCgroup>> {
+        let cgroup = self.shared.cgroup.lock();
+        cgroup.as_ref().map(|made| made.as_ref().map(WorkerCgroup::limits).map_err(NoCgroup::clone))
+    }
+
     /// Lets go of every child and waits for the zygote and its supervisor to end.
     pub async fn close(&self) {
         self.let_go();
@@ -286,6 +301,8 @@ impl Pool {
         if let Some(task) = task {
             let _ = tokio::time::timeout(CLOSE_TIMEOUT, task).await;
         }
+        let cgroup = self.shared.cgroup.lock().take();
+        drop(cgroup);
     }
 
     fn let_go(&self) {
@@ -310,6 +327,16 @@ impl Drop for Pool {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+
+    /// Puts a supervisor into the cgroup of all workers, where one can be had. Blocks on the kernel.
+    fn confine(&self, supervisor: u32) {
+        let mut cgroup = self.cgroup.lock();
+        let made = cgroup.get_or_insert_with(|| WorkerCgroup::make(Path::new("/proc"), self.cgroup_limits));
+        let moved = made.as_ref().map_or(Ok(()), |made| made.take(supervisor));
+        if let Err(error) = moved {
+            *made = Err(NoCgroup::Failed(error.to_string()));
+        }
     }
 
     /// Asks for as many forks as are missing.

@@ -121,6 +121,11 @@ async fn run_one(shared: &Arc<Shared>, up: oneshot::Sender<()>) -> ZygoteLife {
         }
     };
     zygote.up = Some(up);
+    // It forks when it hears the first word, and not before it is where it belongs.
+    if let Some(pid) = supervisor.id() {
+        let shared = Arc::clone(shared);
+        let _ = tokio::task::spawn_blocking(move || shared.confine(pid)).await;
+    }
     let mut life = zygote.listen(shared, orders).await;
     let Zygote { mut control, stderr, .. } = zygote;
     // A closed line tells the supervisor that we are gone, and it removes the scratch folder. Where we are

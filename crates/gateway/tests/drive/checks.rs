@@ -17,6 +17,7 @@ trials![
     what_is_suspicious_is_recorded_and_runs,
     a_hardened_gateway_refuses_what_is_suspicious,
     a_program_can_be_checked_without_running_it,
+    a_gateway_without_checks_hands_over_whatever_it_gets,
 ];
 
 fn error_of(report: &Report) -> (Code, Option<u64>, String) {
@@ -87,4 +88,15 @@ fn a_program_can_be_checked_without_running_it() {
     assert_eq!(rules, ["GC-104", "GC-302"]);
     assert_eq!(check("1 + 1").findings, []);
     stage.ends();
+}
+
+fn a_gateway_without_checks_hands_over_whatever_it_gets() {
+    let stage = Stage::new(ZygoteScript::default(), |world| world.without_checks());
+    let report = stage.world().run("y = = 2");
+    // The worker has seen it, and only understands scripts.
+    assert_ne!(report.error.map(|error| error.code), Some(Code::Syntax));
+    // It can still be asked what is wrong with a program.
+    let told = stage.world().block_on(stage.world().gateway().check("y = = 2"));
+    assert_eq!(told.findings.len(), 1);
+    stage.works_and_ends();
 }

@@ -3,12 +3,16 @@
 use gristmill_gateway::access;
 use gristmill_gateway::domain::one_line;
 use gristmill_gateway::ids::{Caller, Client, Owner, TokenRef};
+use rmcp::model::Implementation;
 use rmcp::service::{RequestContext, RoleServer};
 
 use super::Connection;
 
 /// What is kept of a client's words about itself.
 const CLIENT_CHARS_MAX: usize = 100;
+
+/// What people are told of a client that has no name.
+const UNNAMED: &str = "an agent";
 
 /// Over pipes it is whoever started us; over HTTP whoever the token in front belongs to.
 pub(super) fn caller_of(context: &RequestContext<RoleServer>, connection: Connection) -> Caller {
@@ -28,9 +32,32 @@ pub(super) fn caller_of(context: &RequestContext<RoleServer>, connection: Connec
         // The HTTP server puts a caller into every request; one without is nobody.
         (Connection::Http, None, None) => Owner("nobody".to_owned()),
     };
-    let client = context.client_info().map(|client| Client {
-        name: one_line(&client.name, CLIENT_CHARS_MAX),
-        version: one_line(&client.version, CLIENT_CHARS_MAX),
-    });
+    let client = context.client_info().as_ref().map(client_of);
     Caller { token, client, ..Caller::of(owner) }
+}
+
+/// A client that doesn't introduce itself comes with the name of its library, which tells people nothing.
+fn client_of(info: &Implementation) -> Client {
+    match info.name.trim().is_empty() || info.name == Implementation::default().name {
+        true => Client { name: UNNAMED.to_owned(), version: String::new() },
+        false => Client {
+            name: one_line(&info.name, CLIENT_CHARS_MAX),
+            version: one_line(&info.version, CLIENT_CHARS_MAX),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_does_not_introduce_itself_is_an_agent() {
+        let unnamed = Client { name: "an agent".to_owned(), version: String::new() };
+        assert_eq!(client_of(&Implementation::default()), unnamed);
+        assert_eq!(client_of(&Implementation::new(" ", "1")), unnamed);
+        let named = Client { name: "claude-code".to_owned(), version: "2.1".to_owned() };
+        assert_eq!(client_of(&Implementation::new("claude-code", "2.1")), named);
+        assert_eq!(Caller { client: Some(unnamed), ..Caller::local() }.in_words(), "an agent");
+    }
 }

@@ -49,7 +49,7 @@ pub(super) fn planned(checked: &Checked, is_read: bool) -> Result<Planned<'_>, T
         };
         let message = format!(
             "{what} isn't in the approved plan `{}`, so it wasn't sent: {differs}. Only the plan's calls can be made; \
-             tell the user what differs, and run the program with dry_run again for a new plan",
+             tell the user what differs, and make a new plan with another dry run",
             plan.id()
         );
         ToolFailure::Refused { code: Code::PlanDiffers, message }
