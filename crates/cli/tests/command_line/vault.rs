@@ -98,8 +98,8 @@ fn a_wipe_says_what_it_needs() {
     let folder = TestFolder::new("vault-usage");
     for (arguments, said) in [
         (&["wipe"][..], "--session <SESSION>|--all"),
-        (&["wipe", "--all", "--session", "x"], "cannot be used with"),
-        (&["wipe", "--session", "nowhere", "--yes"], "gristmill sessions list"),
+        (&["wipe", "--all", "--session", "x"][..], "cannot be used with"),
+        (&["wipe", "--session", "nowhere", "--yes"][..], "gristmill sessions list"),
     ] {
         let output = run_in(folder.path(), &[&["privacy", "vault"], arguments].concat());
         let stderr = text(&output.stderr);

@@ -45,6 +45,9 @@ pub(crate) struct VaultScope {
     pub salt: Vec<u8>,
 }
 
+/// A value that nobody reads without its key; `None` if there is none.
+pub(crate) type Sealed = Option<Vec<u8>>;
+
 /// How many values of one kind are in one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VaultCount {
@@ -143,7 +146,7 @@ impl Store {
         of: VaultOf,
         key: VaultKeyId,
         codes: Vec<u64>,
-    ) -> Reply<Option<(VaultScope, Vec<Option<Vec<u8>>>)>> {
+    ) -> Reply<Option<(VaultScope, Vec<Sealed>)>> {
         let now_ms = self.now_ms();
         self.run(move |connection| {
             let Some(Found { scope, used_ms, .. }) = find(connection, &of, key)? else { return Ok(None) };

@@ -69,18 +69,19 @@ pub async fn vault(arguments: VaultArguments) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let (store, _audit) = audit_log::open(&configured)?;
     let vault = Vault::open(Some(store.clone()), None).map_err(failure)?;
-    match arguments.command {
-        VaultCommand::List { json } => list(&vault, arguments.times, json).await,
-        VaultCommand::Wipe { which: Which { session: None, .. }, yes } => wipe(&vault, Wipe::All, yes).await,
-        VaultCommand::Wipe { which: Which { session: Some(session), .. }, yes } => {
-            let config = &configured.config;
-            let sessions = Sessions::open(store, None, config.limits.clone(), config.sessions.settings);
-            let sessions = sessions.map_err(own_sessions::failure)?;
-            let session = own_sessions::resolved(&sessions, &session).await?;
-            let info = sessions.info(&WHOSE, &session).await.map_err(own_sessions::failure)?;
-            wipe(&vault, Wipe::Session(info.id), yes).await
-        }
-    }
+    let (which, yes) = match arguments.command {
+        VaultCommand::List { json } => return list(&vault, arguments.times, json).await,
+        VaultCommand::Wipe { which, yes } => (which, yes),
+    };
+    let Some(session) = which.session.filter(|_| !which.all) else {
+        return wipe(&vault, Wipe::All, yes).await;
+    };
+    let config = &configured.config;
+    let sessions = Sessions::open(store, None, config.limits.clone(), config.sessions.settings);
+    let sessions = sessions.map_err(own_sessions::failure)?;
+    let session = own_sessions::resolved(&sessions, &session).await?;
+    let info = sessions.info(&WHOSE, &session).await.map_err(own_sessions::failure)?;
+    wipe(&vault, Wipe::Session(info.id), yes).await
 }
 
 async fn list(vault: &Vault, times: TimeArguments, as_json: bool) -> Outcome {
