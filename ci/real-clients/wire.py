@@ -192,7 +192,7 @@ class OverStdio(unittest.TestCase):
         self.assertEqual(with_servers, without)
 
     def test_each_profile_lists_its_tools(self):
-        expected = {"minimal": TOOLS[:2], "standard": TOOLS, "full": [*TOOLS, "validate_code", "execute_python"]}
+        expected = {"minimal": TOOLS[:2], "standard": TOOLS, "full": [*TOOLS, "validate_code", "sanitize_pii", "restore_pii", "execute_python"]}
         for profile, names in expected.items():
             line = self.answer(self.lines([modern("tools/list")], "--profile", profile), 1)
             self.assertEqual([tool["name"] for tool in json.loads(line)["result"]["tools"]], names)

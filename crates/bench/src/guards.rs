@@ -1,5 +1,5 @@
-//! What policy, audit and static checks cost together: two gateways of this process, one with all three and
-//! one with none of them, take turns, so that whatever else the machine does meets both.
+//! What policy, audit and static checks cost together, and what privacy costs: gateways of this process, with
+//! and without, take turns, so that whatever else the machine does meets both.
 //!
 //! The difference is taken within each turn, and the median of these differences is told.
 
@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use gristmill_gateway::audit::{Audit, AuditSettings};
 use gristmill_gateway::domain::policy::{Budgets, Condition, Decision, Policy, PolicySettings, Rule};
-use gristmill_gateway::domain::{Level, LimitName, Limits};
+use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode};
 use gristmill_gateway::history::HistorySettings;
 use gristmill_gateway::ids::Caller;
+use gristmill_gateway::privacy::{Privacy, PrivacySettings, Vault};
 use gristmill_gateway::service::StartRequest;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, GuardSettings, Refresh, Startup};
@@ -63,13 +64,21 @@ pub async fn rows(turns: usize) -> anyhow::Result<Vec<Row>> {
     let (off, on) = (Side::start(Guards::Off).await?, Side::start(Guards::On).await?);
     let calls = Turns::measure(Work::Calls, (turns / 10).max(10), &off, &on).await?;
     let executions = Turns::measure(Work::Execution, turns, &off, &on).await?;
-    off.end().await;
     on.end().await;
+    let private = Side::start(Guards::Private).await?;
+    let private_calls = Turns::measure(Work::Calls, (turns / 10).max(10), &off, &private).await?;
+    let private_executions = Turns::measure(Work::Execution, turns, &off, &private).await?;
+    off.end().await;
+    private.end().await;
     Ok(vec![
         calls.plain("a call from a program, guards off (on), median of turns"),
         Row::at_most("added by policy, audit and checks to a call", calls.added_us(), 30.0, "us"),
         executions.plain("an execution without calls, guards off (on), p50"),
         Row::at_most("added by policy, audit and checks to an execution", executions.added_us(), 300.0, "us"),
+        private_calls.plain("a call, privacy off (boundary), median of turns"),
+        Row::plain("added by privacy to a call", format!("{:.1} us", private_calls.added_us())),
+        private_executions.plain("an execution without calls, privacy off (boundary), p50"),
+        Row::plain("added by privacy to an execution", format!("{:.1} us", private_executions.added_us())),
     ])
 }
 
@@ -121,6 +130,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 enum Guards {
     On,
     Off,
+    /// Off, and personal data is kept from the program.
+    Private,
 }
 
 /// A gateway with its own server and its own data, as `serve` has them.
@@ -147,6 +158,13 @@ impl Side {
             startup.observer = Some(audit.observer());
             data.audit = Some(audit);
             startup.guard = Some(guard(&folder, &store)?);
+        }
+        if guards == Guards::Private {
+            let wanted =
+                PrivacySettings { mode: PrivacyMode::Boundary, ..PrivacySettings::of(Level::Production) };
+            let privacy = Privacy::new(wanted, Vault::open(Some(store.clone()), None)?)?;
+            startup.privacy = Some(privacy.clone());
+            settings.privacy = Some(privacy);
         }
         settings.checks_programs = guards == Guards::On;
         settings.data = Some(data);

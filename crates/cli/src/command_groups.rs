@@ -10,7 +10,21 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Run", &["run", "check", "analyze", "history", "show", "rerun", "stats", "demo"]),
     ("Servers", &["add", "add-json", "list", "get", "remove", "tools", "login", "logout", "logs"]),
     ("Agents", &["connect", "disconnect", "import", "serve", "token", "policy", "approvals"]),
-    ("Data", &["sessions", "workspace", "results", "skills", "shape", "privacy", "backup", "restore", "db", "audit"]),
+    (
+        "Data",
+        &[
+            "sessions",
+            "workspace",
+            "results",
+            "skills",
+            "shape",
+            "privacy",
+            "backup",
+            "restore",
+            "db",
+            "audit",
+        ],
+    ),
     (
         "Maintenance",
         &[

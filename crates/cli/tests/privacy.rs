@@ -23,7 +23,7 @@ fn home(name: &str, mode: &str, more: &str) -> Home {
     let servers = [
         server("crm", "'crm'"),
         server("calculator", "'calculator'"),
-        server("files", &format!("'filesystem', '{}'", files.display())),
+        server("files", &format!("'filesystem', '--root', '{}'", files.display())),
     ];
     std::fs::create_dir_all(home.config_file().parent().expect("a folder")).expect("made");
     let config = format!("policy = 'trusting'\n[privacy]\nmode = '{mode}'\n{more}\n{}", servers.concat());
@@ -46,7 +46,8 @@ fn result(home: &Home, code: &str) -> Value {
     ran["result"].take()
 }
 
-const LEADS: &str = "from servers.crm import list_leads\nleads = (await list_leads(page_size=20))['records']\n";
+const LEADS: &str =
+    "from servers.crm import list_leads\nleads = (await list_leads(page_size=20))['records']\n";
 
 /// The addresses that the CRM has.
 fn addresses(name: &str) -> Vec<String> {
@@ -149,7 +150,12 @@ fn at_the_boundary_neither_program_nor_model_nor_disk_has_a_value() {
     let written = std::fs::read_to_string(home.path().join("files/all.txt")).expect("written");
     assert_eq!(written.lines().collect::<Vec<_>>(), values, "the server has them all");
     assert_eq!(lies_in(&home.path().join("data"), &values), Vec::<String>::new());
-    let domain = result(&home, &format!("{LEADS}[privacy.domain(leads[0]['email']), privacy.same(leads[0]['email'], leads[0]['email']), privacy.same(leads[0]['email'], leads[1]['email'])]"));
+    let domain = result(
+        &home,
+        &format!(
+            "{LEADS}[privacy.domain(leads[0]['email']), privacy.same(leads[0]['email'], leads[0]['email']), privacy.same(leads[0]['email'], leads[1]['email'])]"
+        ),
+    );
     assert_eq!(domain, json!(["example.com", true, false]));
 }
 
@@ -164,17 +170,41 @@ const TRICKS: [(&str, &str); 22] = [
     ("compare with a guess", "print(privacy.same(t, 'a@example.com'))"),
     ("an error with arguments", "from servers.crm import list_leads\nawait list_leads(page=t)"),
     ("an error of another tool", "from servers.crm import get_record\nawait get_record(type=t, id=t)"),
-    ("a record that is not there", "from servers.crm import get_record\nprint(await get_record(type='lead', id=t))"),
+    (
+        "a record that is not there",
+        "from servers.crm import get_record\nprint(await get_record(type='lead', id=t))",
+    ),
     ("compute with it", "from servers.calculator import evaluate\nprint(await evaluate(expression=t))"),
-    ("compute with a part of it", "from servers.calculator import evaluate\nprint(await evaluate(expression='1 + ' + t))"),
-    ("write a file and read it", "from servers.files import write_file, read_file\nawait write_file(path='x', text=t)\nprint(await read_file(path='x'))"),
-    ("in the name of a file", "from servers.files import write_file, list_directory\nawait write_file(path=t, text='x')\nprint(await list_directory(path='.'))"),
-    ("write a note and read it", "from servers.crm import add_note, list_activities\nawait add_note(record_id=leads[0]['id'], text='about ' + t)\nprint(await list_activities(record_id=leads[0]['id']))"),
-    ("hide it from the search", "from servers.crm import add_note, list_activities\nawait add_note(record_id=leads[0]['id'], text=t + '@@' + t + '=')\nprint(await list_activities(record_id=leads[0]['id']))"),
-    ("as another field", "from servers.crm import update_record, get_record\nawait update_record(type='lead', id=leads[1]['id'], fields={'company': 'x' + t + '-y'})\nprint(await get_record(type='lead', id=leads[1]['id']))"),
+    (
+        "compute with a part of it",
+        "from servers.calculator import evaluate\nprint(await evaluate(expression='1 + ' + t))",
+    ),
+    (
+        "write a file and read it",
+        "from servers.files import write_file, read_file\nawait write_file(path='x', text=t)\nprint(await read_file(path='x'))",
+    ),
+    (
+        "in the name of a file",
+        "from servers.files import write_file, list_directory\nawait write_file(path=t, text='x')\nprint(await list_directory(path='.'))",
+    ),
+    (
+        "write a note and read it",
+        "from servers.crm import add_note, list_activities\nawait add_note(record_id=leads[0]['id'], text='about ' + t)\nprint(await list_activities(record_id=leads[0]['id']))",
+    ),
+    (
+        "hide it from the search",
+        "from servers.crm import add_note, list_activities\nawait add_note(record_id=leads[0]['id'], text=t + '@@' + t + '=')\nprint(await list_activities(record_id=leads[0]['id']))",
+    ),
+    (
+        "as another field",
+        "from servers.crm import update_record, get_record\nawait update_record(type='lead', id=leads[1]['id'], fields={'company': 'x' + t + '-y'})\nprint(await get_record(type='lead', id=leads[1]['id']))",
+    ),
     ("by another name", "print(await callMCPTool('files.write_file', {'path': 'y', 'text': t}))"),
     ("through an analysis", "print(await analyze([{'a': t}], [{'select': ['a']}]))"),
-    ("from files and results", "import os\nfor top in ['/workspace', '/results', '/servers']:\n    for at, _, names in os.walk(top):\n        for name in names:\n            try:\n                print(open(os.path.join(at, name)).read()[:2000])\n            except Exception as e:\n                print(e)"),
+    (
+        "from files and results",
+        "import os\nfor top in ['/workspace', '/results', '/servers']:\n    for at, _, names in os.walk(top):\n        for name in names:\n            try:\n                print(open(os.path.join(at, name)).read()[:2000])\n            except Exception as e:\n                print(e)",
+    ),
     ("tokens of its own", "print(sanitize_pii(t + ' ' + t.upper()), restore_pii('[EMAIL_aaaaaaaa]'))"),
     ("from memory", "import gc\nprint([o for o in gc.get_objects() if 'example.com' in str(o)[:2000]][:3])"),
 ];

@@ -93,7 +93,8 @@ async fn with_values(
     if !has_token(&code) && !has_token(&context) {
         return Ok((code, serde_json::from_str(&context).unwrap_or_default()));
     }
-    let configured = upstreams::read_without_servers(&Flags { config: config.config.clone(), ..Flags::default() })?;
+    let configured =
+        upstreams::read_without_servers(&Flags { config: config.config.clone(), ..Flags::default() })?;
     let (store, _audit) = audit_log::open(&configured)?;
     let privacy = privacy(Some(&configured), configured.config.level, Some(store))?;
     let wrong = |error| Failure::Usage(anyhow!("{error}"));

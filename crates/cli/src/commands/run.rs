@@ -22,10 +22,10 @@ use gristmill_gateway::{
 use super::run_error::Workspace;
 use super::run_screen::{Ran, follow, print_report};
 use super::{Failure, Outcome, run_input, run_questions, run_watch};
-use crate::privacy::privacy;
 use crate::arguments::Run;
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
+use crate::privacy::privacy;
 use crate::terminal::eprint_lines;
 use crate::{exit_codes, own_sessions, skill_folders, upstreams};
 

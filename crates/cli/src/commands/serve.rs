@@ -25,16 +25,16 @@ use tokio_util::sync::CancellationToken;
 use super::approval_webhook::{self, Webhook};
 use super::listen::ListenArguments;
 use super::{Failure, Outcome};
-use crate::privacy::privacy;
-use gristmill_gateway::privacy::Privacy;
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
 use crate::own_sessions;
+use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
 use crate::upstreams::{self, Configured};
+use gristmill_gateway::privacy::Privacy;
 
 #[derive(Args)]
 pub struct Serve {
@@ -109,6 +109,9 @@ pub async fn serve(arguments: Serve) -> Outcome {
     data_store::print_problems(&gateway);
     let data = upstreams::data_folder(configured.as_ref());
     let parts = parts(&arguments, &gateway, configured, connected)?;
+    if let Some(privacy) = gateway.privacy() {
+        privacy.warm_up();
+    }
     let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
     gateway.shutdown().await;
     served

@@ -236,7 +236,7 @@ fn arguments_as_other_products_call_them_are_understood() {
 }
 
 fn an_unknown_tool_of_ours_names_the_nearest_and_all_others() {
-    let all = "execute_code, search_tools, get_tool_definition, get_execution, execute_analysis, write_workspace_file, read_workspace_file, list_workspace_files, read_result, save_skill, load_skill, list_skills, delete_skill, get_execution_stats, validate_code, execute_python";
+    let all = "execute_code, search_tools, get_tool_definition, get_execution, execute_analysis, write_workspace_file, read_workspace_file, list_workspace_files, read_result, save_skill, load_skill, list_skills, delete_skill, get_execution_stats, validate_code, sanitize_pii, restore_pii, execute_python";
     for (name, hint) in [
         ("execute_cod", format!("did you mean execute_code? tools: {all}")),
         ("qqqqqqqq", format!("tools: {all}")),

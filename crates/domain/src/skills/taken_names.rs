@@ -49,7 +49,7 @@ pub(super) const HELPERS: &str = "\
     analysiserror analyze bytesio callmcptool componentizepyruntime context counter dataclass deepcopy \
     defaultdict deleteskill deque describetool executeanalysis fraction getexecutionstats gettoolcode \
     gettooldefinition gristmill gristmillguest listdirectory listservers listskills listtools \
-    listworkspacefiles loadskill lrucache main namedtuple optional ordereddict partial path program readfile \
-    readresource readresult readworkspacefile reduce reset result saveskill searchtools servers skills state \
-    stateerror stringio timedelta timezone toolerror toolhit toolhits toolstub union witworld workspace \
+    listworkspacefiles loadskill lrucache main namedtuple optional ordereddict partial path privacy program \
+    readfile readresource readresult readworkspacefile reduce reset restorepii result sanitizepii saveskill \
+    searchtools servers skills state stateerror stringio timedelta timezone toolerror toolhit toolhits toolstub union witworld workspace \
     writefile writeworkspacefile";

@@ -63,9 +63,12 @@ impl ProgramPrivacy {
 
     pub async fn answer(&self, caller: &Caller, asked: PrivacyPayload) -> Result<ToolAnswer, ToolFailure> {
         let refuse = |why: &str| ToolFailure::BadArguments(why.to_owned());
-        let privacy = self.privacy.as_ref().ok_or_else(|| refuse("this gateway doesn't look for personal data"))?;
+        let privacy =
+            self.privacy.as_ref().ok_or_else(|| refuse("this gateway doesn't look for personal data"))?;
         if self.asked.fetch_add(1, Ordering::Relaxed) >= ASKED_MAX {
-            return Err(refuse(&format!("a program can ask about personal data {ASKED_MAX} times; ask for many values at once")));
+            return Err(refuse(&format!(
+                "a program can ask about personal data {ASKED_MAX} times; ask for many values at once"
+            )));
         }
         let words = |error: crate::privacy::NotRestored| ToolFailure::BadArguments(error.to_string());
         let told = match asked {
@@ -91,7 +94,11 @@ impl ProgramPrivacy {
                 }
                 match privacy.domain(caller, &token).await.map_err(words)? {
                     Some(domain) => json!(domain),
-                    None => return Err(refuse("privacy.domain needs a token of an e-mail address, of this session")),
+                    None => {
+                        return Err(refuse(
+                            "privacy.domain needs a token of an e-mail address, of this session",
+                        ));
+                    }
                 }
             }
         };

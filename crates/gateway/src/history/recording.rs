@@ -104,7 +104,8 @@ impl Beginning {
 
     /// Notes that it runs. Nobody waits for that; if it fails, the end is noted all the same.
     pub fn begin(self) -> Recording {
-        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens, kept } = self;
+        let Self { history, id, owner, level, code, context, at, session, own_definition_tokens, kept } =
+            self;
         let keeps = history.settings().content;
         let is_empty = context.is_empty();
         let context = if is_empty { String::new() } else { context.as_str().to_owned() };

@@ -168,7 +168,7 @@ fn the_limits_hold_every_worker_that_there_can_be() {
     let counts =
         WorkerCounts { running: 20, running_bytes: 600 << 20, waiting: 4, kept: 16, kept_bytes: 2 << 30 };
     let limits = CgroupLimits::of(counts);
-    let memory = (20 * 600 << 20) + (2 << 30) + (40 * 64 << 20) + (6 * 256 << 20);
+    let memory = ((20 * 600) << 20) + (2 << 30) + ((40 * 64) << 20) + ((6 * 256) << 20);
     assert_eq!(limits, CgroupLimits { memory_bytes: memory, processes: 2 * 40 + 6 * 4 });
     // Never more than the machine can bear.
     let machine = Machine::delegated();

@@ -37,7 +37,8 @@ async fn hidden(veil: &Veil, bytes: Vec<u8>) -> Vec<u8> {
     if bytes.is_empty() {
         return bytes;
     }
-    let mut text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let mut text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     veil.text(&mut text).await;
     text.into_bytes()
 }

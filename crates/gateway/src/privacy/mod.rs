@@ -1,7 +1,7 @@
 //! Personal data on its way: where it is replaced by tokens, and where tokens become values again.
 //!
 //! Whatever goes to a model or into a record passes a [`Veil`]; what a program has sent to a server passes
-//! [`Privacy::restore`]. What tokens stand for is in the vault, by session, or by client where there is none.
+//! [`Privacy::restore_arguments`]. What tokens stand for is in the vault, by session, or by client where there is none.
 //!
 //! Walls: a veil never fails. What the vault can't keep becomes `[EMAIL]` without a code, which nobody can
 //! restore. A token is restored only for the caller that it was made for, and only where a rule lets it go.
@@ -18,9 +18,9 @@ mod veil;
 
 use std::sync::Arc;
 
-use gristmill_domain::{PrivacyMode, ServerSettings};
 use crate::ids::Caller;
 use crate::marks::Scope;
+use gristmill_domain::{PrivacyMode, ServerSettings};
 use restored::RestoredValues;
 
 pub use gristmill_privacy::{
@@ -57,6 +57,12 @@ impl Privacy {
     pub fn new(settings: PrivacySettings, vault: Vault) -> Result<Self, SettingsError> {
         let detector = Detector::new(&settings.detector)?;
         Ok(Self { inner: Arc::new(Inner { settings, detector, vault, restored: RestoredValues::default() }) })
+    }
+
+    /// Reads what the first phone number would wait for, on a thread of its own. Needs a tokio runtime.
+    pub fn warm_up(&self) {
+        let inner = Arc::clone(&self.inner);
+        tokio::task::spawn_blocking(move || inner.detector.scan("phone: +49 30 901820"));
     }
 
     /// How far personal data may go for a caller.

@@ -86,7 +86,9 @@ impl Privacy {
             let Some(kept) = known.get(&spot.token) else {
                 // In a longer text it may be anything.
                 match spot.is_whole {
-                    true => return Err(NotRestored::Unknown { token: spot.token.clone(), field: shown(&field) }),
+                    true => {
+                        return Err(NotRestored::Unknown { token: spot.token.clone(), field: shown(&field) });
+                    }
                     false => continue,
                 }
             };
@@ -232,7 +234,9 @@ fn look_below(value: &Value, pointer: String, spots: &mut Vec<Spot>) {
                 look_below(item, format!("{pointer}/{at}"), spots);
             }
         }
-        Value::Object(members) => members.iter().for_each(|(key, value)| look_into(key, value, &pointer, spots)),
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| look_into(key, value, &pointer, spots))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

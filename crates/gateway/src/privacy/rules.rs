@@ -1,7 +1,7 @@
 //! Whether a value may go to a tool, and by which rule.
 
-use gristmill_domain::policy::wildcard_fits;
 use gristmill_domain::PrivacyMode;
+use gristmill_domain::policy::wildcard_fits;
 use gristmill_privacy::Kind;
 use serde_json::Value;
 

@@ -16,6 +16,9 @@ use crate::marks::Scope;
 /// Texts from here on are searched on a thread of their own.
 const AT_ONCE_BYTES_MAX: usize = 64 << 10;
 
+/// Of two findings that overlap only one is told; the rest of the other shows in the next pass.
+const PASSES_MAX: usize = 3;
+
 /// Tokens of a kind that are told one by one.
 const TOLD_MAX: usize = 3;
 
@@ -51,17 +54,23 @@ impl Veil {
 
     /// A text without what is personal in it.
     pub async fn text(&self, text: &mut String) {
-        if text.is_empty() {
-            return;
+        for _ in 0..PASSES_MAX {
+            if text.is_empty() || !self.text_once(text).await {
+                return;
+            }
         }
+    }
+
+    async fn text_once(&self, text: &mut String) -> bool {
         let found = self.found_in(text).await;
         if found.is_empty() {
-            return;
+            return false;
         }
         let findings = found.iter().cloned().map(|finding| (finding, Form::Plain)).collect();
         let place = Place { text: Cow::Borrowed(text), findings, is_number: false };
         let tokens = self.tokens(std::slice::from_ref(&place), None).await;
         *text = in_place(text, &found, tokens.into_iter());
+        true
     }
 
     pub async fn maybe_text(&self, text: &mut Option<String>) {
@@ -73,6 +82,15 @@ impl Veil {
     /// A JSON document without what is personal in it; names of fields count as context. Numbers become texts.
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
+        for pass in 0..PASSES_MAX {
+            if !self.value_once(value, source).await {
+                return pass > 0;
+            }
+        }
+        true
+    }
+
+    async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
         let origin = Origin { server: source.server, tool: source.tool, schema: source.schema };
         let found = self.privacy.inner.detector.scan_json(value, &origin);
         if found.is_empty() {
@@ -87,7 +105,8 @@ impl Veil {
         let replaced: Vec<String> = places
             .iter()
             .map(|place| {
-                let findings: Vec<Finding> = place.findings.iter().map(|(finding, _)| finding.clone()).collect();
+                let findings: Vec<Finding> =
+                    place.findings.iter().map(|(finding, _)| finding.clone()).collect();
                 in_place(&place.text, &findings, tokens.by_ref().take(findings.len()))
             })
             .collect();
@@ -195,7 +214,9 @@ pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator
     let mut replaced = String::with_capacity(text.len());
     let mut done = 0;
     for finding in found {
-        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else { continue };
+        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else {
+            continue;
+        };
         replaced.push_str(before);
         replaced.push_str(&token);
         done = finding.span.end;
@@ -241,7 +262,9 @@ fn place_of<'v>(
 fn demanded_form(schema: &Value, kind: &Kind) -> Form {
     let of = |key: &str| schema.get(key).and_then(Value::as_str);
     match kind {
-        Kind::Email if matches!(of("format"), Some("email" | "idn-email")) || of("pattern").is_some() => Form::Email,
+        Kind::Email if matches!(of("format"), Some("email" | "idn-email")) || of("pattern").is_some() => {
+            Form::Email
+        }
         Kind::Phone if of("format") == Some("phone") || of("pattern").is_some() => Form::Phone,
         _ => Form::Plain,
     }

@@ -301,7 +301,11 @@ pub(crate) fn kind_of(code: Code) -> &'static str {
         | Code::CallRate
         | Code::BadAnswer => "upstream",
         Code::Guardrail => "guardrail",
-        Code::PolicyDenied | Code::ApprovalNeeded | Code::PolicyBudget | Code::PlanDiffers | Code::PrivacyRefused => "policy",
+        Code::PolicyDenied
+        | Code::ApprovalNeeded
+        | Code::PolicyBudget
+        | Code::PlanDiffers
+        | Code::PrivacyRefused => "policy",
         Code::Busy => "busy",
         Code::BadRequest => "bad_request",
         Code::Cancelled => "cancelled",

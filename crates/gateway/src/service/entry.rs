@@ -206,7 +206,11 @@ impl Entry {
 }
 
 /// Takes note of everything until the end.
-pub(super) async fn follow(entry: &Entry, mut execution: Execution, mut hidden: Option<HiddenEvents>) -> Report {
+pub(super) async fn follow(
+    entry: &Entry,
+    mut execution: Execution,
+    mut hidden: Option<HiddenEvents>,
+) -> Report {
     loop {
         tokio::select! {
             event = execution.next_event() => match (event, &mut hidden) {

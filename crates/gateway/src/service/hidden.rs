@@ -110,4 +110,3 @@ impl HiddenEvents {
 fn is_empty(event: &Event) -> bool {
     matches!(event, Event::Output { bytes, .. } if bytes.is_empty())
 }
-

@@ -250,10 +250,11 @@ impl Placed {
             history.about_to_run(&id, &owner, &mut request, level).in_session(session)
         });
         let privacy = world.privacy.as_ref();
-        let beginning = match (beginning, privacy.and_then(|privacy| privacy.veil(&request.capabilities.caller))) {
-            (Some(beginning), Some(veil)) => Some(beginning.hidden_by(&veil).await),
-            (beginning, _) => beginning,
-        };
+        let beginning =
+            match (beginning, privacy.and_then(|privacy| privacy.veil(&request.capabilities.caller))) {
+                (Some(beginning), Some(veil)) => Some(beginning.hidden_by(&veil).await),
+                (beginning, _) => beginning,
+            };
         let audit = world.audit.as_ref().filter(|_| is_recorded);
         let audited = audit.map(|audit| {
             let Capabilities { caller, writes, .. } = &request.capabilities;

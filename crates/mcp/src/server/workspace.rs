@@ -72,7 +72,8 @@ impl GatewayServer {
         match (session, self.connection) {
             (Some(session), _) => {
                 let whose = Whose::Of(requester.owner.clone());
-                let found = self.parts.sessions.info(&whose, session).await.map_err(|error| no_session(&error))?;
+                let found =
+                    self.parts.sessions.info(&whose, session).await.map_err(|error| no_session(&error))?;
                 Ok(Some(found.id))
             }
             (None, Connection::Pipes) => Ok(self.session.id().await),

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::bytes::{boundary_before, run_end};
 use crate::finding::Finding;
 use crate::kind::Kind;
+use crate::token::find_tokens;
 
 const VALUE_BYTES_MAX: usize = 256;
 
@@ -99,6 +100,11 @@ fn value_end(text: &str, start: usize, quote: Option<u8>) -> usize {
                         b',' | b';' | b'"' | b'\'' | b'`' | b')' | b'}' | b']' | b'<' | b'>' | b'&'
                     )
             });
+            // The bracket that closes a token has ended it; what stands before the token is the value.
+            let window =
+                text.get(start..boundary_before(text, (end + 1).min(text.len()))).unwrap_or_default();
+            let token = find_tokens(window).first().map(|(span, _)| start + span.start);
+            let end = token.filter(|at| *at > start).unwrap_or(end);
             start
                 + text
                     .get(start..boundary_before(text, end))

@@ -70,7 +70,10 @@ pub fn let_go(arguments: &LetArguments) -> Outcome {
             Some(near) => format!("did you mean {near}?"),
             None => format!("kinds: {}", known.join(", ")),
         };
-        return Err(Failure::Usage(anyhow!("no kind is named `{}`\nhint: {hint}", one_line(&arguments.kind))));
+        return Err(Failure::Usage(anyhow!(
+            "no kind is named `{}`\nhint: {hint}",
+            one_line(&arguments.kind)
+        )));
     }
     if !arguments.tool.contains('.') {
         return Err(Failure::Usage(anyhow!(
@@ -81,8 +84,8 @@ pub fn let_go(arguments: &LetArguments) -> Outcome {
     let (to, fields) = (arguments.tool.clone(), arguments.fields.clone());
     let rule = RestoreRule { kinds: vec![kind], to, fields, allow: true };
     let path = file(&configured, &arguments.config)?;
-    let done = put_restore_rule(&path, &rule, Writing::Now)
-        .map_err(|error| Failure::Usage(anyhow!("{error}")))?;
+    let done =
+        put_restore_rule(&path, &rule, Writing::Now).map_err(|error| Failure::Usage(anyhow!("{error}")))?;
     match done {
         PrivacyDone::Added => {
             println!("added to {}: {} may go to {}", path.display(), arguments.kind, one_line(&rule.to));

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::personal::{Personal, Restored};
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
 use crate::ports::{Asker, CallWatcher, ToolFailure, Writes};
+use crate::privacy::Source;
 use crate::upstream::connection::UpstreamCall;
 use crate::upstream::parameter_headers::parameter_headers;
 use crate::upstream::server::Server;
@@ -51,6 +52,18 @@ impl Outgoing {
 }
 
 impl Checked {
+    /// What its answer will be an answer of.
+    pub fn source(&self) -> Source<'_> {
+        let (tool, schema) = match &self.outgoing {
+            Outgoing::Tool { definition, .. } => {
+                (definition.name.as_str(), definition.output_schema.as_ref())
+            }
+            Outgoing::Resource(uri) => (uri.as_str(), None),
+            Outgoing::Prompt { name, .. } => (name.as_str(), None),
+        };
+        Source { server: Some(self.server.name()), tool: Some(tool), schema, keeps_formats: true }
+    }
+
     /// What the caller says, as people, plans and records see it.
     pub fn shown(&self) -> &str {
         match (&self.outgoing, &self.personal.shown) {

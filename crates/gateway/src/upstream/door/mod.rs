@@ -119,7 +119,7 @@ impl Door {
             passage.received(&raw);
             answer(checked, &raw)
         });
-        checked.personal.hide(checked, outcome).await
+        checked.personal.hide(checked.source(), outcome).await
     }
 
     /// What a server has said counts as read before anybody reads it, its errors too.

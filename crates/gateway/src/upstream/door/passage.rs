@@ -45,7 +45,8 @@ impl Passage {
 
     pub fn checked(&mut self, checked: &Checked) {
         self.facts.request_bytes = checked.outgoing.arguments().len() as u64;
-        self.facts.arguments = self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
+        self.facts.arguments =
+            self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
         self.facts.restored = checked.personal.told();
     }
 

@@ -6,7 +6,6 @@ use base64::engine::general_purpose::STANDARD;
 use gristmill_domain::{AnswerFile, Code, PrivacyMode, ToolAnswer};
 use serde_json::{Map, Value};
 
-use super::check::{Checked, Outgoing};
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
 use crate::ids::Caller;
 use crate::ports::ToolFailure;
@@ -55,9 +54,10 @@ pub(super) async fn restore(
     };
     let mut arguments = written.clone();
     let to = Destination { server, tool, schema, mode_of: &mode_of };
-    let restored = privacy.restore_arguments(caller, &to, &mut arguments).await.map_err(|error| {
-        ToolFailure::Refused { code: Code::PrivacyRefused, message: error.to_string() }
-    })?;
+    let restored = privacy
+        .restore_arguments(caller, &to, &mut arguments)
+        .await
+        .map_err(|error| ToolFailure::Refused { code: Code::PrivacyRefused, message: error.to_string() })?;
     let mut shown = Value::Object(written.clone());
     privacy.veil_for(caller).value(&mut shown, Source::default()).await;
     let personal =
@@ -82,24 +82,15 @@ impl Personal {
         told.map(|one| format!("{} in {} ({})", one.kind, one.field, one.rule)).collect()
     }
 
-    /// An answer as the program may have it.
+    /// An answer as the program may have it; `source` is what it is an answer of.
     pub async fn hide(
         &self,
-        checked: &Checked,
+        source: Source<'_>,
         outcome: Result<ToolAnswer, ToolFailure>,
     ) -> Result<ToolAnswer, ToolFailure> {
         let Some(veil) = &self.veil else { return outcome };
         match outcome {
             Ok(mut answer) => {
-                let (tool, schema) = match &checked.outgoing {
-                    Outgoing::Tool { definition, .. } => {
-                        (definition.name.as_str(), definition.output_schema.as_ref())
-                    }
-                    Outgoing::Resource(uri) => (uri.as_str(), None),
-                    Outgoing::Prompt { name, .. } => (name.as_str(), None),
-                };
-                let server = Some(checked.server.name());
-                let source = Source { server, tool: Some(tool), schema, keeps_formats: true };
                 // First what servers were sent: no rule may know it again.
                 veil.repeated_in_json(&mut answer.json);
                 veil.json(&mut answer.json, source).await;

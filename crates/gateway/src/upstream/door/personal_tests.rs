@@ -102,7 +102,8 @@ impl Upstream for People {
                 }
                 "send" => text_of(format!("sent to {}", arguments["to"].as_str().unwrap_or_default())),
                 "fail" => {
-                    let words = format!("no such person: {}", arguments["email"].as_str().unwrap_or_default());
+                    let words =
+                        format!("no such person: {}", arguments["email"].as_str().unwrap_or_default());
                     json!({"isError": true, "content": [{"type": "text", "text": words}]}).to_string()
                 }
                 _ => text_of(arguments["text"].as_str().unwrap_or_default()),
@@ -271,8 +272,10 @@ async fn with_output_a_program_has_values_and_tokens_are_restored_all_the_same()
 #[tokio::test]
 async fn rules_see_values_and_people_see_tokens() {
     let condition = Condition::read("to", "*@mill-brook.org").expect("a condition");
-    let rule = Rule { tool: Some("send".to_owned()), conditions: vec![condition], ..Rule::deciding(Decision::Ask) };
-    let policy = PolicySettings { user: vec![(rule, "gristmill.toml:1".to_owned())], ..PolicySettings::default() };
+    let rule =
+        Rule { tool: Some("send".to_owned()), conditions: vec![condition], ..Rule::deciding(Decision::Ask) };
+    let policy =
+        PolicySettings { user: vec![(rule, "gristmill.toml:1".to_owned())], ..PolicySettings::default() };
     let guard = Guard::new(GuardSettings {
         policy: Policy::new(policy),
         level: Level::Production,

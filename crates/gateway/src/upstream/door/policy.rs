@@ -12,7 +12,7 @@ use crate::upstream::guard::{Approvable, Guard};
 
 /// What the rules, a person or a plan make of a request.
 pub(super) enum Permission {
-    Send(Permitted),
+    Send(Box<Permitted>),
     /// Nothing is sent: a dry run answers in its place.
     Held(ToolAnswer),
 }
@@ -46,7 +46,7 @@ pub(super) async fn permit(
     };
     let Some(guard) = guard else {
         passage.decided(Decided::without_policy());
-        return Ok(Permission::Send(Permitted { checked, claim }));
+        return Ok(Permission::Send(Box::new(Permitted { checked, claim })));
     };
     guard.ready().await;
     let flow = guard.flow(caller, &checked.server.settings).await;
@@ -65,7 +65,7 @@ pub(super) async fn permit(
     }
     passage.decided(decided.clone());
     match decided.is_permitted() {
-        true => Ok(Permission::Send(Permitted { checked, claim })),
+        true => Ok(Permission::Send(Box::new(Permitted { checked, claim }))),
         false => Err(refusal(&checked, &decided, id)),
     }
 }

@@ -59,9 +59,11 @@ async fn sanitize(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, 
 }
 
 pub(super) fn privacy_of(server: &GatewayServer) -> Result<&Privacy, Answer> {
-    server.parts.gateway.privacy().ok_or_else(|| {
-        Answer::refused(Code::BadRequest, "this gateway doesn't look for personal data", None)
-    })
+    server
+        .parts
+        .gateway
+        .privacy()
+        .ok_or_else(|| Answer::refused(Code::BadRequest, "this gateway doesn't look for personal data", None))
 }
 
 /// An object or a list; any other text is text.
