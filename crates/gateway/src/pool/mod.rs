@@ -390,6 +390,10 @@ impl Shared {
         {
             let mut state = self.lock();
             state.failure = None;
+            // One that says it twice does not take its own place.
+            if state.is_current(&link) {
+                return;
+            }
             if let Some(old) = state.link.replace(link) {
                 // Those that wait have its memory layout.
                 state.waiting.clear();
