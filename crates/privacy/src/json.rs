@@ -26,22 +26,69 @@ enum Rest<'v> {
     Array(std::iter::Enumerate<std::slice::Iter<'v, Value>>),
 }
 
-struct Walk<'v, 'd> {
+struct Walk<'v, 'd, F> {
     detector: &'d Detector,
     origin: Origin<'v>,
     path: Vec<Step<'v>>,
-    found: Vec<JsonFinding>,
+    /// Keys, texts and numbers so far.
+    nodes: usize,
+    told: F,
+}
+
+/// A finding in a document, by the number of the key, text or number that it is in: all of them are counted from
+/// 0 in the order in which they are written, a key before its value.
+#[derive(Clone, Debug)]
+pub struct NodeFinding<'v> {
+    pub node: usize,
+    /// The value itself.
+    pub value: String,
+    /// Whether the node is a number.
+    pub is_number: bool,
+    /// Whether it is all of its node.
+    pub is_whole: bool,
+    /// What the node is described by; none for a key.
+    pub schema: Option<&'v Value>,
+    pub finding: Finding,
+}
+
+/// What a finding is in.
+struct Node<'t, 'v> {
+    text: &'t str,
+    is_key: bool,
+    is_number: bool,
+    schema: Option<&'v Value>,
 }
 
 impl Detector {
     /// Everything in a JSON document, with the names of fields as context.
     pub fn scan_json(&self, value: &Value, origin: &Origin<'_>) -> Vec<JsonFinding> {
-        scan(self, value, origin)
+        let mut found = Vec::new();
+        scan(self, value, origin, |path, _, node, finding| {
+            found.push(JsonFinding { pointer: pointer(path), is_in_key: node.is_key, finding });
+        });
+        found
+    }
+
+    /// The same by node: what it takes grows with the document, however its keys are.
+    pub fn scan_nodes<'v>(&self, value: &'v Value, origin: &Origin<'v>) -> Vec<NodeFinding<'v>> {
+        let mut found = Vec::new();
+        scan(self, value, origin, |_, number, node, finding| {
+            let Some(value) = node.text.get(finding.span.clone()) else { return };
+            let (value, is_whole) = (value.to_owned(), value.len() == node.text.len());
+            let Node { is_number, schema, .. } = *node;
+            found.push(NodeFinding { node: number, value, is_number, is_whole, schema, finding });
+        });
+        found
     }
 }
 
-fn scan<'v>(detector: &Detector, value: &'v Value, origin: &Origin<'v>) -> Vec<JsonFinding> {
-    let mut walk = Walk { detector, origin: *origin, path: Vec::new(), found: Vec::new() };
+fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)>(
+    detector: &Detector,
+    value: &'v Value,
+    origin: &Origin<'v>,
+    told: F,
+) {
+    let mut walk = Walk { detector, origin: *origin, path: Vec::new(), nodes: 0, told };
     let mut open: Vec<(Rest<'v>, Option<&'v Value>)> = Vec::new();
     walk.visit(value, None, origin.schema, &mut open);
     while let Some((rest, schema)) = open.last_mut() {
@@ -69,10 +116,9 @@ fn scan<'v>(detector: &Detector, value: &'v Value, origin: &Origin<'v>) -> Vec<J
             }
         }
     }
-    walk.found
 }
 
-impl<'v> Walk<'v, '_> {
+impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
     /// A value whose step is on the path. One that holds others is left open; any other is done.
     fn visit(
         &mut self,
@@ -84,20 +130,22 @@ impl<'v> Walk<'v, '_> {
         match value {
             Value::Object(members) => return open.push((Rest::Object(members.iter(), members), schema)),
             Value::Array(items) => return open.push((Rest::Array(items.iter().enumerate()), schema)),
-            Value::String(text) => self.text(text, title, schema),
-            Value::Number(number) => self.text(&number.to_string(), title, schema),
+            Value::String(text) => self.text(text, false, title, schema),
+            Value::Number(number) => self.text(&number.to_string(), true, title, schema),
             Value::Null | Value::Bool(_) => {}
         }
         self.path.pop();
     }
 
     fn key(&mut self, key: &str) {
+        let node = Node { text: key, is_key: true, is_number: false, schema: None };
         for finding in self.detector.scan(key) {
-            self.keep(finding, true);
+            self.keep(&node, finding);
         }
+        self.nodes += 1;
     }
 
-    fn text(&mut self, text: &str, title: Option<&str>, schema: Option<&Value>) {
+    fn text(&mut self, text: &str, is_number: bool, title: Option<&str>, schema: Option<&'v Value>) {
         let mut keys = self.path.iter().rev().filter_map(|step| match step {
             Step::Key(key) => Some(*key),
             Step::Index(_) => None,
@@ -106,12 +154,14 @@ impl<'v> Walk<'v, '_> {
         let parent = keys.next();
         let titled = schema.and_then(|schema| schema.get("title")).and_then(Value::as_str);
         let field = Field::of(key, parent, title.or(titled));
+        let node = Node { text, is_key: false, is_number, schema };
         for finding in self.detector.within(text, field.topics, |sink| field.find(text, sink)) {
-            self.keep(finding, false);
+            self.keep(&node, finding);
         }
+        self.nodes += 1;
     }
 
-    fn keep(&mut self, finding: Finding, is_in_key: bool) {
+    fn keep(&mut self, node: &Node<'_, 'v>, finding: Finding) {
         if self.detector.allow().has_fields() {
             let keys = self.path.iter().filter_map(|step| match step {
                 Step::Key(key) => Some(*key),
@@ -123,16 +173,20 @@ impl<'v> Walk<'v, '_> {
                 return;
             }
         }
-        let mut pointer = String::new();
-        for step in &self.path {
-            pointer.push('/');
-            match step {
-                Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
-                Step::Index(at) => pointer.push_str(&at.to_string()),
-            }
-        }
-        self.found.push(JsonFinding { pointer, is_in_key, finding });
+        (self.told)(&self.path, self.nodes, node, finding);
     }
+}
+
+fn pointer(path: &[Step<'_>]) -> String {
+    let mut pointer = String::new();
+    for step in path {
+        pointer.push('/');
+        match step {
+            Step::Key(key) => pointer.push_str(&key.replace('~', "~0").replace('/', "~1")),
+            Step::Index(at) => pointer.push_str(&at.to_string()),
+        }
+    }
+    pointer
 }
 
 fn of_property<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {

@@ -43,7 +43,7 @@ mod json;
 
 pub use detector::Detector;
 pub use finding::{Encoding, Finding, JsonFinding};
-pub use json::Origin;
+pub use json::{NodeFinding, Origin};
 pub use kind::Kind;
 pub use settings::{Allow, AllowField, Settings, SettingsError};
 pub use token::{Code, Form, FoundToken, find_tokens, mint, placeholder};

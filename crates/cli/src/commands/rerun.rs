@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use gristmill_config::Flags;
 use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::domain::format_bytes;
 use gristmill_gateway::history::ExecutionRecord;
@@ -15,9 +14,8 @@ use super::{Failure, Outcome, run, show};
 use crate::arguments::answer::AnswerArguments;
 use crate::arguments::{ConfigFile, LimitArguments, Run};
 use crate::data_store::DataPlace;
-use crate::privacy::privacy;
+use crate::own_sessions;
 use crate::terminal::eprint_lines;
-use crate::{audit_log, own_sessions, upstreams};
 
 #[derive(Args)]
 pub struct RerunArguments {
@@ -55,7 +53,11 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
     let record = show::find(&history, &arguments.execution).await?;
     history.close().await;
     let (code, context) = program_of(&record).map_err(Failure::Usage)?;
-    let (code, context) = with_values(&arguments.config, code, context).await?;
+    if has_token(&code) {
+        eprint_lines(
+            "note: personal data in the program is hidden behind tokens; tools of its session get the values",
+        );
+    }
     let session = match (&arguments.workspace, record.summary.session.as_str()) {
         (Some(_), _) | (None, "") => None,
         (None, session) => own_sessions::if_still_there(&arguments.config, session).await?,
@@ -81,33 +83,6 @@ pub async fn rerun(arguments: RerunArguments) -> Outcome {
     };
     let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python(code) };
     run::run_request(again, request).await
-}
-
-/// What was hidden when it was recorded, in its place again.
-async fn with_values(
-    config: &ConfigFile,
-    code: String,
-    context: Map<String, Value>,
-) -> Result<(String, Map<String, Value>), Failure> {
-    let context = Value::Object(context).to_string();
-    if !has_token(&code) && !has_token(&context) {
-        return Ok((code, serde_json::from_str(&context).unwrap_or_default()));
-    }
-    let configured =
-        upstreams::read_without_servers(&Flags { config: config.config.clone(), ..Flags::default() })?;
-    let (store, _audit) = audit_log::open(&configured)?;
-    let privacy = privacy(Some(&configured), configured.config.level, Some(store))?;
-    let wrong = |error| Failure::Usage(anyhow!("{error}"));
-    let (code, _) = privacy.restore_for_owner(&code).await.map_err(wrong)?;
-    let context: Value = serde_json::from_str(&context).unwrap_or_default();
-    let context = privacy.restore_value_for_owner(context).await.map_err(wrong)?;
-    if has_token(&code) {
-        eprint_lines("note: the program has tokens of personal data that isn't kept any more");
-    }
-    match context {
-        Value::Object(context) => Ok((code, context)),
-        _ => Ok((code, Map::new())),
-    }
 }
 
 /// What it was, if enough of it is known.

@@ -180,7 +180,9 @@ fn a_projects_file_never_makes_privacy_looser() {
          restore_to_model = ['email']\npatterns = { employee = 'never' }\n\
          [privacy.allow]\nglobs = ['*']\n\
          [[privacy.restore]]\nto = 'web'\nallow = true\n";
-    let world = World::new().user("[privacy.patterns]\nemployee = 'E-[0-9]+'\n").project(project);
+    let world = World::new()
+        .user("[privacy]\nmode = 'output'\n[privacy.patterns]\nemployee = 'E-[0-9]+'\n")
+        .project(project);
     world.approve("home/project/gristmill.toml");
     let loaded = world.load();
     let said = world.said(&loaded);
@@ -194,7 +196,8 @@ fn a_projects_file_never_makes_privacy_looser() {
     }
     assert_eq!(said.len(), 8, "{said:#?}");
     assert_eq!(loaded.config.level, Level::Development);
-    let own = World::new().user("[privacy.patterns]\nemployee = 'E-[0-9]+'\n").load();
+    let own =
+        World::new().user("[privacy]\nmode = 'output'\n[privacy.patterns]\nemployee = 'E-[0-9]+'\n").load();
     assert_eq!(format!("{:?}", settings(&loaded)), format!("{:?}", settings(&own)));
 }
 

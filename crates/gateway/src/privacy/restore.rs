@@ -1,5 +1,6 @@
 //! Tokens become values again, where a rule lets them.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use gristmill_domain::{PrivacyMode, one_line};
@@ -52,9 +53,17 @@ pub enum NotRestored {
          Fetch the value again, and pass on the token that you get"
     )]
     Unknown { token: String, field: String },
+    #[error("there are more than {SPOTS_MAX} tokens in it; pass fewer at once")]
+    TooMany,
     #[error("{0}")]
     Vault(#[from] VaultError),
 }
+
+/// Tokens in one document.
+const SPOTS_MAX: usize = 10_000;
+
+/// Longer ways to a token are nothing that a rule names.
+const POINTER_BYTES_MAX: usize = 1_024;
 
 /// One token in a document.
 struct Spot {
@@ -72,10 +81,11 @@ impl Privacy {
         to: &Destination<'_>,
         arguments: &mut Map<String, Value>,
     ) -> Result<RestoredArguments, NotRestored> {
-        let mut spots = Vec::new();
+        let mut looking = Looking::default();
         for (key, value) in arguments.iter() {
-            look_into(key, value, "", &mut spots);
+            looking.member(key, value);
         }
+        let spots = looking.finish()?;
         if spots.is_empty() {
             return Ok(RestoredArguments::default());
         }
@@ -92,7 +102,9 @@ impl Privacy {
                     false => continue,
                 }
             };
-            let mode = kept.servers.iter().map(|from| (to.mode_of)(from)).max().unwrap_or_default();
+            let from = kept.servers.iter().map(|from| (to.mode_of)(from)).max();
+            // What a server said in an error, or in a file, is as strict as everything.
+            let mode = from.unwrap_or_else(|| self.mode(caller));
             let schema = to.schema.and_then(|schema| schema_at(schema, &spot.pointer));
             let way = Way { kept, server: to.server, tool: to.tool, field: &field, schema, mode };
             let ruled = decide(&self.inner.settings.restore, &way);
@@ -124,8 +136,9 @@ impl Privacy {
         text: &str,
         may: impl Fn(&Kind) -> bool,
     ) -> Result<(String, usize), NotRestored> {
-        let mut spots = Vec::new();
-        look_at(text, "", &mut spots);
+        let mut looking = Looking::default();
+        looking.at(text);
+        let spots = looking.finish()?;
         let mut known = self.known(caller, &spots).await?;
         known.retain(|_, kept| may(&kept.kind));
         let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
@@ -139,8 +152,9 @@ impl Privacy {
         value: Value,
         may: impl Fn(&Kind) -> bool,
     ) -> Result<(Value, usize), NotRestored> {
-        let mut spots = Vec::new();
-        look_below(&value, String::new(), &mut spots);
+        let mut looking = Looking::default();
+        looking.below(&value);
+        let spots = looking.finish()?;
         let mut known = self.known(caller, &spots).await?;
         known.retain(|_, kept| may(&kept.kind));
         let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
@@ -163,19 +177,12 @@ impl Privacy {
     /// A text with values in the place of every token that is kept, whoever it was made for: for whoever owns the
     /// machine.
     pub async fn restore_for_owner(&self, text: &str) -> Result<(String, usize), NotRestored> {
-        let mut spots = Vec::new();
-        look_at(text, "", &mut spots);
+        let mut looking = Looking::default();
+        looking.at(text);
+        let spots = looking.finish()?;
         let known = self.known_in(&self.inner.vault.scopes(None).await?, &spots).await?;
         let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
         Ok((in_text(text, &known), count))
-    }
-
-    /// The same for a whole JSON document.
-    pub async fn restore_value_for_owner(&self, value: Value) -> Result<Value, NotRestored> {
-        let mut spots = Vec::new();
-        look_below(&value, String::new(), &mut spots);
-        let known = self.known_in(&self.inner.vault.scopes(None).await?, &spots).await?;
-        Ok(put(value, &known))
     }
 
     async fn known(&self, caller: &Caller, spots: &[Spot]) -> Result<HashMap<String, Kept>, VaultError> {
@@ -219,33 +226,65 @@ fn canonical(text: &str) -> String {
     text.chars().filter(counts).flat_map(char::to_lowercase).collect()
 }
 
-/// Depth is bounded by the caps of whatever read the document.
-fn look_into(key: &str, value: &Value, above: &str, spots: &mut Vec<Spot>) {
-    let pointer = format!("{above}/{}", key.replace('~', "~0").replace('/', "~1"));
-    look_at(key, &pointer, spots);
-    look_below(value, pointer, spots);
+/// Looks for tokens. Depth is bounded by the caps of whatever read the document.
+#[derive(Default)]
+struct Looking<'v> {
+    path: Vec<Cow<'v, str>>,
+    spots: Vec<Spot>,
+    is_too_much: bool,
 }
 
-fn look_below(value: &Value, pointer: String, spots: &mut Vec<Spot>) {
-    match value {
-        Value::String(text) => look_at(text, &pointer, spots),
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                look_below(item, format!("{pointer}/{at}"), spots);
+impl<'v> Looking<'v> {
+    fn member(&mut self, key: &'v str, value: &'v Value) {
+        self.path.push(Cow::Borrowed(key));
+        self.at(key);
+        self.below(value);
+        self.path.pop();
+    }
+
+    fn below(&mut self, value: &'v Value) {
+        match value {
+            Value::String(text) => self.at(text),
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.path.push(Cow::Owned(at.to_string()));
+                    self.below(item);
+                    self.path.pop();
+                }
+            }
+            Value::Object(members) => members.iter().for_each(|(key, value)| self.member(key, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn at(&mut self, text: &str) {
+        for (span, _) in find_tokens(text) {
+            if self.spots.len() >= SPOTS_MAX {
+                self.is_too_much = true;
+                return;
+            }
+            let is_whole = span.len() == text.trim().len();
+            if let Some(token) = text.get(span) {
+                self.spots.push(Spot { token: token.to_owned(), pointer: self.pointer(), is_whole });
             }
         }
-        Value::Object(members) => {
-            members.iter().for_each(|(key, value)| look_into(key, value, &pointer, spots))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
 
-fn look_at(text: &str, pointer: &str, spots: &mut Vec<Spot>) {
-    for (span, _) in find_tokens(text) {
-        let is_whole = span.len() == text.trim().len();
-        if let Some(token) = text.get(span) {
-            spots.push(Spot { token: token.to_owned(), pointer: pointer.to_owned(), is_whole });
+    /// Where it is; a way that nobody writes leads nowhere, and to no rule.
+    fn pointer(&self) -> String {
+        match self.path.iter().map(|step| step.len()).sum::<usize>() > POINTER_BYTES_MAX {
+            true => "/…".to_owned(),
+            false => {
+                let steps = self.path.iter().map(|step| step.replace('~', "~0").replace('/', "~1"));
+                steps.fold(String::new(), |pointer, step| pointer + "/" + &step)
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Vec<Spot>, NotRestored> {
+        match self.is_too_much {
+            true => Err(NotRestored::TooMany),
+            false => Ok(self.spots),
         }
     }
 }

@@ -1,15 +1,14 @@
 //! The one function that texts leave through: what is personal in them is replaced by tokens.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
 use std::sync::Arc;
 
-use gristmill_privacy::{Finding, Form, JsonFinding, Kind, Origin, placeholder};
+use gristmill_privacy::{Finding, Form, Kind, Origin, placeholder};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::Privacy;
-use super::places::schema_at;
 use super::vault::Wanted;
 use crate::marks::Scope;
 
@@ -40,13 +39,6 @@ pub struct Veil {
     hidden: Mutex<BTreeMap<Kind, BTreeSet<String>>>,
 }
 
-/// A finding with the text that it is in.
-struct Place<'t> {
-    text: Cow<'t, str>,
-    findings: Vec<(Finding, Form)>,
-    is_number: bool,
-}
-
 impl Veil {
     pub(super) fn new(privacy: Privacy, scope: Scope) -> Self {
         Self { privacy, scope, hidden: Mutex::default() }
@@ -66,9 +58,11 @@ impl Veil {
         if found.is_empty() {
             return false;
         }
-        let findings = found.iter().cloned().map(|finding| (finding, Form::Plain)).collect();
-        let place = Place { text: Cow::Borrowed(text), findings, is_number: false };
-        let tokens = self.tokens(std::slice::from_ref(&place), None).await;
+        let wanted = found.iter().filter_map(|finding| {
+            let value = text.get(finding.span.clone())?;
+            Some(Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server: None })
+        });
+        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
         *text = in_place(text, &found, tokens.into_iter());
         true
     }
@@ -92,36 +86,23 @@ impl Veil {
 
     async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
         let origin = Origin { server: source.server, tool: source.tool, schema: source.schema };
-        let found = self.privacy.inner.detector.scan_json(value, &origin);
+        let found = self.privacy.inner.detector.scan_nodes(value, &origin);
         if found.is_empty() {
             return false;
         }
-        let groups = grouped(found);
-        let places: Vec<Place<'_>> = groups
-            .iter()
-            .map(|((pointer, is_in_key), findings)| place_of(value, pointer, *is_in_key, findings, source))
-            .collect();
-        let mut tokens = self.tokens(&places, source.server).await.into_iter();
-        let replaced: Vec<String> = places
-            .iter()
-            .map(|place| {
-                let findings: Vec<Finding> =
-                    place.findings.iter().map(|(finding, _)| finding.clone()).collect();
-                in_place(&place.text, &findings, tokens.by_ref().take(findings.len()))
-            })
-            .collect();
-        drop(places);
-        let (keys, values): (Vec<_>, Vec<_>) =
-            groups.into_keys().zip(replaced).partition(|((_, is_in_key), _)| *is_in_key);
-        for ((pointer, _), text) in values {
-            if let Some(value) = value.pointer_mut(&pointer) {
-                *value = Value::String(text);
-            }
-        }
-        // The deepest first: a pointer is good until one of its own keys has changed.
-        for ((pointer, _), text) in keys.into_iter().rev() {
-            rename(value, &pointer, text);
-        }
+        let wanted = found.iter().map(|found| {
+            let form = match found.schema.filter(|_| source.keeps_formats && found.is_whole) {
+                Some(schema) => demanded_form(schema, &found.finding.kind),
+                None => Form::Plain,
+            };
+            let (kind, value, is_number) = (&found.finding.kind, found.value.as_str(), found.is_number);
+            Wanted { kind, value, form, is_number, server: source.server }
+        });
+        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
+        let found = found.into_iter().map(|found| (found.node, found.finding)).zip(tokens);
+        let found: Vec<Replaced> =
+            found.map(|((node, finding), token)| Replaced { node, finding, token }).collect();
+        Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
         true
     }
 
@@ -137,17 +118,20 @@ impl Veil {
         }
     }
 
-    /// Every place of a value that this caller's programs have had sent, found or not.
-    pub fn repeated(&self, text: &mut String) {
-        self.privacy.inner.restored.hide(&self.scope, text, str::to_owned);
+    /// The text of a server's answer, also without values that this caller's programs have had sent: no rule may
+    /// know them again.
+    pub async fn answer(&self, json: &mut String, source: Source<'_>) {
+        let Ok(mut value) = serde_json::from_str::<Value>(json) else { return self.words(json).await };
+        let is_repeated = self.privacy.inner.restored.hide_value(&self.scope, &mut value);
+        if self.value(&mut value, source).await || is_repeated {
+            *json = value.to_string();
+        }
     }
 
-    /// The same for the text of a JSON document.
-    pub fn repeated_in_json(&self, json: &mut String) {
-        self.privacy.inner.restored.hide(&self.scope, json, |text| {
-            let quoted = Value::from(text).to_string();
-            quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
-        });
+    /// The same for a server's words.
+    pub async fn words(&self, text: &mut String) {
+        self.privacy.inner.restored.hide(&self.scope, text);
+        self.text(text).await;
     }
 
     /// How many different values were hidden.
@@ -181,19 +165,9 @@ impl Veil {
         scanned.unwrap_or_else(|_| self.privacy.inner.detector.scan(text))
     }
 
-    /// A token for each finding, in their order. What can't be kept has a label only.
-    async fn tokens(&self, places: &[Place<'_>], server: Option<&str>) -> Vec<String> {
-        let wanted: Vec<Wanted<'_>> = places
-            .iter()
-            .flat_map(|place| {
-                place.findings.iter().filter_map(|(finding, form)| {
-                    let value = place.text.get(finding.span.clone())?;
-                    let is_number = place.is_number;
-                    Some(Wanted { kind: &finding.kind, value, form: *form, is_number, server })
-                })
-            })
-            .collect();
-        let kept = self.privacy.inner.vault.tokens(&self.scope, &wanted).await;
+    /// A token for each, in their order. What can't be kept has a label only.
+    async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<String> {
+        let kept = self.privacy.inner.vault.tokens(&self.scope, wanted).await;
         let tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
         let mut hidden = self.hidden.lock();
         for (one, token) in wanted.iter().zip(&tokens) {
@@ -225,37 +199,73 @@ pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator
     replaced
 }
 
-type Groups = BTreeMap<(String, bool), Vec<Finding>>;
-
-fn grouped(found: Vec<JsonFinding>) -> Groups {
-    let mut groups = Groups::new();
-    for JsonFinding { pointer, is_in_key, finding } in found {
-        groups.entry((pointer, is_in_key)).or_default().push(finding);
-    }
-    groups
+/// What is put in the place of one finding.
+struct Replaced {
+    node: usize,
+    finding: Finding,
+    token: String,
 }
 
-fn place_of<'v>(
-    root: &'v Value,
-    pointer: &str,
-    is_in_key: bool,
-    findings: &[Finding],
-    source: Source<'_>,
-) -> Place<'v> {
-    let (text, is_number) = match (is_in_key, root.pointer(pointer)) {
-        (true, _) => (Cow::Owned(last_key(pointer)), false),
-        (false, Some(Value::String(text))) => (Cow::Borrowed(text.as_str()), false),
-        (false, Some(Value::Number(number))) => (Cow::Owned(number.to_string()), true),
-        (false, _) => (Cow::Borrowed(""), false),
-    };
-    let schema = source.schema.filter(|_| source.keeps_formats && !is_in_key);
-    let schema = schema.and_then(|schema| schema_at(schema, pointer));
-    let form = |finding: &Finding| match schema {
-        Some(schema) if finding.span == (0..text.len()) => demanded_form(schema, &finding.kind),
-        Some(_) | None => Form::Plain,
-    };
-    let findings = findings.iter().map(|finding| (finding.clone(), form(finding))).collect();
-    Place { text, findings, is_number }
+/// Walks a document once more, in the order in which it was searched. Its depth is bounded by whatever read it.
+struct Replacing<I: Iterator<Item = Replaced>> {
+    found: Peekable<I>,
+    node: usize,
+}
+
+impl<I: Iterator<Item = Replaced>> Replacing<I> {
+    fn value(&mut self, value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                let mut renamed = Map::with_capacity(members.len());
+                for (key, mut value) in std::mem::take(members) {
+                    let key = self.text(&key).unwrap_or(key);
+                    self.value(&mut value);
+                    renamed.insert(unlike(&renamed, key), value);
+                }
+                *members = renamed;
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::String(text) => {
+                if let Some(hidden) = self.text(text) {
+                    *text = hidden;
+                }
+            }
+            Value::Number(number) => {
+                if let Some(hidden) = self.text(&number.to_string()) {
+                    *value = Value::String(hidden);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    /// The next node, if something is replaced in it.
+    fn text(&mut self, text: &str) -> Option<String> {
+        let node = self.node;
+        self.node += 1;
+        let mut here = Vec::new();
+        while let Some(replaced) = self.found.next_if(|replaced| replaced.node == node) {
+            here.push(replaced);
+        }
+        let (findings, tokens): (Vec<Finding>, Vec<String>) =
+            here.into_iter().map(|replaced| (replaced.finding, replaced.token)).unzip();
+        (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
+    }
+}
+
+/// A key that is not there yet: labels without a code may be alike, and no member is lost by that.
+fn unlike(members: &Map<String, Value>, key: String) -> String {
+    if !members.contains_key(&key) {
+        return key;
+    }
+    let mut number = members.len();
+    loop {
+        let other = format!("{key} {number}");
+        if !members.contains_key(&other) {
+            return other;
+        }
+        number += 1;
+    }
 }
 
 /// What a schema demands of a token that takes a whole text.
@@ -268,20 +278,4 @@ fn demanded_form(schema: &Value, kind: &Kind) -> Form {
         Kind::Phone if of("format") == Some("phone") || of("pattern").is_some() => Form::Phone,
         _ => Form::Plain,
     }
-}
-
-fn last_key(pointer: &str) -> String {
-    pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~")
-}
-
-/// Gives a member of an object another name, in its place.
-fn rename(root: &mut Value, pointer: &str, name: String) {
-    let Some((parent, _)) = pointer.rsplit_once('/') else { return };
-    let Some(Value::Object(members)) = root.pointer_mut(parent) else { return };
-    let old = last_key(pointer);
-    let all = std::mem::take(members);
-    *members = all
-        .into_iter()
-        .map(|(key, value)| if key == old { (name.clone(), value) } else { (key, value) })
-        .collect::<Map<String, Value>>();
 }

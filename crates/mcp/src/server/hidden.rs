@@ -2,6 +2,7 @@
 
 use gristmill_gateway::ids::Caller;
 use gristmill_gateway::privacy::{Source, Veil};
+use rmcp::model::ErrorData;
 
 use super::GatewayServer;
 use super::answer::Answer;
@@ -20,6 +21,16 @@ impl GatewayServer {
         if let Some(veil) = self.veil(caller) {
             veil.json(json, Source::default()).await;
         }
+    }
+
+    /// The same for why there is none.
+    pub(super) async fn hide_error(&self, caller: &Caller, mut error: ErrorData) -> ErrorData {
+        if let Some(veil) = self.veil(caller) {
+            let mut message = error.message.into_owned();
+            veil.text(&mut message).await;
+            error.message = message.into();
+        }
+        error
     }
 
     fn veil(&self, caller: &Caller) -> Option<Veil> {

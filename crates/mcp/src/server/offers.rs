@@ -79,7 +79,10 @@ impl GatewayServer {
             }
             None => Err(ToolFailure::UnknownOffer { name: uri.clone(), nearest: Vec::new() }),
         };
-        let mut answer = read.map_err(|failure| resource_error(&failure, &uri))?;
+        let mut answer = match read {
+            Ok(answer) => answer,
+            Err(failure) => return Err(self.hide_error(caller, resource_error(&failure, &uri)).await),
+        };
         self.hide_json(caller, &mut answer.json).await;
         let mut result: ReadResourceResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);

@@ -143,7 +143,10 @@ impl GatewayServer {
         requester: &Requester,
         answer: Result<ToolAnswer, ToolFailure>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let mut answer = answer.map_err(|failure| prompt_error(&failure))?;
+        let mut answer = match answer {
+            Ok(answer) => answer,
+            Err(failure) => return Err(self.hide_error(&requester.caller, prompt_error(&failure)).await),
+        };
         self.hide_json(&requester.caller, &mut answer.json).await;
         let mut result: GetPromptResult = read_result(&answer)?;
         result.result_type = Some(ResultType::COMPLETE);

@@ -91,9 +91,7 @@ impl Personal {
         let Some(veil) = &self.veil else { return outcome };
         match outcome {
             Ok(mut answer) => {
-                // First what servers were sent: no rule may know it again.
-                veil.repeated_in_json(&mut answer.json);
-                veil.json(&mut answer.json, source).await;
+                veil.answer(&mut answer.json, source).await;
                 for file in &mut answer.files {
                     hide_file(veil, file).await;
                 }
@@ -109,22 +107,17 @@ impl Personal {
             ToolFailure::Upstream { message, .. } => message,
             _ => return failure,
         };
-        veil.repeated(words);
-        veil.text(words).await;
+        veil.words(words).await;
         failure
     }
 }
 
-/// Texts are searched; of pictures and the like nobody knows what they show.
+/// Texts are searched, whatever they are called; of pictures and the like nobody knows what they show.
 async fn hide_file(veil: &Veil, file: &mut AnswerFile) {
     veil.maybe_text(&mut file.name).await;
-    let is_text = file.mime.starts_with("text/") || file.mime.contains("json") || file.mime.contains("xml");
-    if !is_text {
-        return;
-    }
     let text = STANDARD.decode(&file.base64).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     if let Some(mut text) = text {
-        veil.text(&mut text).await;
+        veil.words(&mut text).await;
         file.base64 = STANDARD.encode(text);
     }
 }
