@@ -59,8 +59,12 @@ impl Privacy {
         Ok(Self { inner: Arc::new(Inner { settings, detector, vault, restored: RestoredValues::default() }) })
     }
 
-    /// Reads what the first phone number would wait for, on a thread of its own. Needs a tokio runtime.
+    /// Reads what the first phone number would wait for, on a thread of its own, unless nothing is looked for.
+    /// Needs a tokio runtime.
     pub fn warm_up(&self) {
+        if self.inner.settings.mode == PrivacyMode::Off {
+            return;
+        }
         let inner = Arc::clone(&self.inner);
         tokio::task::spawn_blocking(move || inner.detector.scan("phone: +49 30 901820"));
     }
