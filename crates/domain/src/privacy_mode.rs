@@ -47,7 +47,7 @@ impl fmt::Display for PrivacyMode {
 
 /// No mode has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no privacy mode; use off, output or boundary")]
+#[error("`{0}` isn't a privacy mode; use off, output or boundary")]
 pub struct UnknownPrivacyMode(pub String);
 
 impl FromStr for PrivacyMode {
