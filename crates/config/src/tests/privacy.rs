@@ -101,7 +101,10 @@ fn the_flag_is_stronger_than_the_variable_and_the_variable_than_files() {
 
     let world = World::new().variable("GRISTMILL_PRIVACY", "boundry");
     let said = world.said(&world.load());
-    assert_eq!(said, ["Error `GRISTMILL_PRIVACY` `boundry` isn't a privacy mode; use off, output or boundary"]);
+    assert_eq!(
+        said,
+        ["Error `GRISTMILL_PRIVACY` `boundry` isn't a privacy mode; use off, output or boundary"]
+    );
 }
 
 #[test]
