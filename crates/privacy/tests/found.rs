@@ -276,3 +276,9 @@ fn a_message_about_a_failure_hides_nothing_in_it() {
     address("KeyError: '203.0.113.96'");
     address("order 17 from 203.0.113.96");
 }
+
+#[test]
+fn a_title_is_no_name() {
+    check("Dear Ms. Lovelace,\nthank you", Kind::PersonName, "Lovelace", "name-title");
+    check("Hello Dr Ada Lovelace,", Kind::PersonName, "Ada Lovelace", "name-title");
+}
