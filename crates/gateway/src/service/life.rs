@@ -321,7 +321,9 @@ impl Executed {
             }
             Some(audit) => {
                 if let Err(error) = audit.settle().await {
-                    report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
+                    report
+                        .notes
+                        .push(format!("the audit of this execution couldn't be written yet: {error}"));
                     is_outdated = true;
                 }
             }
