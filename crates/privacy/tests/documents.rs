@@ -137,3 +137,31 @@ fn a_document_of_any_depth_is_walked() {
     // Dropping it takes a stack frame for each level, which is serde_json's business.
     std::mem::forget(value);
 }
+
+#[test]
+fn a_pattern_that_only_adds_neither_renames_nor_breaks_up_what_is_found() {
+    let text = "phone 030 901820, ticket T-7";
+    let found = |patterns: &[(&str, &str)]| {
+        let named = |(name, pattern): &(&str, &str)| ((*name).to_owned(), (*pattern).to_owned());
+        let settings = Settings {
+            patterns: patterns.iter().map(named).collect(),
+            added: patterns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            ..Settings::default()
+        };
+        let detector = Detector::new(&settings).expect("these settings work");
+        let found = detector.scan(text).into_iter();
+        found.map(|found| format!("{} {}", found.kind, &text[found.span])).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[]), ["phone 030 901820"]);
+    for pattern in ["0", "[0-9 ]+[0-9]", "901820"] {
+        assert_eq!(
+            found(&[("mine", pattern)]).last().map(String::as_str),
+            Some("phone 030 901820"),
+            "{pattern}"
+        );
+    }
+    assert_eq!(found(&[("ticket", "T-[0-9]+")]), ["phone 030 901820", "ticket T-7"]);
+    assert_eq!(found(&[("all", "030.*")]), ["phone 030 901820", "all , ticket T-7"]);
+    let detector = Detector::new(&Settings::default()).expect("these settings work");
+    assert_eq!(detector.built_in_kinds("to <ann@example.com>"), [gristmill_privacy::Kind::Email]);
+}

@@ -1,15 +1,19 @@
 //! The one function that texts leave through: what is personal in them is replaced by tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter::Peekable;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use gristmill_domain::PrivacyMode;
 use gristmill_privacy::{Finding, Form, Kind, Origin, placeholder};
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Privacy;
-use super::vault::Wanted;
+use super::replacing::{Replaced, Replacing, in_place};
+use super::restored::{Pair, hide_in, hide_in_value};
+use super::vault::{Kept, Wanted};
+use super::{Inner, Privacy, scopes_of};
+use crate::ids::Caller;
 use crate::marks::Scope;
 
 /// Texts from here on are searched on a thread of their own.
@@ -32,39 +36,90 @@ pub struct Source<'s> {
     pub keeps_formats: bool,
 }
 
+/// What a veil hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Whatever is found.
+    Found,
+    /// What servers of this mode or a stricter one have said, whoever repeats it.
+    Said(PrivacyMode),
+}
+
 /// Hides what is personal, for one caller, and counts what it hid.
 pub struct Veil {
     privacy: Privacy,
-    scope: Scope,
+    /// Where tokens belong; those behind the first were given to the same client before.
+    scopes: Vec<Scope>,
+    reach: Reach,
+    /// How strict the server is whose values are remembered.
+    remembers: Option<PrivacyMode>,
+    /// Whether what isn't kept can be told apart all the same.
+    is_distinct: bool,
+    is_unclear: AtomicBool,
+    found: AtomicUsize,
     hidden: Mutex<BTreeMap<Kind, BTreeSet<String>>>,
 }
 
 impl Veil {
-    pub(super) fn new(privacy: Privacy, scope: Scope) -> Self {
-        Self { privacy, scope, hidden: Mutex::default() }
+    pub(super) fn new(privacy: Privacy, caller: &Caller, reach: Reach) -> Self {
+        Self {
+            privacy,
+            scopes: scopes_of(caller),
+            reach,
+            remembers: None,
+            is_distinct: false,
+            is_unclear: AtomicBool::new(false),
+            found: AtomicUsize::new(0),
+            hidden: Mutex::default(),
+        }
+    }
+
+    /// What it hides is known again wherever it stands.
+    pub(super) fn remembering(self, mode: PrivacyMode) -> Self {
+        Self { remembers: Some(mode), ..self }
+    }
+
+    /// Two values never look the same, whether they are kept or not.
+    pub fn distinct(self) -> Self {
+        Self { is_distinct: true, ..self }
+    }
+
+    /// Whether two values may look the same nevertheless.
+    pub fn is_unclear(&self) -> bool {
+        self.is_unclear.load(Ordering::Relaxed)
     }
 
     /// A text without what is personal in it.
     pub async fn text(&self, text: &mut String) {
+        self.text_from(text, None).await;
+    }
+
+    async fn text_from(&self, text: &mut String, server: Option<&str>) {
         for _ in 0..PASSES_MAX {
-            if text.is_empty() || !self.text_once(text).await {
-                return;
+            if text.is_empty() || !self.text_once(text, server).await {
+                break;
             }
+        }
+        if let Reach::Said(mode) = self.reach {
+            hide_in(&self.remembered(mode), text);
         }
     }
 
-    async fn text_once(&self, text: &mut String) -> bool {
-        let found = self.found_in(text).await;
+    async fn text_once(&self, text: &mut String, server: Option<&str>) -> bool {
+        let mut found = self.found_in(text).await;
+        found.retain(|finding| text.get(finding.span.clone()).is_some());
         if found.is_empty() {
             return false;
         }
-        let wanted = found.iter().filter_map(|finding| {
-            let value = text.get(finding.span.clone())?;
-            Some(Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server: None })
+        let wanted = found.iter().map(|finding| {
+            let value = text.get(finding.span.clone()).unwrap_or_default();
+            Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server }
         });
         let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
+        let (found, tokens): (Vec<Finding>, Vec<String>) =
+            found.into_iter().zip(tokens).filter_map(|(found, token)| Some((found, token?))).unzip();
         *text = in_place(text, &found, tokens.into_iter());
-        true
+        !found.is_empty()
     }
 
     pub async fn maybe_text(&self, text: &mut Option<String>) {
@@ -76,12 +131,17 @@ impl Veil {
     /// A JSON document without what is personal in it; names of fields count as context. Numbers become texts.
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
-        for pass in 0..PASSES_MAX {
+        let mut is_changed = false;
+        for _ in 0..PASSES_MAX {
             if !self.value_once(value, source).await {
-                return pass > 0;
+                break;
             }
+            is_changed = true;
         }
-        true
+        if let Reach::Said(mode) = self.reach {
+            is_changed |= hide_in_value(&self.remembered(mode), value);
+        }
+        is_changed
     }
 
     async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
@@ -100,10 +160,14 @@ impl Veil {
         });
         let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
         let found = found.into_iter().map(|found| (found.node, found.finding)).zip(tokens);
-        let found: Vec<Replaced> =
-            found.map(|((node, finding), token)| Replaced { node, finding, token }).collect();
-        Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
-        true
+        let found: Vec<Replaced> = found
+            .filter_map(|((node, finding), token)| Some(Replaced { node, finding, token: token? }))
+            .collect();
+        let is_changed = !found.is_empty();
+        if is_changed {
+            Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
+        }
+        is_changed
     }
 
     /// The same for the text of a JSON document; one that can't be read is hidden as text.
@@ -121,17 +185,37 @@ impl Veil {
     /// The text of a server's answer, also without values that this caller's programs have had sent: no rule may
     /// know them again.
     pub async fn answer(&self, json: &mut String, source: Source<'_>) {
-        let Ok(mut value) = serde_json::from_str::<Value>(json) else { return self.words(json).await };
-        let is_repeated = self.privacy.inner.restored.hide_value(&self.scope, &mut value);
+        let Ok(mut value) = serde_json::from_str::<Value>(json) else {
+            return self.words(json, source).await;
+        };
+        let is_repeated = hide_in_value(&self.remembered(self.least()), &mut value);
         if self.value(&mut value, source).await || is_repeated {
             *json = value.to_string();
         }
     }
 
     /// The same for a server's words.
-    pub async fn words(&self, text: &mut String) {
-        self.privacy.inner.restored.hide(&self.scope, text);
-        self.text(text).await;
+    pub async fn words(&self, text: &mut String, source: Source<'_>) {
+        hide_in(&self.remembered(self.least()), text);
+        self.text_from(text, source.server).await;
+    }
+
+    /// What is known again in this mode and in stricter ones.
+    fn remembered(&self, from: PrivacyMode) -> Vec<Arc<Pair>> {
+        let Inner { restored, vault, .. } = &*self.privacy.inner;
+        restored.of(vault.generation(), &self.scopes, from)
+    }
+
+    fn least(&self) -> PrivacyMode {
+        match self.reach {
+            Reach::Found => PrivacyMode::Off,
+            Reach::Said(mode) => mode,
+        }
+    }
+
+    /// How many values were found, the same one as often as it was there.
+    pub fn found_count(&self) -> usize {
+        self.found.load(Ordering::Relaxed)
     }
 
     /// How many different values were hidden.
@@ -165,15 +249,64 @@ impl Veil {
         scanned.unwrap_or_else(|_| self.privacy.inner.detector.scan(text))
     }
 
-    /// A token for each, in their order. What can't be kept has a label only.
-    async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<String> {
-        let kept = self.privacy.inner.vault.tokens(&self.scope, wanted).await;
-        let tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
+    /// A token for each that is hidden, in their order. What can't be kept has a label only.
+    async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<Option<String>> {
+        self.found.fetch_add(wanted.len(), Ordering::Relaxed);
+        let tokens = match (self.reach, self.scopes.first()) {
+            (Reach::Found, Some(scope)) => self.kept(scope, wanted).await.into_iter().map(Some).collect(),
+            (Reach::Found, None) => wanted.iter().map(|one| Some(placeholder(one.kind))).collect(),
+            (Reach::Said(mode), _) => self.said(mode, wanted).await,
+        };
         let mut hidden = self.hidden.lock();
-        for (one, token) in wanted.iter().zip(&tokens) {
+        for (one, token) in wanted.iter().zip(&tokens).filter_map(|(one, token)| Some((one, token.as_ref()?)))
+        {
             hidden.entry(one.kind.clone()).or_default().insert(token.clone());
         }
         drop(hidden);
+        tokens
+    }
+
+    async fn kept(&self, scope: &Scope, wanted: &[Wanted<'_>]) -> Vec<String> {
+        let Inner { vault, restored, .. } = &*self.privacy.inner;
+        let kept = vault.tokens(scope, wanted).await;
+        let mut tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
+        for (one, token) in wanted.iter().zip(&mut tokens) {
+            if *token != placeholder(one.kind) {
+                if let Some(mode) = self.remembers {
+                    restored.add(vault.generation(), scope, one.value, token, mode);
+                }
+            } else if self.is_distinct {
+                match vault.digest(scope, one.kind, one.value).await {
+                    Ok(digest) => *token = format!("[{} #{digest}]", one.kind.label()),
+                    Err(_) => self.is_unclear.store(true, Ordering::Relaxed),
+                }
+            }
+        }
+        tokens
+    }
+
+    /// Tokens for what servers of a mode have said. What the vault can't tell might be of them.
+    async fn said(&self, mode: PrivacyMode, wanted: &[Wanted<'_>]) -> Vec<Option<String>> {
+        let vault = &self.privacy.inner.vault;
+        let mut tokens: Vec<Option<String>> = vec![None; wanted.len()];
+        for scope in &self.scopes {
+            let open: Vec<usize> = (0..wanted.len()).filter(|place| tokens[*place].is_none()).collect();
+            let asked: Vec<Wanted<'_>> = open.iter().map(|place| wanted[*place]).collect();
+            let Ok(known) = vault.known(scope, &asked).await else {
+                return wanted.iter().map(|one| Some(placeholder(one.kind))).collect();
+            };
+            let is_meant = |kept: &Kept| self.privacy.mode_from(&kept.servers).is_some_and(|of| of >= mode);
+            let said: Vec<usize> = open
+                .into_iter()
+                .zip(known)
+                .filter(|(_, kept)| kept.as_deref().is_some_and(is_meant))
+                .unzip::<_, _, Vec<_>, Vec<_>>()
+                .0;
+            let asked: Vec<Wanted<'_>> = said.iter().map(|place| wanted[*place]).collect();
+            for (place, token) in said.into_iter().zip(self.kept(scope, &asked).await) {
+                tokens[place] = Some(token);
+            }
+        }
         tokens
     }
 }
@@ -181,91 +314,6 @@ impl Veil {
 /// `[EMAIL]` and the like: nothing that could be restored.
 pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
     found.iter().map(|finding| placeholder(&finding.kind))
-}
-
-/// A text with these in the place of findings, which do not overlap and are in its order.
-pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator<Item = String>) -> String {
-    let mut replaced = String::with_capacity(text.len());
-    let mut done = 0;
-    for finding in found {
-        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else {
-            continue;
-        };
-        replaced.push_str(before);
-        replaced.push_str(&token);
-        done = finding.span.end;
-    }
-    replaced.push_str(text.get(done..).unwrap_or_default());
-    replaced
-}
-
-/// What is put in the place of one finding.
-struct Replaced {
-    node: usize,
-    finding: Finding,
-    token: String,
-}
-
-/// Walks a document once more, in the order in which it was searched. Its depth is bounded by whatever read it.
-struct Replacing<I: Iterator<Item = Replaced>> {
-    found: Peekable<I>,
-    node: usize,
-}
-
-impl<I: Iterator<Item = Replaced>> Replacing<I> {
-    fn value(&mut self, value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                let mut renamed = Map::with_capacity(members.len());
-                for (key, mut value) in std::mem::take(members) {
-                    let key = self.text(&key).unwrap_or(key);
-                    self.value(&mut value);
-                    renamed.insert(unlike(&renamed, key), value);
-                }
-                *members = renamed;
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::String(text) => {
-                if let Some(hidden) = self.text(text) {
-                    *text = hidden;
-                }
-            }
-            Value::Number(number) => {
-                if let Some(hidden) = self.text(&number.to_string()) {
-                    *value = Value::String(hidden);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-
-    /// The next node, if something is replaced in it.
-    fn text(&mut self, text: &str) -> Option<String> {
-        let node = self.node;
-        self.node += 1;
-        let mut here = Vec::new();
-        while let Some(replaced) = self.found.next_if(|replaced| replaced.node == node) {
-            here.push(replaced);
-        }
-        let (findings, tokens): (Vec<Finding>, Vec<String>) =
-            here.into_iter().map(|replaced| (replaced.finding, replaced.token)).unzip();
-        (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
-    }
-}
-
-/// A key that is not there yet: labels without a code may be alike, and no member is lost by that.
-fn unlike(members: &Map<String, Value>, key: String) -> String {
-    if !members.contains_key(&key) {
-        return key;
-    }
-    let mut number = members.len();
-    loop {
-        let other = format!("{key} {number}");
-        if !members.contains_key(&other) {
-            return other;
-        }
-        number += 1;
-    }
 }
 
 /// What a schema demands of a token that takes a whole text.

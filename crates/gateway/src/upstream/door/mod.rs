@@ -13,6 +13,8 @@ mod check;
 mod failure;
 #[cfg(test)]
 mod flow_tests;
+#[cfg(test)]
+mod guarded_tests;
 mod passage;
 mod personal;
 #[cfg(test)]
@@ -99,7 +101,7 @@ impl Door {
     ) -> Result<ToolAnswer, ToolFailure> {
         let resolved = resolve(&self.registry, seen, request).await?;
         passage.resolved(&resolved);
-        let restored = restore(self.privacy.as_ref(), &self.registry, caller, resolved).await?;
+        let restored = restore(self.privacy.as_ref(), caller, resolved).await?;
         let checked = check(restored)?;
         passage.checked(&checked);
         let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {

@@ -3,14 +3,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use gristmill_domain::{AnswerFile, Code, PrivacyMode, ToolAnswer};
+use gristmill_domain::{AnswerFile, Code, ServerSettings, ToolAnswer};
 use serde_json::{Map, Value};
 
 use super::resolve::{PromptTarget, Resolved, Target, ToolTarget};
 use crate::ids::Caller;
 use crate::ports::ToolFailure;
 use crate::privacy::{Destination, Privacy, RestoredArguments, Source, Veil};
-use crate::upstream::registry::Registry;
 
 /// A request with values in the place of tokens.
 pub(super) struct Restored {
@@ -24,25 +23,19 @@ pub(super) struct Personal {
     /// The arguments as a person, a plan or a record may see them; `None` if that is as they are sent.
     pub shown: Option<String>,
     restored: RestoredArguments,
+    /// What looks at the answer, for a model not to have what the program may.
+    remembering: Option<Veil>,
     veil: Option<Veil>,
 }
 
 /// Restores what may go to this server, or refuses. Nothing was sent.
 pub(super) async fn restore(
     privacy: Option<&Privacy>,
-    registry: &Registry,
     caller: &Caller,
     mut resolved: Resolved,
 ) -> Result<Restored, ToolFailure> {
+    let Some(privacy) = privacy else { return Ok(Restored { resolved, personal: Personal::default() }) };
     let settings = &resolved.server.settings;
-    let Some(privacy) = privacy.filter(|privacy| privacy.mode_at(caller, settings) > PrivacyMode::Off) else {
-        return Ok(Restored { resolved, personal: Personal::default() });
-    };
-    let mode_of = |name: &str| match registry.server(name) {
-        Some(server) => privacy.mode_at(caller, &server.settings),
-        // Of a server that is gone nobody knows how strict it was.
-        None => PrivacyMode::Boundary,
-    };
     let server = resolved.server.name();
     let nothing = Map::new();
     let (tool, schema, written) = match &resolved.target {
@@ -53,21 +46,51 @@ pub(super) async fn restore(
         Target::Resource(uri) => (uri.as_str(), None, &nothing),
     };
     let mut arguments = written.clone();
-    let to = Destination { server, tool, schema, mode_of: &mode_of };
-    let restored = privacy
-        .restore_arguments(caller, &to, &mut arguments)
-        .await
-        .map_err(|error| ToolFailure::Refused { code: Code::PrivacyRefused, message: error.to_string() })?;
-    let mut shown = Value::Object(written.clone());
-    privacy.veil_for(caller).value(&mut shown, Source::default()).await;
-    let personal =
-        Personal { shown: Some(shown.to_string()), restored, veil: privacy.veil_at(caller, settings) };
+    let to = Destination { server, tool, schema };
+    let restored =
+        privacy.restore_arguments(caller, &to, &mut arguments).await.map_err(|error| refused(&error))?;
+    let personal = Personal {
+        shown: shown(privacy, caller, settings, written, !restored.told.is_empty()).await?,
+        restored,
+        remembering: privacy.remembering_at(caller, settings),
+        veil: privacy.veil_at(caller, settings),
+    };
     match &mut resolved.target {
         Target::Tool(ToolTarget { arguments: place, .. })
         | Target::Prompt(PromptTarget { arguments: place, .. }) => *place = arguments,
         Target::Resource(_) => {}
     }
     Ok(Restored { resolved, personal })
+}
+
+/// The arguments as they were written, without what is personal in them. Different ones look different, so that
+/// nobody approves one and sends another.
+async fn shown(
+    privacy: &Privacy,
+    caller: &Caller,
+    server: &ServerSettings,
+    written: &Map<String, Value>,
+    has_restored: bool,
+) -> Result<Option<String>, ToolFailure> {
+    let veil = privacy.veil_to(caller, server).map(Veil::distinct);
+    if veil.is_none() && !has_restored {
+        return Ok(None);
+    }
+    let mut shown = Value::Object(written.clone());
+    if let Some(veil) = veil {
+        veil.value(&mut shown, Source::default()).await;
+        if veil.is_unclear() {
+            return Err(refused(
+                &"its arguments can't be shown without personal data, because the vault can't be used; try again, \
+                  or run `gristmill doctor`",
+            ));
+        }
+    }
+    Ok(Some(shown.to_string()))
+}
+
+fn refused(why: &dyn std::fmt::Display) -> ToolFailure {
+    ToolFailure::Refused { code: Code::PrivacyRefused, message: why.to_string() }
 }
 
 impl Personal {
@@ -88,36 +111,51 @@ impl Personal {
         source: Source<'_>,
         outcome: Result<ToolAnswer, ToolFailure>,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let Some(veil) = &self.veil else { return outcome };
-        match outcome {
-            Ok(mut answer) => {
-                veil.answer(&mut answer.json, source).await;
-                for file in &mut answer.files {
-                    hide_file(veil, file).await;
-                }
-                Ok(answer)
-            }
-            Err(failure) => Err(self.hide_failure(veil, failure).await),
+        if let Some(veil) = &self.remembering {
+            // What becomes of a copy doesn't matter: what is in it is known from now on.
+            let _ = hidden(veil, Source { keeps_formats: false, ..source }, outcome.clone()).await;
+        }
+        match &self.veil {
+            Some(veil) => hidden(veil, source, outcome).await,
+            None => outcome,
         }
     }
+}
 
-    async fn hide_failure(&self, veil: &Veil, mut failure: ToolFailure) -> ToolFailure {
-        let words = match &mut failure {
-            ToolFailure::Said(words) | ToolFailure::BadArguments(words) => words,
-            ToolFailure::Upstream { message, .. } => message,
-            _ => return failure,
-        };
-        veil.words(words).await;
-        failure
+async fn hidden(
+    veil: &Veil,
+    source: Source<'_>,
+    outcome: Result<ToolAnswer, ToolFailure>,
+) -> Result<ToolAnswer, ToolFailure> {
+    match outcome {
+        Ok(mut answer) => {
+            veil.answer(&mut answer.json, source).await;
+            for file in &mut answer.files {
+                hide_file(veil, source, file).await;
+            }
+            Ok(answer)
+        }
+        Err(mut failure) => {
+            match &mut failure {
+                ToolFailure::Said(words) | ToolFailure::BadArguments(words) => {
+                    veil.words(words, source).await
+                }
+                ToolFailure::Upstream { message, .. } => veil.words(message, source).await,
+                _ => {}
+            }
+            Err(failure)
+        }
     }
 }
 
 /// Texts are searched, whatever they are called; of pictures and the like nobody knows what they show.
-async fn hide_file(veil: &Veil, file: &mut AnswerFile) {
-    veil.maybe_text(&mut file.name).await;
+async fn hide_file(veil: &Veil, source: Source<'_>, file: &mut AnswerFile) {
+    if let Some(name) = &mut file.name {
+        veil.words(name, source).await;
+    }
     let text = STANDARD.decode(&file.base64).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     if let Some(mut text) = text {
-        veil.words(&mut text).await;
+        veil.words(&mut text, source).await;
         file.base64 = STANDARD.encode(text);
     }
 }

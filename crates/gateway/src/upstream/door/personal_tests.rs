@@ -17,13 +17,13 @@ use crate::upstream::{
     Upstream, UpstreamCall, UpstreamFailure, UpstreamFolders, Upstreams,
 };
 
-const ADDRESS: &str = "ann.lovelace@mill-brook.org";
+pub(super) const ADDRESS: &str = "ann.lovelace@mill-brook.org";
 const PHONE: u64 = 4_930_901_820;
 const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
 
 /// People and a way to write to them, under any name.
 #[derive(Clone, Default)]
-struct People {
+pub(super) struct People {
     facts: ServerFacts,
     heard: Arc<Mutex<Vec<String>>>,
     seen: Arc<Mutex<Vec<CallFacts>>>,
@@ -128,50 +128,66 @@ impl Upstream for People {
     }
 }
 
-struct World {
-    upstreams: Upstreams,
+pub(super) struct World {
+    pub upstreams: Upstreams,
     people: People,
+    pub privacy: Privacy,
     _folder: TestFolder,
 }
 
 /// `crm` and `mail`, in a mode, with rules.
 async fn world(mode: PrivacyMode, restore: Vec<RestoreRule>, guard: Option<Guard>) -> World {
     let settings = PrivacySettings { mode, restore, ..PrivacySettings::of(Level::Production) };
-    let privacy = Privacy::new(settings, Vault::open(None, None).unwrap()).unwrap();
-    let (people, folder) = (People::default(), TestFolder::new("personal"));
-    let folders = UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
-    let startup = Startup {
-        refresh: Refresh::InBackground,
-        observer: Some(Arc::new(people.clone())),
-        guard: guard.map(Arc::new),
-        privacy: Some(privacy),
-        ..Startup::default()
-    };
-    let servers = ["crm", "mail"].map(|name| ServerSettings::program(name, "scripted", &[]));
-    let upstreams = Upstreams::start(servers.to_vec(), Arc::new(people.clone()), &folders, startup);
-    upstreams.known().await;
-    World { upstreams, people, _folder: folder }
+    let servers = ["crm", "mail"].map(|name| (name, PrivacyMode::Off));
+    World::of(settings, &servers, Vault::open(None, None).unwrap(), guard).await
 }
 
 impl World {
-    async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, ToolFailure> {
+    /// With servers in modes of their own.
+    pub async fn of(
+        settings: PrivacySettings,
+        servers: &[(&str, PrivacyMode)],
+        vault: Vault,
+        guard: Option<Guard>,
+    ) -> Self {
+        let privacy = Privacy::new(settings, vault).unwrap();
+        let (people, folder) = (People::default(), TestFolder::new("personal"));
+        let folders =
+            UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
+        let startup = Startup {
+            refresh: Refresh::InBackground,
+            observer: Some(Arc::new(people.clone())),
+            guard: guard.map(Arc::new),
+            privacy: Some(privacy.clone()),
+            ..Startup::default()
+        };
+        let servers = servers.iter().map(|(name, mode)| ServerSettings {
+            privacy: Some(*mode),
+            ..ServerSettings::program(name, "scripted", &[])
+        });
+        let upstreams = Upstreams::start(servers.collect(), Arc::new(people.clone()), &folders, startup);
+        upstreams.known().await;
+        Self { upstreams, people, privacy, _folder: folder }
+    }
+
+    pub async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, ToolFailure> {
         let answer = self.upstreams.pass(caller, DoorRequest::CallTool(tool_call(tool, arguments))).await?;
         Ok(serde_json::from_str(&answer.json).unwrap())
     }
 
-    fn heard(&self) -> Vec<String> {
+    pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.people.heard.lock().unwrap())
     }
 }
 
-fn refusal(outcome: Result<Value, ToolFailure>) -> String {
+pub(super) fn refusal(outcome: Result<Value, ToolFailure>) -> String {
     match outcome {
         Err(ToolFailure::Refused { code: Code::PrivacyRefused, message }) => message,
         other => panic!("{other:?}"),
     }
 }
 
-fn token(value: &Value, field: &str) -> String {
+pub(super) fn token(value: &Value, field: &str) -> String {
     value[field].as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
 }
 
