@@ -163,7 +163,7 @@ impl World {
         };
         let servers = servers.iter().map(|(name, mode)| ServerSettings {
             privacy: Some(*mode),
-            ..ServerSettings::program(name, "scripted", &[])
+            ..ServerSettings::program(*name, "scripted", &[])
         });
         let upstreams = Upstreams::start(servers.collect(), Arc::new(people.clone()), &folders, startup);
         upstreams.known().await;
