@@ -24,7 +24,7 @@ pub struct AuditedExecution {
 }
 
 impl Audit {
-    /// Notes that a program runs: its code by digest.
+    /// Notes that a program runs: its code by digest. Written with its beginning in the history, or soon.
     pub fn begin(
         &self,
         caller: &Caller,
@@ -42,7 +42,7 @@ impl Audit {
             .value("code_bytes", &code.len())
             .value("code_lines", &code.lines().count())
             .opening(id);
-        self.note_now(event);
+        self.note_soon(event);
         AuditedExecution { audit: self.clone(), caller: caller.clone(), id: id.clone(), level }
     }
 
@@ -54,9 +54,19 @@ impl Audit {
 }
 
 impl AuditedExecution {
+    /// It runs, and nothing else is written about it.
+    pub fn write_beginning(&self) {
+        self.audit.write_later();
+    }
+
     /// Its final event and what led to it, with every call before it. Afterwards they are on the disk; if
     /// that cannot be, they wait until it can.
     pub async fn end(self, report: &Report, guardrails: &Guardrails) -> Result<(), StoreError> {
+        self.note_end(report, guardrails).settle().await
+    }
+
+    /// The same, to be written with whatever is next.
+    pub fn note_end(self, report: &Report, guardrails: &Guardrails) -> Audit {
         let Self { audit, mut caller, id, level } = self;
         if let (None, Some(session)) = (&caller.session, &report.session) {
             caller.session = crate::ids::SessionId::read(&session.id);
@@ -68,7 +78,7 @@ impl AuditedExecution {
             audit.note_soon(violation);
         }
         audit.note_soon(final_event(&caller, report).closing(&id));
-        audit.settle().await
+        audit
     }
 }
 

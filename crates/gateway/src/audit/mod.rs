@@ -94,6 +94,7 @@ impl Audit {
     pub fn open(store: &Store, settings: AuditSettings) -> Result<Self, AuditError> {
         let keys = Keys::open(store.folder().ok_or(AuditError::NoFolder)?)?;
         let waiting = Arc::new(Waiting::new(keys, store.clock().clone()));
+        store.write_along(Arc::clone(&waiting) as Arc<_>);
         let (store, alive, is_gathering) = (store.clone(), Mutex::default(), AtomicBool::new(false));
         Ok(Self { inner: Arc::new(Inner { store, settings, waiting, alive, is_gathering }) })
     }
@@ -140,22 +141,18 @@ impl Audit {
 
     /// Notes an event, which is written at once while nobody waits for it.
     fn note_now(&self, event: AuditEvent) {
-        let Inner { store, waiting, .. } = &*self.inner;
-        waiting.put(event);
-        store.append_audit_later(Arc::clone(waiting) as Arc<_>);
+        self.inner.waiting.put(event);
+        self.write_later();
     }
 
     /// Notes an event that is written with others, soon.
     fn note_soon(&self, event: AuditEvent) {
-        let Inner { store, waiting, is_gathering, .. } = &*self.inner;
-        let count = waiting.put(event);
-        if count >= GATHERED_MAX {
-            store.append_audit_later(Arc::clone(waiting) as Arc<_>);
-            return;
+        let Inner { waiting, is_gathering, .. } = &*self.inner;
+        if waiting.put(event) >= GATHERED_MAX {
+            return self.write_later();
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            store.append_audit_later(Arc::clone(waiting) as Arc<_>);
-            return;
+            return self.write_later();
         };
         if !is_gathering.swap(true, Ordering::Relaxed) {
             let inner = Arc::downgrade(&self.inner);
@@ -163,7 +160,7 @@ impl Audit {
                 tokio::time::sleep(GATHERED_FOR).await;
                 if let Some(inner) = inner.upgrade() {
                     inner.is_gathering.store(false, Ordering::Relaxed);
-                    inner.store.append_audit_later(Arc::clone(&inner.waiting) as Arc<_>);
+                    Self { inner }.write_later();
                 }
             });
         }
@@ -172,12 +169,28 @@ impl Audit {
     /// Everything that was noted is on the disk afterwards.
     pub async fn settle(&self) -> Result<(), StoreError> {
         let Inner { store, waiting, .. } = &*self.inner;
-        let head = store.append_audit(Arc::clone(waiting) as Arc<_>).await?;
-        if head.is_some_and(|head| waiting.is_due(head.number, SIGNED_EVERY, SIGNED_AFTER)) {
-            // Beside the answer: this waits for the disk.
+        store.append_audit(Arc::clone(waiting) as Arc<_>).await?;
+        self.sign_if_due();
+        Ok(())
+    }
+
+    /// Whether what waits is written with executions of this database.
+    pub(crate) fn goes_along(&self, store: &Store) -> bool {
+        store.writes_along(&self.inner.waiting)
+    }
+
+    /// Beside the answer: to sign waits for the disk.
+    pub(crate) fn sign_if_due(&self) {
+        let Inner { store, waiting, .. } = &*self.inner;
+        if waiting.is_written_due(SIGNED_EVERY, SIGNED_AFTER) {
             store.sign_audit_later(Arc::clone(waiting) as Arc<_>);
         }
-        Ok(())
+    }
+
+    /// What waits is written when there is time for it.
+    fn write_later(&self) {
+        let Inner { store, waiting, .. } = &*self.inner;
+        store.append_audit_later(Arc::clone(waiting) as Arc<_>);
     }
 
     /// The same, and signed.

@@ -2,6 +2,7 @@
 //! the jobs of the database's thread, and so without the database itself.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use gristmill_domain::utc_text_ms;
@@ -26,6 +27,8 @@ pub(super) struct Waiting {
     pub keys: Keys,
     clock: Clock,
     events: Mutex<Events>,
+    /// The number of the last event that this process has written.
+    written: AtomicU64,
     /// This process, as executions that it leaves open are told from others.
     gateway: OnceLock<String>,
     /// When the chain was signed last, and up to where, as far as this process knows.
@@ -43,7 +46,8 @@ struct Events {
 
 impl Waiting {
     pub fn new(keys: Keys, clock: Clock) -> Self {
-        Self { keys, clock, events: Mutex::default(), gateway: OnceLock::new(), signed: Mutex::default() }
+        let (events, written, gateway, signed) = Default::default();
+        Self { keys, clock, events, written, gateway, signed }
     }
 
     pub fn is_gateway(&self, name: &str) {
@@ -81,7 +85,12 @@ impl Waiting {
         utc_text_ms(self.clock.now())
     }
 
-    /// Whether the head should be signed, as far as this process knows.
+    /// Whether what was written should be signed, as far as this process knows.
+    pub fn is_written_due(&self, every: Duration, events: u64) -> bool {
+        self.is_due(self.written.load(Ordering::Relaxed), every, events)
+    }
+
+    /// The same of an event with this number.
     pub fn is_due(&self, number: u64, every: Duration, events: u64) -> bool {
         match *self.signed.lock() {
             None => true,
@@ -112,6 +121,11 @@ impl Events {
 }
 
 impl AuditBatch for Waiting {
+    fn is_empty(&self) -> bool {
+        let events = self.events.lock();
+        events.rows.is_empty() && events.dropped == 0
+    }
+
     fn take(&self) -> Vec<AuditRow> {
         let mut events = self.events.lock();
         let mut rows = std::mem::take(&mut events.rows);
@@ -127,6 +141,10 @@ impl AuditBatch for Waiting {
         let mut events = self.events.lock();
         rows.append(&mut events.rows);
         events.rows = rows;
+    }
+
+    fn written(&self, head: &AuditHead) {
+        self.written.store(head.number, Ordering::Relaxed);
     }
 
     fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash {

@@ -189,6 +189,10 @@ impl History {
         Ok(removed)
     }
 
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
     fn gateway(&self) -> &str {
         &self.inner.alive.gateway
     }

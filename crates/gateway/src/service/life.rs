@@ -260,6 +260,9 @@ impl Placed {
             let Capabilities { caller, writes, .. } = &request.capabilities;
             audit.begin(caller, &id, &request.code, level, writes)
         });
+        if let (None, Some(audited)) = (&beginning, &audited) {
+            audited.write_beginning();
+        }
         let caller = request.capabilities.caller.clone();
         let hidden = HiddenEvents::of(privacy, &caller);
         let core = Arc::clone(&world.core);
@@ -304,20 +307,33 @@ impl Executed {
         let keep = keeping(world.results.as_ref(), &owner, &id, &report);
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
-        if let Some(audited) = audited
-            && let Err(error) = audited.end(&report, &world.core.guardrails).await
-        {
-            report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
-            is_outdated = true;
-        }
+        // Both in one transaction.
+        let audit = audited.map(|audited| audited.note_end(&report, &world.core.guardrails));
         if let Some(recording) = recording {
             let session = report.session.as_ref().map(|session| session.id.clone()).unwrap_or_default();
             recording.end(&mut report, &session, answer.as_ref().map(|answer| answer.tokens)).await;
             // The report has one more note now.
             is_outdated |= !report.is_recorded;
         }
+        match audit {
+            Some(audit) if report.is_recorded && goes_along(&audit, world.history.as_ref()) => {
+                audit.sign_if_due();
+            }
+            Some(audit) => {
+                if let Err(error) = audit.settle().await {
+                    report.notes.push(format!("the audit of this execution couldn't be written yet: {error}"));
+                    is_outdated = true;
+                }
+            }
+            None => {}
+        }
         Recorded { report, budget, keep, answer, is_outdated }
     }
+}
+
+/// Whether the audit is on the disk once the history is.
+fn goes_along(audit: &Audit, history: Option<&History>) -> bool {
+    history.is_some_and(|history| audit.goes_along(history.store()))
 }
 
 impl Recorded {

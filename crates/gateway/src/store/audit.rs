@@ -17,13 +17,13 @@ const ROW_BYTES: u64 = 60;
 
 impl Store {
     /// Writes what waits.
-    pub(crate) fn append_audit(&self, batch: Arc<dyn AuditBatch>) -> Reply<Option<AuditHead>> {
+    pub(crate) fn append_audit(&self, batch: Arc<dyn AuditBatch>) -> Reply<()> {
         self.run(move |connection| append_waiting(connection, &*batch))
     }
 
     /// The same, when there is time for it.
     pub(crate) fn append_audit_later(&self, batch: Arc<dyn AuditBatch>) {
-        self.later(move |connection| append_waiting(connection, &*batch).map(drop));
+        self.later(move |connection| append_waiting(connection, &*batch));
     }
 
     /// Signs the chain as far as it goes, unless that was done.
@@ -162,25 +162,48 @@ impl Store {
     }
 }
 
-fn append_waiting(
-    connection: &mut Connection,
-    batch: &dyn AuditBatch,
-) -> Result<Option<AuditHead>, StoreError> {
-    let rows = batch.take();
-    if rows.is_empty() {
-        return Ok(None);
+fn append_waiting(connection: &mut Connection, batch: &dyn AuditBatch) -> Result<(), StoreError> {
+    match batch.is_empty() {
+        true => Ok(()),
+        false => with_audit(connection, Some(batch), |_| Ok(())),
     }
-    let written = (|| {
-        // At once a writer: what comes after the head is ours, whoever else writes.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let head = append(&transaction, batch, &rows)?;
-        transaction.commit()?;
-        Ok(Some(head))
-    })();
-    if written.is_err() {
-        batch.put_back(rows);
+}
+
+/// One transaction for a job and for what waits of the audit. If it fails, neither is written, and the
+/// audit's events wait again.
+pub(super) fn with_audit(
+    connection: &mut Connection,
+    batch: Option<&dyn AuditBatch>,
+    job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let Some(batch) = batch else {
+        return in_transaction(connection, job);
+    };
+    let rows = batch.take();
+    let mut last = None;
+    let written = in_transaction(connection, |transaction| {
+        job(transaction)?;
+        if !rows.is_empty() {
+            last = Some(append(transaction, batch, &rows)?);
+        }
+        Ok(())
+    });
+    match (&written, last) {
+        (Ok(()), Some(head)) => batch.written(&head),
+        (Ok(()), None) => {}
+        (Err(_), _) => batch.put_back(rows),
     }
     written
+}
+
+fn in_transaction(
+    connection: &mut Connection,
+    job: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    // At once a writer: what comes after the chain's head is ours, whoever else writes.
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    job(&transaction)?;
+    Ok(transaction.commit()?)
 }
 
 fn append(
@@ -190,21 +213,21 @@ fn append(
 ) -> Result<AuditHead, StoreError> {
     let mut head = head(transaction)?;
     let mut insert =
-        transaction.prepare("INSERT INTO audit_events (number, hash, event) VALUES (?1, ?2, ?3)")?;
+        transaction.prepare_cached("INSERT INTO audit_events (number, hash, event) VALUES (?1, ?2, ?3)")?;
     for AuditRow { text, effect } in rows {
         let number = head.number + 1;
         match effect {
             RowEffect::None => {}
             RowEffect::Opens { execution, gateway } => {
                 transaction
-                    .prepare(
+                    .prepare_cached(
                         "INSERT OR IGNORE INTO audit_open (execution, gateway, begun) VALUES (?1, ?2, ?3)",
                     )?
                     .execute(params![execution, gateway, whole(number)])?;
             }
             RowEffect::Closes { execution } => {
                 let closed = transaction
-                    .prepare("DELETE FROM audit_open WHERE execution = ?1")?
+                    .prepare_cached("DELETE FROM audit_open WHERE execution = ?1")?
                     .execute([execution])?;
                 if closed == 0 {
                     continue;
@@ -220,7 +243,7 @@ fn append(
 /// The last event, or where the chain begins.
 fn head(connection: &Connection) -> Result<AuditHead, StoreError> {
     let last = connection
-        .prepare("SELECT number, hash FROM audit_events ORDER BY number DESC LIMIT 1")?
+        .prepare_cached("SELECT number, hash FROM audit_events ORDER BY number DESC LIMIT 1")?
         .query_row((), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, AuditHash>(1)?)))
         .optional()?;
     if let Some((number, hash)) = last {

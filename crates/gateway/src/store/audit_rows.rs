@@ -53,10 +53,14 @@ pub(crate) struct AuditHead {
 
 /// Who has events to write, and knows how they are linked. Used on the thread of the database.
 pub(crate) trait AuditBatch: Send + Sync + 'static {
+    /// Whether no event waits.
+    fn is_empty(&self) -> bool;
     /// The events that wait, in their order.
     fn take(&self) -> Vec<AuditRow>;
     /// They could not be written.
     fn put_back(&self, rows: Vec<AuditRow>);
+    /// They are in the database, of which this is the last.
+    fn written(&self, head: &AuditHead);
     fn link(&self, previous: &AuditHash, number: u64, text: &str) -> AuditHash;
 }
 

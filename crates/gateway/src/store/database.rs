@@ -18,6 +18,9 @@ const LOCK_NAME: &str = "gristmill.db.lock";
 /// How long another process may hold it. Each of our own jobs takes milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Statements that every execution needs are compiled once.
+const STATEMENTS_KEPT: usize = 32;
+
 /// What the write-ahead log may keep of the disk when nobody needs it.
 const LOG_BYTES_KEPT: i64 = 16 << 20;
 
@@ -79,6 +82,7 @@ fn set_up(connection: &Connection) -> Result<(), StoreError> {
     // Normal: what a killed process has written is in the kernel's hands. Only a machine that loses
     // power may lose the last writes, and never more than those.
     connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.query_row(&format!("PRAGMA journal_size_limit = {LOG_BYTES_KEPT}"), (), |_| Ok(()))?;
     Ok(())
 }

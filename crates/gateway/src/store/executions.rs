@@ -9,6 +9,7 @@ use super::{
     RecordedError, RecordedOutcome, Reply, Store, StoreError,
 };
 use crate::clock::unix_ms;
+use super::audit::with_audit;
 use crate::report::TokenAccount;
 
 /// Names that are told where several begin alike.
@@ -62,24 +63,26 @@ impl FilterValues {
 }
 
 impl Store {
-    /// Notes that one runs, when its turn comes.
+    /// Notes that one runs, when its turn comes. What waits of the audit is written with it.
     pub(crate) fn begin_execution(&self, row: Arc<BegunRow>) {
+        let along = self.audit_waiting();
         self.later(move |connection| {
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            write_beginning(&transaction, &row)?;
-            Ok(transaction.commit()?)
+            with_audit(connection, along.as_deref(), |transaction| write_beginning(transaction, &row))
         });
     }
 
+    /// The same at its end.
     pub(crate) fn end_execution(&self, row: Arc<EndedRow>) -> Reply<()> {
-        self.change(move |transaction| {
-            if !write_end(transaction, &row)? {
-                write_beginning(transaction, &row.begun)?;
-                write_end(transaction, &row)?;
-            }
-            write_tokens(transaction, &row)?;
-            write_calls(transaction, &row)
+        let along = self.audit_waiting();
+        self.run(move |connection| {
+            with_audit(connection, along.as_deref(), |transaction| {
+                if !write_end(transaction, &row)? {
+                    write_beginning(transaction, &row.begun)?;
+                    write_end(transaction, &row)?;
+                }
+                write_tokens(transaction, &row)?;
+                write_calls(transaction, &row)
+            })
         })
     }
 
@@ -147,10 +150,10 @@ impl Store {
 fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreError> {
     if let Some(code) = &row.code {
         connection
-            .prepare("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
+            .prepare_cached("INSERT OR IGNORE INTO programs (hash, code) VALUES (?1, ?2)")?
             .execute([&row.program, code])?;
     }
-    let mut insert = connection.prepare(
+    let mut insert = connection.prepare_cached(
         "INSERT INTO executions (id, gateway, owner, session, language, level, program, started_ms, outcome, \
          weight, context_bytes, context) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'running', ?9, ?10, ?11)",
     )?;
@@ -172,7 +175,7 @@ fn write_beginning(connection: &Connection, row: &BegunRow) -> Result<(), StoreE
 
 /// Whether there was a beginning.
 fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError> {
-    let mut update = connection.prepare(
+    let mut update = connection.prepare_cached(
         "UPDATE executions SET session = :session, outcome = :outcome, duration_ms = :duration_ms, \
          cpu_ms = :cpu_ms, memory_peak_bytes = :memory, calls = :calls, calls_failed = :calls_failed, \
          tokens_in = :tokens_in, tokens_out = :tokens_out, tokens_inside = :tokens_inside, \
@@ -218,7 +221,7 @@ fn write_end(connection: &Connection, row: &EndedRow) -> Result<bool, StoreError
 
 fn write_tokens(connection: &Connection, row: &EndedRow) -> Result<(), StoreError> {
     let TokenAccount { own_definition, definitions, looked_up, .. } = row.tokens;
-    let mut insert = connection.prepare(
+    let mut insert = connection.prepare_cached(
         "INSERT INTO execution_tokens (execution, own_definition, definitions, looked_up) \
          SELECT number, ?2, ?3, ?4 FROM executions WHERE id = ?1",
     )?;
@@ -232,9 +235,9 @@ fn write_calls(connection: &Connection, row: &EndedRow) -> Result<(), StoreError
         return Ok(());
     }
     let number: i64 = connection
-        .prepare("SELECT number FROM executions WHERE id = ?1")?
+        .prepare_cached("SELECT number FROM executions WHERE id = ?1")?
         .query_row([&row.begun.id], |row| row.get(0))?;
-    let mut insert = connection.prepare(
+    let mut insert = connection.prepare_cached(
         "INSERT INTO execution_calls (execution, place, name, line, ok, sent, time_ms, argument_bytes, \
          argument_tokens, answer_bytes, answer_tokens, error) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",

@@ -31,7 +31,7 @@ mod vault;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -92,6 +92,8 @@ struct Inner {
     folder: Option<PathBuf>,
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// What waits of the audit, which is written along with executions: one transaction for both.
+    audit_waiting: OnceLock<Arc<dyn AuditBatch>>,
 }
 
 impl Store {
@@ -114,7 +116,8 @@ impl Store {
             .ok();
         // Without a thread the channel is closed, and every job says so.
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
-        Self { inner: Arc::new(Inner { folder, jobs, thread }), clock: Clock::system(), audit: None }
+        let inner = Inner { folder, jobs, thread, audit_waiting: OnceLock::new() };
+        Self { inner: Arc::new(inner), clock: Clock::system(), audit: None }
     }
 
     /// The same database, with rows dated by this clock.
@@ -125,6 +128,20 @@ impl Store {
     /// The same database, with what an auditor may ask about noted there.
     pub fn with_audit(self, audit: Arc<dyn AuditLog>) -> Self {
         Self { audit: Some(audit), ..self }
+    }
+
+    /// What waits there is written along with executions from here on. The first one is.
+    pub(crate) fn write_along(&self, waiting: Arc<dyn AuditBatch>) {
+        let _ = self.inner.audit_waiting.set(waiting);
+    }
+
+    /// Whether it is this one.
+    pub(crate) fn writes_along<T: AuditBatch>(&self, waiting: &Arc<T>) -> bool {
+        self.audit_waiting().is_some_and(|along| std::ptr::addr_eq(Arc::as_ptr(&along), Arc::as_ptr(waiting)))
+    }
+
+    fn audit_waiting(&self) -> Option<Arc<dyn AuditBatch>> {
+        self.inner.audit_waiting.get().cloned()
     }
 
     /// Notes something that an auditor may ask about, if anybody does.
