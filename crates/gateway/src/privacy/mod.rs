@@ -8,7 +8,10 @@
 
 mod fitting;
 mod live_output;
+mod masks;
+mod pieces;
 mod places;
+mod replace;
 mod restore;
 mod restored;
 mod rules;
@@ -17,6 +20,7 @@ mod vault;
 mod veil;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ids::Caller;
 use crate::marks::Scope;
@@ -27,6 +31,7 @@ pub use gristmill_privacy::{
     Allow, AllowField, Detector, Finding, Kind, Settings as DetectorSettings, SettingsError,
 };
 pub(crate) use live_output::LiveOutput;
+pub(crate) use masks::Masks;
 pub use restore::{Destination, NotRestored, RestoredArguments, Told, has_token, is_token};
 pub use settings::{PrivacySettings, RestoreRule};
 pub use vault::{Kept, Vault, VaultError, VaultLine, Wanted, Wipe};
@@ -40,10 +45,12 @@ pub struct Privacy {
 
 struct Inner {
     settings: PrivacySettings,
-    detector: Detector,
+    detector: Arc<Detector>,
     vault: Vault,
     /// What servers were sent in the place of tokens.
     restored: RestoredValues,
+    /// Whether somebody is hidden more from than the settings say.
+    is_stricter_for_some: AtomicBool,
 }
 
 impl std::fmt::Debug for Privacy {
@@ -55,8 +62,10 @@ impl std::fmt::Debug for Privacy {
 impl Privacy {
     /// Compiles what is looked for.
     pub fn new(settings: PrivacySettings, vault: Vault) -> Result<Self, SettingsError> {
-        let detector = Detector::new(&settings.detector)?;
-        Ok(Self { inner: Arc::new(Inner { settings, detector, vault, restored: RestoredValues::default() }) })
+        let detector = Arc::new(Detector::new(&settings.detector)?);
+        let (restored, is_stricter_for_some) = (RestoredValues::default(), AtomicBool::new(false));
+        let inner = Inner { settings, detector, vault, restored, is_stricter_for_some };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Reads what the first phone number would wait for, on a thread of its own, unless nothing is looked for.
@@ -72,7 +81,16 @@ impl Privacy {
     /// How far personal data may go for a caller.
     pub fn mode(&self, caller: &Caller) -> PrivacyMode {
         let limits = caller.token.as_ref().and_then(|token| token.limits.as_ref());
-        self.inner.settings.mode.max(limits.and_then(|limits| limits.privacy).unwrap_or_default())
+        let own = limits.and_then(|limits| limits.privacy).unwrap_or_default();
+        self.is_also_used_with(own);
+        self.inner.settings.mode.max(own)
+    }
+
+    /// There are callers of this mode: what nobody knows whose it is, such as a log, is as strict from now on.
+    pub fn is_also_used_with(&self, mode: PrivacyMode) {
+        if mode > PrivacyMode::Off && !self.inner.is_stricter_for_some.load(Ordering::Relaxed) {
+            self.inner.is_stricter_for_some.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The same for what comes from a server.
@@ -98,11 +116,11 @@ impl Privacy {
     /// A text for a log, where nobody is who could have it back; `None` if there is nothing in it.
     pub fn without_values(&self, server: &ServerSettings, text: &str) -> Option<String> {
         let mode = self.inner.settings.mode.max(server.privacy.unwrap_or_default());
-        if mode == PrivacyMode::Off {
+        if mode == PrivacyMode::Off && !self.inner.is_stricter_for_some.load(Ordering::Relaxed) {
             return None;
         }
         let found = self.inner.detector.scan(text);
-        (!found.is_empty()).then(|| veil::in_place(text, &found, veil::bare_labels(&found)))
+        (!found.is_empty()).then(|| replace::in_place(text, &found, replace::bare_labels(&found)))
     }
 
     /// Where tokens and values are kept.

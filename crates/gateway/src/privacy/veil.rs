@@ -1,22 +1,19 @@
 //! The one function that texts leave through: what is personal in them is replaced by tokens.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::iter::Peekable;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use gristmill_privacy::{Finding, Form, Kind, Origin, placeholder};
+use gristmill_domain::shape::Shaped;
+use gristmill_privacy::{Kind, placeholder};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use super::Privacy;
+use super::masks::{Masks, WITHHELD, shown_in, shown_in_value, unmask, unmask_value};
 use super::vault::Wanted;
 use crate::marks::Scope;
 
-/// Texts from here on are searched on a thread of their own.
+/// Texts and documents from here on are searched on a thread of their own.
 const AT_ONCE_BYTES_MAX: usize = 64 << 10;
-
-/// Of two findings that overlap only one is told; the rest of the other shows in the next pass.
-const PASSES_MAX: usize = 3;
 
 /// Tokens of a kind that are told one by one.
 const TOLD_MAX: usize = 3;
@@ -30,6 +27,21 @@ pub struct Source<'s> {
     pub schema: Option<&'s Value>,
     /// Whether a token must look like what the schema demands.
     pub keeps_formats: bool,
+    /// Names of the fields that it was found under, the outermost first.
+    pub above: &'s [String],
+    /// The object that it is a member of.
+    pub beside: Option<&'s Map<String, Value>>,
+}
+
+/// The same, for a thread of its own.
+#[derive(Default)]
+struct OwnedSource {
+    server: Option<String>,
+    tool: Option<String>,
+    schema: Option<Value>,
+    keeps_formats: bool,
+    above: Vec<String>,
+    beside: Option<Map<String, Value>>,
 }
 
 /// Hides what is personal, for one caller, and counts what it hid.
@@ -46,25 +58,20 @@ impl Veil {
 
     /// A text without what is personal in it.
     pub async fn text(&self, text: &mut String) {
-        for _ in 0..PASSES_MAX {
-            if text.is_empty() || !self.text_once(text).await {
-                return;
-            }
+        let mut masks = self.masks();
+        if text.len() <= AT_ONCE_BYTES_MAX {
+            masks.text(text);
+        } else {
+            let mut taken = std::mem::take(text);
+            let searched = tokio::task::spawn_blocking(move || {
+                masks.text(&mut taken);
+                (taken, masks)
+            });
+            (*text, masks) = searched.await.unwrap_or_else(|_| (WITHHELD.to_owned(), self.masks()));
         }
-    }
-
-    async fn text_once(&self, text: &mut String) -> bool {
-        let found = self.found_in(text).await;
-        if found.is_empty() {
-            return false;
+        if !masks.is_empty() {
+            unmask(text, &self.tokens_of(&masks, None, None).await);
         }
-        let wanted = found.iter().filter_map(|finding| {
-            let value = text.get(finding.span.clone())?;
-            Some(Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server: None })
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        *text = in_place(text, &found, tokens.into_iter());
-        true
     }
 
     pub async fn maybe_text(&self, text: &mut Option<String>) {
@@ -76,34 +83,24 @@ impl Veil {
     /// A JSON document without what is personal in it; names of fields count as context. Numbers become texts.
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
-        for pass in 0..PASSES_MAX {
-            if !self.value_once(value, source).await {
-                return pass > 0;
-            }
+        let mut masks = self.masks();
+        let is_changed = if fits(value, &mut { AT_ONCE_BYTES_MAX }) {
+            masks.value(value, source)
+        } else {
+            let (mut taken, source) = (value.take(), source.to_owned());
+            let searched = tokio::task::spawn_blocking(move || {
+                let is_changed = masks.value(&mut taken, source.borrowed());
+                (taken, masks, is_changed)
+            });
+            let is_changed;
+            (*value, masks, is_changed) =
+                searched.await.unwrap_or_else(|_| (Value::from(WITHHELD), self.masks(), true));
+            is_changed
+        };
+        if !masks.is_empty() {
+            unmask_value(value, &self.tokens_of(&masks, None, source.server).await);
         }
-        true
-    }
-
-    async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
-        let origin = Origin { server: source.server, tool: source.tool, schema: source.schema };
-        let found = self.privacy.inner.detector.scan_nodes(value, &origin);
-        if found.is_empty() {
-            return false;
-        }
-        let wanted = found.iter().map(|found| {
-            let form = match found.schema.filter(|_| source.keeps_formats && found.is_whole) {
-                Some(schema) => demanded_form(schema, &found.finding.kind),
-                None => Form::Plain,
-            };
-            let (kind, value, is_number) = (&found.finding.kind, found.value.as_str(), found.is_number);
-            Wanted { kind, value, form, is_number, server: source.server }
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        let found = found.into_iter().map(|found| (found.node, found.finding)).zip(tokens);
-        let found: Vec<Replaced> =
-            found.map(|((node, finding), token)| Replaced { node, finding, token }).collect();
-        Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
-        true
+        is_changed
     }
 
     /// The same for the text of a JSON document; one that can't be read is hidden as text.
@@ -134,6 +131,26 @@ impl Veil {
         self.text(text).await;
     }
 
+    /// What hides a document on a thread of its own, before it is condensed.
+    pub(crate) fn masks(&self) -> Masks {
+        Masks::new(self.privacy.inner.detector.clone())
+    }
+
+    /// What was condensed of it, with tokens for what is shown.
+    pub(crate) async fn shaped(&self, masks: &Masks, shaped: &mut Shaped) {
+        if masks.is_empty() {
+            return;
+        }
+        let mut shown = HashSet::new();
+        shown_in(&shaped.text, &mut shown);
+        shown_in_value(&shaped.value, &mut shown);
+        shaped.left_out.iter().for_each(|left_out| shown_in(left_out, &mut shown));
+        let tokens = self.tokens_of(masks, Some(&shown), None).await;
+        unmask(&mut shaped.text, &tokens);
+        unmask_value(&mut shaped.value, &tokens);
+        shaped.left_out.iter_mut().for_each(|left_out| unmask(left_out, &tokens));
+    }
+
     /// How many different values were hidden.
     pub fn count(&self) -> usize {
         self.hidden.lock().values().map(BTreeSet::len).sum()
@@ -155,14 +172,15 @@ impl Veil {
         ))
     }
 
-    async fn found_in(&self, text: &str) -> Vec<Finding> {
-        if text.len() <= AT_ONCE_BYTES_MAX {
-            return self.privacy.inner.detector.scan(text);
-        }
-        let (inner, owned) = (Arc::clone(&self.privacy.inner), text.to_owned());
-        let scanned = tokio::task::spawn_blocking(move || inner.detector.scan(&owned)).await;
-        // What isn't scanned there is scanned here: nothing goes through unseen.
-        scanned.unwrap_or_else(|_| self.privacy.inner.detector.scan(text))
+    /// A token for each mask, or for each that is shown.
+    async fn tokens_of(
+        &self,
+        masks: &Masks,
+        shown: Option<&HashSet<String>>,
+        server: Option<&str>,
+    ) -> HashMap<String, String> {
+        let (names, wanted) = masks.wanted(shown, server);
+        names.into_iter().zip(self.tokens(&wanted).await).collect()
     }
 
     /// A token for each, in their order. What can't be kept has a label only.
@@ -178,104 +196,56 @@ impl Veil {
     }
 }
 
-/// `[EMAIL]` and the like: nothing that could be restored.
-pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
-    found.iter().map(|finding| placeholder(&finding.kind))
-}
-
-/// A text with these in the place of findings, which do not overlap and are in its order.
-pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator<Item = String>) -> String {
-    let mut replaced = String::with_capacity(text.len());
-    let mut done = 0;
-    for finding in found {
-        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else {
-            continue;
-        };
-        replaced.push_str(before);
-        replaced.push_str(&token);
-        done = finding.span.end;
-    }
-    replaced.push_str(text.get(done..).unwrap_or_default());
-    replaced
-}
-
-/// What is put in the place of one finding.
-struct Replaced {
-    node: usize,
-    finding: Finding,
-    token: String,
-}
-
-/// Walks a document once more, in the order in which it was searched. Its depth is bounded by whatever read it.
-struct Replacing<I: Iterator<Item = Replaced>> {
-    found: Peekable<I>,
-    node: usize,
-}
-
-impl<I: Iterator<Item = Replaced>> Replacing<I> {
-    fn value(&mut self, value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                let mut renamed = Map::with_capacity(members.len());
-                for (key, mut value) in std::mem::take(members) {
-                    let key = self.text(&key).unwrap_or(key);
-                    self.value(&mut value);
-                    renamed.insert(unlike(&renamed, key), value);
-                }
-                *members = renamed;
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::String(text) => {
-                if let Some(hidden) = self.text(text) {
-                    *text = hidden;
-                }
-            }
-            Value::Number(number) => {
-                if let Some(hidden) = self.text(&number.to_string()) {
-                    *value = Value::String(hidden);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+impl Source<'_> {
+    fn to_owned(self) -> OwnedSource {
+        OwnedSource {
+            server: self.server.map(str::to_owned),
+            tool: self.tool.map(str::to_owned),
+            schema: self.schema.cloned(),
+            keeps_formats: self.keeps_formats,
+            above: self.above.to_vec(),
+            beside: self.beside.cloned(),
         }
     }
+}
 
-    /// The next node, if something is replaced in it.
-    fn text(&mut self, text: &str) -> Option<String> {
-        let node = self.node;
-        self.node += 1;
-        let mut here = Vec::new();
-        while let Some(replaced) = self.found.next_if(|replaced| replaced.node == node) {
-            here.push(replaced);
+impl OwnedSource {
+    fn borrowed(&self) -> Source<'_> {
+        Source {
+            server: self.server.as_deref(),
+            tool: self.tool.as_deref(),
+            schema: self.schema.as_ref(),
+            keeps_formats: self.keeps_formats,
+            above: &self.above,
+            beside: self.beside.as_ref(),
         }
-        let (findings, tokens): (Vec<Finding>, Vec<String>) =
-            here.into_iter().map(|replaced| (replaced.finding, replaced.token)).unzip();
-        (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
     }
 }
 
-/// A key that is not there yet: labels without a code may be alike, and no member is lost by that.
-fn unlike(members: &Map<String, Value>, key: String) -> String {
-    if !members.contains_key(&key) {
-        return key;
-    }
-    let mut number = members.len();
-    loop {
-        let other = format!("{key} {number}");
-        if !members.contains_key(&other) {
-            return other;
+/// Whether a document takes no more than so many bytes, roughly; no more of it is looked at.
+fn fits(value: &Value, left: &mut usize) -> bool {
+    let takes = |left: &mut usize, bytes: usize| left.checked_sub(bytes).map(|rest| *left = rest).is_some();
+    match value {
+        Value::String(text) => takes(left, text.len() + 2),
+        Value::Null | Value::Bool(_) | Value::Number(_) => takes(left, 8),
+        Value::Array(items) => takes(left, 2) && items.iter().all(|item| fits(item, left)),
+        Value::Object(members) => {
+            takes(left, 2)
+                && members.iter().all(|(key, value)| takes(left, key.len() + 4) && fits(value, left))
         }
-        number += 1;
     }
 }
 
-/// What a schema demands of a token that takes a whole text.
-fn demanded_form(schema: &Value, kind: &Kind) -> Form {
-    let of = |key: &str| schema.get(key).and_then(Value::as_str);
-    match kind {
-        Kind::Email if matches!(of("format"), Some("email" | "idn-email")) || of("pattern").is_some() => {
-            Form::Email
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_document_is_measured_no_further_than_it_may_be_large() {
+        assert!(fits(&json!({"a": [1, "two", null]}), &mut { 64 }));
+        for large in [json!("x".repeat(65)), json!(vec![0; 9]), json!({"k".repeat(65): 1})] {
+            assert!(!fits(&large, &mut { 64 }), "{large}");
         }
-        Kind::Phone if of("format") == Some("phone") || of("pattern").is_some() => Form::Phone,
-        _ => Form::Plain,
     }
 }
