@@ -8,17 +8,21 @@
 
 mod fitting;
 mod live_output;
+mod masks;
+mod pieces;
 mod places;
 mod replacing;
 mod restore;
 mod restored;
 mod rules;
 mod settings;
+mod source;
 mod vault;
 mod veil;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
@@ -33,10 +37,12 @@ pub use gristmill_privacy::{
     Allow, AllowField, Detector, Finding, Kind, Settings as DetectorSettings, SettingsError,
 };
 pub(crate) use live_output::LiveOutput;
+pub(crate) use masks::Masks;
 pub use restore::{Destination, NotRestored, RestoredArguments, Told, has_token, is_token, token_count};
 pub use settings::{PrivacySettings, RestoreRule};
+pub use source::Source;
 pub use vault::{Kept, Vault, VaultError, VaultLine, Wanted, Wipe};
-pub use veil::{Source, Veil};
+pub use veil::Veil;
 
 /// See the module. Cheap to clone: all clones are the same.
 #[derive(Clone)]
@@ -46,12 +52,14 @@ pub struct Privacy {
 
 struct Inner {
     settings: PrivacySettings,
-    detector: Detector,
+    detector: Arc<Detector>,
     vault: Vault,
     /// How far personal data of each server may go, beside what holds for all.
     servers: RwLock<HashMap<String, PrivacyMode>>,
     /// What servers were sent in the place of tokens.
     restored: RestoredValues,
+    /// Whether somebody is hidden more from than the settings say.
+    is_stricter_for_some: AtomicBool,
 }
 
 impl std::fmt::Debug for Privacy {
@@ -63,9 +71,11 @@ impl std::fmt::Debug for Privacy {
 impl Privacy {
     /// Compiles what is looked for.
     pub fn new(settings: PrivacySettings, vault: Vault) -> Result<Self, SettingsError> {
-        let detector = Detector::new(&settings.detector)?;
+        let detector = Arc::new(Detector::new(&settings.detector)?);
         let (servers, restored) = (RwLock::default(), RestoredValues::default());
-        Ok(Self { inner: Arc::new(Inner { settings, detector, vault, servers, restored }) })
+        let is_stricter_for_some = AtomicBool::new(false);
+        let inner = Inner { settings, detector, vault, servers, restored, is_stricter_for_some };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Takes note of how strict servers are. Those that are gone stay as strict as they were.
@@ -87,7 +97,16 @@ impl Privacy {
     /// How far personal data may go for a caller.
     pub fn mode(&self, caller: &Caller) -> PrivacyMode {
         let limits = caller.token.as_ref().and_then(|token| token.limits.as_ref());
-        self.inner.settings.mode.max(limits.and_then(|limits| limits.privacy).unwrap_or_default())
+        let own = limits.and_then(|limits| limits.privacy).unwrap_or_default();
+        self.is_also_used_with(own);
+        self.inner.settings.mode.max(own)
+    }
+
+    /// There are callers of this mode: what nobody knows whose it is, such as a log, is as strict from now on.
+    pub fn is_also_used_with(&self, mode: PrivacyMode) {
+        if mode > PrivacyMode::Off && !self.inner.is_stricter_for_some.load(Ordering::Relaxed) {
+            self.inner.is_stricter_for_some.store(true, Ordering::Relaxed);
+        }
     }
 
     /// The same for what comes from a server.
@@ -171,14 +190,16 @@ impl Privacy {
         self.inner.servers.read().values().copied().max().unwrap_or_default()
     }
 
-    /// A text for a log, where nobody is who could have it back; `None` if there is nothing in it.
+    /// A text for a log, where nobody is who could have it back; `None` if there is nothing in it. Nobody knows for
+    /// whom a line is, so the strictest mode of all servers and callers counts.
     pub fn without_values(&self, server: &ServerSettings, text: &str) -> Option<String> {
-        let mode = self.inner.settings.mode.max(server.privacy.unwrap_or_default());
-        if mode == PrivacyMode::Off {
+        let of_servers = self.strictest().max(server.privacy.unwrap_or_default());
+        let is_stricter_for_some = self.inner.is_stricter_for_some.load(Ordering::Relaxed);
+        if self.inner.settings.mode.max(of_servers) == PrivacyMode::Off && !is_stricter_for_some {
             return None;
         }
         let found = self.inner.detector.scan(text);
-        (!found.is_empty()).then(|| replacing::in_place(text, &found, veil::bare_labels(&found)))
+        (!found.is_empty()).then(|| replacing::in_place(text, &found, replacing::bare_labels(&found)))
     }
 
     /// Where tokens and values are kept.

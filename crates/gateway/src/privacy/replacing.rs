@@ -1,9 +1,22 @@
-//! Tokens in the place of findings, in a text and in a JSON document.
+//! Something else in the place of findings.
 
 use std::iter::Peekable;
 
-use gristmill_privacy::Finding;
+use gristmill_privacy::{Finding, placeholder};
 use serde_json::{Map, Value};
+
+/// What is put in the place of one finding.
+pub(super) struct Replaced {
+    /// As the detector counts them.
+    pub node: usize,
+    pub finding: Finding,
+    pub instead: String,
+}
+
+/// `[EMAIL]` and the like: nothing that could be restored.
+pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
+    found.iter().map(|finding| placeholder(&finding.kind))
+}
 
 /// A text with these in the place of findings, which do not overlap and are in its order.
 pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator<Item = String>) -> String {
@@ -21,21 +34,19 @@ pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator
     replaced
 }
 
-/// What is put in the place of one finding.
-pub(super) struct Replaced {
-    pub node: usize,
-    pub finding: Finding,
-    pub token: String,
+/// Puts these into a document, in the order in which it was searched.
+pub(super) fn replace(value: &mut Value, found: Vec<Replaced>) {
+    Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
 }
 
-/// Walks a document once more, in the order in which it was searched. Its depth is bounded by whatever read it.
-pub(super) struct Replacing<I: Iterator<Item = Replaced>> {
-    pub found: Peekable<I>,
-    pub node: usize,
+/// Walks a document once more. Its depth is bounded by whatever read it.
+struct Replacing<I: Iterator<Item = Replaced>> {
+    found: Peekable<I>,
+    node: usize,
 }
 
 impl<I: Iterator<Item = Replaced>> Replacing<I> {
-    pub fn value(&mut self, value: &mut Value) {
+    fn value(&mut self, value: &mut Value) {
         match value {
             Value::Object(members) => {
                 let mut renamed = Map::with_capacity(members.len());
@@ -70,13 +81,13 @@ impl<I: Iterator<Item = Replaced>> Replacing<I> {
             here.push(replaced);
         }
         let (findings, tokens): (Vec<Finding>, Vec<String>) =
-            here.into_iter().map(|replaced| (replaced.finding, replaced.token)).unzip();
+            here.into_iter().map(|replaced| (replaced.finding, replaced.instead)).unzip();
         (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
     }
 }
 
 /// A key that is not there yet: labels without a code may be alike, and no member is lost by that.
-fn unlike(members: &Map<String, Value>, key: String) -> String {
+pub(super) fn unlike(members: &Map<String, Value>, key: String) -> String {
     if !members.contains_key(&key) {
         return key;
     }

@@ -21,6 +21,8 @@ pub struct Destination<'d> {
     pub tool: &'d str,
     /// Of the arguments.
     pub schema: Option<&'d Value>,
+    /// How strict whoever wrote them is with values at least, whichever server they came from.
+    pub mode: PrivacyMode,
 }
 
 /// What became of the tokens in a call's arguments.
@@ -103,7 +105,7 @@ impl Privacy {
                     false => continue,
                 }
             };
-            let mode = self.mode_of(caller, kept);
+            let mode = self.mode_of(caller, kept).max(to.mode);
             let place = to.schema.and_then(|schema| Place::at(schema, &spot.pointer)).unwrap_or_default();
             let also = match kept.kind {
                 Kind::Custom(_) => self.inner.detector.built_in_kinds(&kept.value),

@@ -1,40 +1,28 @@
 //! The one function that texts leave through: what is personal in them is replaced by tokens.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gristmill_domain::PrivacyMode;
-use gristmill_privacy::{Finding, Form, Kind, Origin, placeholder};
+use gristmill_domain::shape::Shaped;
+use gristmill_privacy::{Kind, placeholder};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::replacing::{Replaced, Replacing, in_place};
+use super::masks::{Instead, Masks, WITHHELD, shown_in, shown_in_value, unmask, unmask_value};
 use super::restored::{Pair, hide_in, hide_in_value};
+use super::source::{Source, fits};
 use super::vault::{Kept, Wanted};
 use super::{Inner, Privacy, scopes_of};
 use crate::ids::Caller;
 use crate::marks::Scope;
 
-/// Texts from here on are searched on a thread of their own.
+/// Texts and documents from here on are searched on a thread of their own.
 const AT_ONCE_BYTES_MAX: usize = 64 << 10;
-
-/// Of two findings that overlap only one is told; the rest of the other shows in the next pass.
-const PASSES_MAX: usize = 3;
 
 /// Tokens of a kind that are told one by one.
 const TOLD_MAX: usize = 3;
-
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Source<'s> {
-    pub server: Option<&'s str>,
-    pub tool: Option<&'s str>,
-    /// What the document is described by.
-    pub schema: Option<&'s Value>,
-    /// Whether a token must look like what the schema demands.
-    pub keeps_formats: bool,
-}
 
 /// What a veil hides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,31 +83,21 @@ impl Veil {
     }
 
     async fn text_from(&self, text: &mut String, server: Option<&str>) {
-        for _ in 0..PASSES_MAX {
-            if text.is_empty() || !self.text_once(text, server).await {
-                break;
-            }
+        let mut masks = self.masks();
+        if text.len() <= AT_ONCE_BYTES_MAX {
+            masks.text(text);
+        } else {
+            let mut taken = std::mem::take(text);
+            let searched = tokio::task::spawn_blocking(move || {
+                masks.text(&mut taken);
+                (taken, masks)
+            });
+            (*text, masks) = searched.await.unwrap_or_else(|_| (WITHHELD.to_owned(), self.no_masks()));
         }
-        if let Reach::Said(mode) = self.reach {
-            hide_in(&self.remembered(mode), text);
+        self.look_at(&masks);
+        if !masks.is_empty() {
+            unmask(text, &self.tokens_of(&masks, None, server).await);
         }
-    }
-
-    async fn text_once(&self, text: &mut String, server: Option<&str>) -> bool {
-        let mut found = self.found_in(text).await;
-        found.retain(|finding| text.get(finding.span.clone()).is_some());
-        if found.is_empty() {
-            return false;
-        }
-        let wanted = found.iter().map(|finding| {
-            let value = text.get(finding.span.clone()).unwrap_or_default();
-            Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server }
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        let (found, tokens): (Vec<Finding>, Vec<String>) =
-            found.into_iter().zip(tokens).filter_map(|(found, token)| Some((found, token?))).unzip();
-        *text = in_place(text, &found, tokens.into_iter());
-        !found.is_empty()
     }
 
     pub async fn maybe_text(&self, text: &mut Option<String>) {
@@ -131,43 +109,24 @@ impl Veil {
     /// A JSON document without what is personal in it; names of fields count as context. Numbers become texts.
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
-        let mut is_changed = false;
-        for _ in 0..PASSES_MAX {
-            if !self.value_once(value, source).await {
-                break;
-            }
-            is_changed = true;
+        let mut masks = self.masks();
+        if fits(value, &mut { AT_ONCE_BYTES_MAX }) {
+            masks.value(value, source);
+        } else {
+            let (mut taken, source) = (value.take(), source.to_owned());
+            let searched = tokio::task::spawn_blocking(move || {
+                masks.value(&mut taken, source.borrowed());
+                (taken, masks)
+            });
+            (*value, masks) = searched.await.unwrap_or_else(|_| (Value::from(WITHHELD), self.no_masks()));
         }
-        if let Reach::Said(mode) = self.reach {
-            is_changed |= hide_in_value(&self.remembered(mode), value);
+        self.look_at(&masks);
+        if masks.is_empty() {
+            return masks.has_hidden();
         }
-        is_changed
-    }
-
-    async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
-        let origin = Origin { server: source.server, tool: source.tool, schema: source.schema };
-        let found = self.privacy.inner.detector.scan_nodes(value, &origin);
-        if found.is_empty() {
-            return false;
-        }
-        let wanted = found.iter().map(|found| {
-            let form = match found.schema.filter(|_| source.keeps_formats && found.is_whole) {
-                Some(schema) => demanded_form(schema, &found.finding.kind),
-                None => Form::Plain,
-            };
-            let (kind, value, is_number) = (&found.finding.kind, found.value.as_str(), found.is_number);
-            Wanted { kind, value, form, is_number, server: source.server }
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        let found = found.into_iter().map(|found| (found.node, found.finding)).zip(tokens);
-        let found: Vec<Replaced> = found
-            .filter_map(|((node, finding), token)| Some(Replaced { node, finding, token: token? }))
-            .collect();
-        let is_changed = !found.is_empty();
-        if is_changed {
-            Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
-        }
-        is_changed
+        let tokens = self.tokens_of(&masks, None, source.server).await;
+        unmask_value(value, &tokens);
+        masks.has_hidden() || tokens.values().any(|instead| !instead.is_value)
     }
 
     /// The same for the text of a JSON document; one that can't be read is hidden as text.
@@ -200,6 +159,43 @@ impl Veil {
         self.text_from(text, source.server).await;
     }
 
+    /// What hides a document on a thread of its own, before it is condensed.
+    pub(crate) fn masks(&self) -> Masks {
+        let remembered = match self.reach {
+            Reach::Found => Vec::new(),
+            Reach::Said(mode) => self.remembered(mode),
+        };
+        Masks::new(self.privacy.inner.detector.clone(), remembered)
+    }
+
+    fn no_masks(&self) -> Masks {
+        Masks::withheld(self.privacy.inner.detector.clone())
+    }
+
+    fn look_at(&self, masks: &Masks) {
+        self.is_unclear.fetch_or(masks.has_withheld(), Ordering::Relaxed);
+    }
+
+    /// What was condensed of it, with tokens for what is shown.
+    pub(crate) async fn shaped(&self, masks: &Masks, shaped: &mut Shaped) {
+        if masks.is_empty() {
+            return;
+        }
+        let mut shown = HashSet::new();
+        shown_in_value(&shaped.value, &mut shown);
+        shaped.left_out.iter().for_each(|left_out| shown_in(left_out, &mut shown));
+        let tokens = self.tokens_of(masks, Some(&shown), None).await;
+        unmask_value(&mut shaped.value, &tokens);
+        for left_out in &mut shaped.left_out {
+            unmask(left_out, &tokens);
+        }
+        match &shaped.value {
+            _ if shaped.text.is_empty() => {}
+            Value::String(text) => shaped.text.clone_from(text),
+            value => shaped.text = value.to_string(),
+        }
+    }
+
     /// What is known again in this mode and in stricter ones.
     fn remembered(&self, from: PrivacyMode) -> Vec<Arc<Pair>> {
         let Inner { restored, vault, .. } = &*self.privacy.inner;
@@ -213,7 +209,7 @@ impl Veil {
         }
     }
 
-    /// How many values were found, the same one as often as it was there.
+    /// How many values were found, each once in its text or document.
     pub fn found_count(&self) -> usize {
         self.found.load(Ordering::Relaxed)
     }
@@ -239,14 +235,17 @@ impl Veil {
         ))
     }
 
-    async fn found_in(&self, text: &str) -> Vec<Finding> {
-        if text.len() <= AT_ONCE_BYTES_MAX {
-            return self.privacy.inner.detector.scan(text);
-        }
-        let (inner, owned) = (Arc::clone(&self.privacy.inner), text.to_owned());
-        let scanned = tokio::task::spawn_blocking(move || inner.detector.scan(&owned)).await;
-        // What isn't scanned there is scanned here: nothing goes through unseen.
-        scanned.unwrap_or_else(|_| self.privacy.inner.detector.scan(text))
+    /// What stands for each mask, or for each that is shown.
+    async fn tokens_of(
+        &self,
+        masks: &Masks,
+        shown: Option<&HashSet<String>>,
+        server: Option<&str>,
+    ) -> HashMap<String, Instead> {
+        let (names, wanted) = masks.wanted(shown, server);
+        let tokens = self.tokens(&wanted).await;
+        let instead = wanted.iter().zip(tokens).map(|(one, token)| masks.instead_of(one, token));
+        names.into_iter().zip(instead).collect()
     }
 
     /// A token for each that is hidden, in their order. What can't be kept has a label only.
@@ -308,22 +307,5 @@ impl Veil {
             }
         }
         tokens
-    }
-}
-
-/// `[EMAIL]` and the like: nothing that could be restored.
-pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
-    found.iter().map(|finding| placeholder(&finding.kind))
-}
-
-/// What a schema demands of a token that takes a whole text.
-fn demanded_form(schema: &Value, kind: &Kind) -> Form {
-    let of = |key: &str| schema.get(key).and_then(Value::as_str);
-    match kind {
-        Kind::Email if matches!(of("format"), Some("email" | "idn-email")) || of("pattern").is_some() => {
-            Form::Email
-        }
-        Kind::Phone if of("format") == Some("phone") || of("pattern").is_some() => Form::Phone,
-        _ => Form::Plain,
     }
 }

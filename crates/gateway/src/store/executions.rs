@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 
+use super::audit::with_audit;
 use super::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
     RecordedError, RecordedOutcome, Reply, Store, StoreError,
 };
 use crate::clock::unix_ms;
-use super::audit::with_audit;
 use crate::report::TokenAccount;
 
 /// Names that are told where several begin alike.
