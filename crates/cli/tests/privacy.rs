@@ -271,3 +271,27 @@ fn the_boundary_gains_a_hostile_program_nothing_whatever_it_tries() {
     let ran = run(&open, &format!("{LEADS}t = leads[0]['email']\n{}", TRICKS[2].1));
     assert!(leak(&ran.to_string(), &values).is_some(), "{ran:#}");
 }
+
+#[test]
+fn a_scan_uses_the_patterns_and_exceptions_of_your_configuration() {
+    let more =
+        "[privacy.patterns]\nticket = 'T-[0-9]{4}'\n[privacy.allow]\nvalues = ['ann@mill-brook.org']\n";
+    let home = home("privacy-scan", "off", more);
+    let file = home.path().join("mail.txt");
+    std::fs::write(&file, "ann@mill-brook.org and bob@mill-brook.org about T-1234").expect("written");
+    let file = file.to_str().expect("a path");
+    let kinds = |more: &[&str]| {
+        let found = parsed(&home.run(&[&["privacy", "scan", file, "--json"], more].concat()).stdout);
+        let kinds: Vec<String> = found["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["kind"].as_str().expect("a name").to_owned())
+            .collect();
+        (kinds, found["settings"].as_str().expect("where they are").to_owned())
+    };
+    let (found, by) = kinds(&[]);
+    assert_eq!(found, ["email", "ticket"]);
+    assert!(by.ends_with(".toml"), "{by}");
+    assert_eq!(kinds(&["--no-config"]), (vec!["email".to_owned(); 2], "the defaults".to_owned()));
+}

@@ -17,6 +17,8 @@ mod restored;
 mod rules;
 mod settings;
 mod source;
+#[cfg(test)]
+mod tests;
 mod vault;
 mod veil;
 

@@ -419,4 +419,6 @@ async fn blocking<T: Send + 'static>(
 }
 
 #[cfg(test)]
+mod hidden_tests;
+#[cfg(test)]
 mod tests;

@@ -15,6 +15,8 @@ mod failure;
 mod flow_tests;
 #[cfg(test)]
 mod guarded_tests;
+#[cfg(test)]
+mod leaving_tests;
 mod passage;
 mod personal;
 #[cfg(test)]

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::policy_tests::Person;
 use super::tests::{program, tool_call};
 use crate::ids::{Caller, Owner, SessionId};
-use crate::ports::{Asker, BoxFuture, CallFacts, CallObserver, ToolFailure};
+use crate::ports::{
+    ArgumentRecord, Asker, BoxFuture, CallFacts, CallObserver, Question, QuestionKind, ToolFailure,
+};
 use crate::privacy::{Kind, Privacy, PrivacySettings, RestoreRule, Vault};
 use crate::upstream::{
     ConnectRequest, Connection, Connector, DoorRequest, Guard, GuardSettings, Refresh, ServerFacts, Startup,
@@ -26,12 +28,16 @@ const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
 pub(super) struct People {
     facts: ServerFacts,
     heard: Arc<Mutex<Vec<String>>>,
-    seen: Arc<Mutex<Vec<CallFacts>>>,
+    pub seen: Arc<Mutex<Vec<CallFacts>>>,
 }
 
 impl CallObserver for People {
     fn passed(&self, facts: &CallFacts) {
         self.seen.lock().unwrap().push(facts.clone());
+    }
+
+    fn arguments(&self, json: &str) -> Option<ArgumentRecord> {
+        Some(ArgumentRecord { digest: String::new(), text: Some(json.to_owned()) })
     }
 }
 
@@ -71,20 +77,22 @@ impl Upstream for People {
             json!({"name": "send", "inputSchema": send}),
             json!({"name": "echo", "inputSchema": {"type": "object", "properties": {"text": text}}}),
             json!({"name": "count", "inputSchema": {"type": "object", "properties": {"phone": {"type": "integer"}}}}),
+            json!({"name": "ask", "inputSchema": {"type": "object"}}),
             json!({"name": "fail", "inputSchema": {"type": "object", "properties": {"email": text}}}),
         ])
     }
 
     fn list_resources(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({"uri": format!("people:{ADDRESS}"), "name": ADDRESS})])
     }
 
     fn list_resource_templates(&self) -> Listed<'_> {
-        listed(Vec::new())
+        let uri = format!("people:{ADDRESS}/{{field}}");
+        listed(vec![json!({"uriTemplate": uri, "name": "fields", "description": format!("of {ADDRESS}")})])
     }
 
     fn list_prompts(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({"name": "greet", "description": format!("Greets {ADDRESS}")})])
     }
 
     fn call(&self, call: UpstreamCall) -> Raw<'_> {
@@ -92,6 +100,14 @@ impl Upstream for People {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
         Box::pin(async move {
             Ok(match call.tool.as_str() {
+                "ask" => {
+                    let asked = QuestionKind::Form {
+                        schema: json!({"properties": {"to": {"type": "string", "default": ADDRESS}}}),
+                    };
+                    let message = format!("Write to {ADDRESS}?");
+                    let question = Question { server: "crm".to_owned(), message, asked };
+                    text_of(format!("{:?}", call.asker.ask(question).await))
+                }
                 "find" => {
                     let found = json!({"email": ADDRESS, "phone": PHONE, "api_key": KEY, "id": 7});
                     text_of(found.to_string())
@@ -112,6 +128,7 @@ impl Upstream for People {
     }
 
     fn read_resource<'a>(&'a self, uri: &'a str) -> Raw<'a> {
+        self.heard.lock().unwrap().push(format!("read {uri}"));
         Box::pin(async move { Ok(json!({"contents": [{"uri": uri, "text": ADDRESS}]}).to_string()) })
     }
 
@@ -130,7 +147,7 @@ impl Upstream for People {
 
 pub(super) struct World {
     pub upstreams: Upstreams,
-    people: People,
+    pub people: People,
     pub privacy: Privacy,
     _folder: TestFolder,
 }
