@@ -110,6 +110,8 @@ class Served(unittest.TestCase):
     maxDiff = None
     # Set by each class: python_client.py or typescript_client.mjs, its major version, and the rest.
     program, major, era, protocol, transport = None, None, None, None, None
+    # Options of `gristmill serve`.
+    flags = ()
     # What the person at the client says to the questions of the policy's, in their order; then no.
     answers = ()
 
@@ -145,10 +147,10 @@ class Served(unittest.TestCase):
             "steps": cls.steps(cls.home),
         }
         if cls.transport == "http":
-            job["url"] = cls.home.serve_over_http()
+            job["url"] = cls.home.serve_over_http(*cls.flags)
             job["headers"] = cls.home.headers()
         else:
-            job["command"] = [Installed.gristmill, "serve"]
+            job["command"] = [Installed.gristmill, "serve", *cls.flags]
         path = world.folder / "job.json"
         path.write_text(json.dumps(job))
         done = run_bounded(cls.client_command(path), world)

@@ -289,6 +289,9 @@ impl<'a> ToolUse<'a, '_, '_> {
         if !given.is_complete() && DEPENDING.iter().any(|keyword| schema.get(keyword).is_some()) {
             return;
         }
+        if given.are_only_names() && has_exactly_these(schema, &given.values) {
+            return;
+        }
         let Some(check) = self.tools.argument_check(server, tool) else { return };
         let mut arguments = given.values.clone();
         check.fit(&mut arguments);
@@ -387,4 +390,17 @@ impl Given {
     fn is_complete(&self) -> bool {
         self.unknown.is_empty()
     }
+
+    /// Whether no value is known: then there is nothing to say but about names.
+    fn are_only_names(&self) -> bool {
+        self.unknown.len() == self.values.len()
+    }
+}
+
+/// Whether the schema has all of these names, and asks for no other. Most calls are so, and end here.
+fn has_exactly_these(schema: &Value, given: &Map<String, Value>) -> bool {
+    let has = |name: &String| schema["properties"].get(name).is_some();
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_given = |name: &Value| name.as_str().is_some_and(|name| given.contains_key(name));
+    given.keys().all(has) && required.iter().all(is_given)
 }

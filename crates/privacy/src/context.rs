@@ -15,6 +15,8 @@ pub struct Context {
     last: [usize; TOPICS],
     /// The last of all topics of numbers, which stand before [`Topic::Birth`].
     last_of_all: usize,
+    /// The last word that says that a number is something else.
+    last_other: usize,
     /// Topics of the field that the text is the value of: these hold everywhere in it.
     field: Topics,
 }
@@ -39,7 +41,7 @@ impl Topics {
 
 impl Context {
     pub fn new(field: Topics) -> Self {
-        Self { last: [0; TOPICS], last_of_all: 0, field }
+        Self { last: [0; TOPICS], last_of_all: 0, last_other: 0, field }
     }
 
     /// Notes a word that ends at `end`.
@@ -48,13 +50,16 @@ impl Context {
         if (topic as u8) < (Topic::Birth as u8) {
             self.last_of_all = end + 1;
         }
+        if (topic as u8) >= (Topic::Other as u8) {
+            self.last_other = end + 1;
+        }
     }
 
     /// Whether a topic was named closely before `at`, and nothing since says that it is something else.
     pub fn has(&self, topic: Topic, at: usize) -> bool {
         let last = self.last[topic as usize];
         let is_near = last > 0 && at + 1 - last.min(at + 1) <= REACH;
-        if is_near && self.last[Topic::Other as usize] <= last {
+        if is_near && self.last_other <= last {
             return true;
         }
         self.field.has(topic)
@@ -74,11 +79,13 @@ impl Context {
 
     /// Whether the closest words say that a number is something harmless, such as an order's.
     pub fn is_other(&self, at: usize) -> bool {
-        let other = self.last[Topic::Other as usize];
-        if other > 0 && at + 1 - other.min(at + 1) <= REACH / 2 {
-            return true;
-        }
-        self.field.has(Topic::Other)
+        [Topic::Other, Topic::Version, Topic::Small].into_iter().any(|topic| self.says(topic, at))
+    }
+
+    /// Whether they say this of it.
+    pub fn says(&self, topic: Topic, at: usize) -> bool {
+        let last = self.last[topic as usize];
+        last > 0 && at + 1 - last.min(at + 1) <= REACH / 2 || self.field.has(topic)
     }
 
     pub fn field(&self) -> Topics {

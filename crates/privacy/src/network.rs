@@ -40,7 +40,7 @@ pub fn ipv4(number: &Number, context: &Context) -> Option<Finding> {
     let is_named = context.has(Topic::Ip, number.start);
     let confidence = match parts {
         _ if is_named => 95,
-        _ if context.is_other(number.start) => 40,
+        _ if context.says(Topic::Version, number.start) => 40,
         // As likely a version.
         [first, rest @ ..] if first < 10 && rest.iter().all(|part| *part < 50) => 45,
         [_, _, _, 0] if has_network => 40,

@@ -23,6 +23,15 @@ const NO_NAMES: &[&str] = &[
     "there",
     "sir",
     "madam",
+    "mr",
+    "mrs",
+    "ms",
+    "miss",
+    "mx",
+    "dr",
+    "prof",
+    "herr",
+    "frau",
     "customer",
     "customers",
     "user",
@@ -159,7 +168,11 @@ pub fn after(text: &str, topic: Topic, start: usize, end: usize) -> Option<Findi
                     || text[span.end..].starts_with(" <")
                     || text[span.end..].starts_with(" (")
                     || text[span.end..].starts_with(". ");
-            if words > 1 && is_closed { found(span, 66, "name-label") } else { None }
+            if words > 1 && is_closed && !is_list_item(bytes, start) {
+                found(span, 66, "name-label")
+            } else {
+                None
+            }
         }
         Topic::Closing => {
             let at = run_end(bytes, end, 2, |byte| matches!(byte, b',' | b'.' | b'!'));
@@ -170,6 +183,13 @@ pub fn after(text: &str, topic: Topic, start: usize, end: usize) -> Option<Findi
         }
         _ => None,
     }
+}
+
+/// `- name: Install Rust`: steps, jobs and parts have names, too.
+fn is_list_item(bytes: &[u8], start: usize) -> bool {
+    start >= 2
+        && bytes[start - 2..start] == *b"- "
+        && before(bytes, start - 2).is_none_or(|byte| byte <= b' ')
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every branch above ends with it")]

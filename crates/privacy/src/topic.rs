@@ -68,6 +68,10 @@ pub enum Topic {
     Street,
     /// Says that a number is something else.
     Other,
+    /// The same, of what has dots in it.
+    Version,
+    /// The same, of numbers that are short, and of messages about failures: whatever follows.
+    Small,
 }
 
-pub const TOPICS: usize = Topic::Other as usize + 1;
+pub const TOPICS: usize = Topic::Small as usize + 1;

@@ -162,13 +162,17 @@ pub const WORDS: &[(Topic, &str)] = &[
     (
         Topic::Other,
         "id, ids, order, order id, order number, order no, invoice, invoice number, invoice no, \
-         ticket, issue, case, case number, version, ver, build, release, revision, commit, sha, \
-         hash, checksum, uuid, guid, isbn, issn, doi, timestamp, epoch, unix time, created at, \
-         updated at, price, amount, total, cost, qty, quantity, sku, product, item, serial, \
-         serial number, tracking, tracking number, bytes, size, count, offset, line, lines, \
-         port, pid, row, page, article, ean, upc, gtin, asin, part number, model, user id, \
-         customer id, account id, message id, request id, trace id, span id, session id, \
-         transaction id, reference, ref, duration, latency, lat, lon, latitude, longitude, \
-         coordinates, error, code, status",
+         ticket, issue, case, case number, commit, sha, hash, checksum, uuid, guid, isbn, issn, \
+         doi, timestamp, epoch, unix time, created at, updated at, sku, product, item, serial, \
+         serial number, tracking, tracking number, article, ean, upc, gtin, asin, part number, \
+         model, user id, customer id, account id, message id, request id, trace id, span id, \
+         session id, transaction id, reference, ref",
+    ),
+    (Topic::Version, "version, ver, build, release, revision"),
+    (
+        Topic::Small,
+        "price, amount, total, cost, qty, quantity, bytes, size, count, offset, line, lines, port, \
+         pid, row, page, duration, latency, lat, lon, latitude, longitude, coordinates, error, \
+         code, status",
     ),
 ];

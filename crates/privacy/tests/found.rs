@@ -132,6 +132,8 @@ fn cards_need_an_issuer_a_length_and_luhn() {
 fn bank_numbers_are_found_by_checksum_or_word() {
     check("GB82 WEST 1234 5698 7654 32", Kind::Iban, "GB82 WEST 1234 5698 7654 32", "iban");
     check("IBAN:DE89370400440532013000.", Kind::Iban, "DE89370400440532013000", "iban");
+    check("no tool `people.DE89370400440532013000`", Kind::Iban, "DE89370400440532013000", "iban");
+    check("GET /accounts/GB82WEST12345698765432/balance", Kind::Iban, "GB82WEST12345698765432", "iban");
     check("routing number 021000021", Kind::BankAccount, "021000021", "us-routing");
     check("sort code 20-00-00", Kind::BankAccount, "20-00-00", "uk-sort-code");
     check("Account number: 12345678", Kind::BankAccount, "12345678", "bank-account");
@@ -262,4 +264,21 @@ fn short_and_embedded_addresses_of_machines_are_found() {
     check("eth0 172.16.4.9/24 up", Kind::IpAddress, "172.16.4.9/24", "ipv4");
     check("via ::ffff:10.1.2.3.", Kind::IpAddress, "::ffff:10.1.2.3", "ipv6");
     check("to 64:ff9b::198.51.100.7", Kind::IpAddress, "64:ff9b::198.51.100.7", "ipv6");
+}
+
+#[test]
+fn a_message_about_a_failure_hides_nothing_in_it() {
+    let card = |text: &str| check(text, Kind::CreditCard, "5105105105105100", "card-mastercard");
+    card("ValueError: 5105105105105100");
+    card("  File \"program.py\", line 3\n    pay('5105105105105100')");
+    card("status 402, code declined: 5105105105105100");
+    let address = |text: &str| check(text, Kind::IpAddress, "203.0.113.96", "ipv4");
+    address("KeyError: '203.0.113.96'");
+    address("order 17 from 203.0.113.96");
+}
+
+#[test]
+fn a_title_is_no_name() {
+    check("Dear Ms. Lovelace,\nthank you", Kind::PersonName, "Lovelace", "name-title");
+    check("Hello Dr Ada Lovelace,", Kind::PersonName, "Ada Lovelace", "name-title");
 }

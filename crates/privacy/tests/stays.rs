@@ -118,3 +118,8 @@ fn programs_that_speak_of_addresses_and_passwords_stay() {
 fn a_general_word_goes_with_a_countrys_own_way_of_writing() {
     check("my tax id 911-89-1234");
 }
+
+#[test]
+fn steps_of_a_list_are_nobody() {
+    check("jobs:\n  - name: Install Rust\n    run: rustup\n- name: Property Tests\n");
+}

@@ -28,7 +28,7 @@ pub fn read(number: &Number, context: &Context) -> Option<Finding> {
         (true, false) => 88,
         (false, true) if is_grouped => 92,
         (false, false) if is_grouped => 65,
-        (false, true) if context.is_other(number.start) => 35,
+        (false, true) if context.says(Topic::Other, number.start) => 35,
         (false, true) => 75,
         (false, false) => 30,
     };
