@@ -40,6 +40,7 @@ mod scan;
 mod detector;
 mod fields;
 mod json;
+mod persons;
 
 pub use detector::Detector;
 pub use finding::{Encoding, Finding, JsonFinding};

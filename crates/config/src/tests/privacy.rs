@@ -172,6 +172,7 @@ fn a_projects_file_makes_privacy_stricter() {
     assert_eq!((*mode, detector.confidence_min), (PrivacyMode::Boundary, 40));
     assert_eq!(detector.phone_regions, ["US", "DE"]);
     assert_eq!(detector.patterns.keys().collect::<Vec<_>>(), ["employee", "ticket"]);
+    assert_eq!(detector.added.iter().collect::<Vec<_>>(), ["ticket"], "it gives no other name to anything");
     let refused = rule(&[Kind::Email, Kind::named("ticket")], "mail.*", &[], false);
     assert_eq!(*restore, [refused, rule(&[], "mail.*", &[], true)]);
 }
