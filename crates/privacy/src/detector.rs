@@ -6,6 +6,7 @@ use crate::custom::Custom;
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::phone::Phones;
+use crate::printed;
 use crate::scan::{Depth, Rules, scan};
 use crate::settings::{Settings, SettingsError};
 use crate::sink::{Sink, beside};
@@ -49,6 +50,7 @@ impl Detector {
         let rules = Rules { phones: &self.phones, off: &[], confidence_min: self.confidence_min };
         let mut sink = rules.sink();
         scan(text, Topics::default(), rules, &mut sink, Depth::Outer);
+        printed::records(text, rules, &mut sink);
         sink.kinds()
     }
 
@@ -57,6 +59,7 @@ impl Detector {
         let rules = Rules { phones: &self.phones, off: &self.off, confidence_min: self.confidence_min };
         let mut sink = rules.sink();
         scan(text, field, rules, &mut sink, Depth::Outer);
+        printed::records(text, rules, &mut sink);
         also(&mut sink);
         self.custom.find(text, |found| {
             sink.take(found);

@@ -41,6 +41,7 @@ mod detector;
 mod fields;
 mod json;
 mod persons;
+mod printed;
 
 pub use detector::Detector;
 pub use finding::{Encoding, Finding, JsonFinding};

@@ -201,3 +201,19 @@ fn a_part_of_a_document_is_known_by_where_it_was() {
     let place = Origin { above: &above, beside: person.as_object(), ..Origin::default() };
     assert_eq!(found_with(&Settings::default(), &name, &place).len(), 1);
 }
+
+#[test]
+fn a_record_that_a_program_prints_is_read_by_its_keys() {
+    let found = |text: &str| -> Vec<String> {
+        let findings = Detector::new(&Settings::default()).unwrap().scan(text);
+        findings.iter().map(|found| text[found.span.clone()].to_owned()).collect()
+    };
+    let printed = "got [{'id': 'CON-1', 'email': 'ada@example.com', 'name': 'Ada Lovelace', 'n': 3}, {'id': 'CON-2', \
+                   'name': 'Grace Hopper', 'phone': None, 'job_title': 'Admiral'}]";
+    assert_eq!(found(printed), ["ada@example.com", "Ada Lovelace", "Grace Hopper"]);
+    assert_eq!(found(r#"saved {"customer_name": "Ada Lovelace", "total": 12}"#), ["Ada Lovelace"]);
+    let things = "[{'name': 'Blue Kettle', 'price': 12}, {'name': 'Oak Table', 'sku': 'T-1', 'email': ''}]";
+    assert_eq!(found(things), Vec::<String>::new());
+    assert_eq!(found("{'name': 'Blue Kettle'} and {'email': 'a@example.com'}"), ["a@example.com"]);
+    assert_eq!(found("'key': 'no end"), Vec::<String>::new());
+}
