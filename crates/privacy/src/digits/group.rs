@@ -103,7 +103,8 @@ impl<'t> Group<'t> {
 
     fn is_no_part_of_a_name(&self) -> bool {
         let (start, end, _) = self.runs[0];
-        self.has_plus || end - start >= CARD_DIGITS_MIN
+        let has_hyphens = self.count > 2 && self.runs[1..3].iter().all(|run| run.2 == Separator::Hyphen);
+        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens
     }
 
     /// Where the runs end that certainly belong together.
