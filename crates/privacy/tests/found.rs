@@ -283,6 +283,7 @@ fn a_message_about_a_failure_hides_nothing_in_it() {
     );
     address("KeyError: '203.0.113.96'");
     address("order 17 from 203.0.113.96");
+    address("there is no tool `people.203.0.113.96`");
 }
 
 #[test]

@@ -104,7 +104,8 @@ impl<'t> Group<'t> {
     fn is_no_part_of_a_name(&self) -> bool {
         let (start, end, _) = self.runs[0];
         let has_hyphens = self.count > 2 && self.runs[1..3].iter().all(|run| run.2 == Separator::Hyphen);
-        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens
+        let is_address = self.count == 4 && self.runs[1..4].iter().all(|run| run.2 == Separator::Dot);
+        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens || is_address
     }
 
     /// Where the runs end that certainly belong together.
