@@ -108,8 +108,8 @@ impl Skills {
         for skill in found {
             let (name, hash) = (skill.name.as_str(), skill.files.hash());
             // It was read before the lock was ours, and may be older by now than what was saved meanwhile.
-            let there = self.files_of(place, &skill.name).await?;
-            if there.is_none_or(|files| files.hash() != hash) {
+            let there = self.files_of(place, &skill.name).await;
+            if !there.is_ok_and(|there| there.is_some_and(|files| files.hash() == hash)) {
                 continue;
             }
             let latest = self.inner.store.latest_skill(folder, name).await?;
