@@ -13,7 +13,7 @@ class Listed(World):
         self.add("memory", self.npm("memory"), env=[f"MEMORY_FILE_PATH={self.work}/memory.jsonl"])
         self.add("git", self.python("git"))
         self.add("time", self.python("time", "--local-timezone", "UTC"))
-        found = self.json("list", "--json")
+        found = self.json("list", "--json", "--timeout", "50s")
         fields = ("name", "state", "tools", "waiting", "remarks", "log")
         up = {"state": "up", "waiting": 0, "remarks": [], "log": None}
         tools = {"everything": 13, "files": 14, "git": 12, "memory": 9, "time": 2}
@@ -293,6 +293,8 @@ class Git(World):
             subprocess.run(["git", "-C", repository, *words], check=True, timeout=30, env=self.variables)
         (repository / "one.txt").write_text("one\n")
         self.add("git", self.python("git", "--repository", repository))
+        # Its first start takes its time on a busy machine.
+        self.ok("list", "--timeout", "50s")
         code = f"""
         from servers.git import git_add, git_commit, git_log, git_status
         where = "{repository}"
