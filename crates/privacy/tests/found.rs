@@ -274,6 +274,8 @@ fn a_message_about_a_failure_hides_nothing_in_it() {
     card("status 402, code declined: 5105105105105100");
     let address = |text: &str| check(text, Kind::IpAddress, "203.0.113.96", "ipv4");
     card("there is no tool `people.5105105105105100`");
+    let spaced = "No module named 'servers.4853 6331 1435 0620'; there are: mail";
+    check(spaced, Kind::CreditCard, "4853 6331 1435 0620", "card-visa");
     check("no module named 'servers.536-90-4399'", Kind::Ssn, "536-90-4399", "us-ssn");
     check(
         "no module named 'servers.+44 20 7946 0958'",

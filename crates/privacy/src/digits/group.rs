@@ -105,7 +105,15 @@ impl<'t> Group<'t> {
         let (start, end, _) = self.runs[0];
         let has_hyphens = self.count > 2 && self.runs[1..3].iter().all(|run| run.2 == Separator::Hyphen);
         let is_address = self.count == 4 && self.runs[1..4].iter().all(|run| run.2 == Separator::Dot);
-        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens || is_address
+        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens || is_address || self.is_spaced_card()
+    }
+
+    /// `4111 1111 1111 1111`.
+    fn is_spaced_card(&self) -> bool {
+        let (start, end, _) = self.runs[0];
+        let spaced = self.runs[1..self.count].iter().take_while(|run| run.2 == Separator::Space);
+        let digits: usize = spaced.map(|(start, end, _)| end - start).sum();
+        end - start == 4 && end - start + digits >= CARD_DIGITS_MIN
     }
 
     /// Where the runs end that certainly belong together.
