@@ -3,7 +3,7 @@
 use gristmill_domain::format_bytes;
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Mod, Stmt};
-use ruff_python_parser::{Mode, ParseError, ParseOptions, Parsed, parse_unchecked};
+use ruff_python_parser::{Mode, ParseError, ParseOptions, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::bindings::Bindings;
@@ -22,75 +22,45 @@ use crate::tools::{ToolNames, ToolUse};
 /// Longer programs are mostly data, and their trees take many times their length in memory.
 pub const CODE_BYTES_MAX: usize = 256 * 1024;
 
-/// A program that was read and not judged yet. Reading takes half of the time, and needs nothing but the text.
-pub struct ReadProgram {
-    text: String,
-    is_guess: bool,
-    tree: Tree,
-}
-
-enum Tree {
-    TooLong,
-    TooDeep,
-    Parsed(Box<Parsed<Mod>>),
-}
-
 /// Everything that can be said about a program before it runs. Never fails: of what can't be read, nothing is
 /// said but that.
 pub fn check(code: &str, tools: &dyn ToolNames, guardrails: &Guardrails) -> CheckReport {
-    ReadProgram::of(code).judge(tools, guardrails)
-}
-
-impl ReadProgram {
-    pub fn of(code: &str) -> Self {
-        let repaired = repaired(code);
-        let text = repaired.text.into_owned();
-        let tree = if text.len() > CODE_BYTES_MAX {
-            Tree::TooLong
-        } else if is_too_deep(&text) {
-            Tree::TooDeep
-        } else {
-            Tree::Parsed(Box::new(parse_unchecked(&text, ParseOptions::from(Mode::Module))))
-        };
-        Self { text, is_guess: repaired.is_guess, tree }
+    let repaired = repaired(code);
+    let text = repaired.text.as_ref();
+    let lines = Lines::of(text);
+    let mut findings = Findings::new(&lines);
+    if text.len() > CODE_BYTES_MAX {
+        let message = format!(
+            "the program is {} long; at most {} are checked",
+            format_bytes(text.len() as u64),
+            format_bytes(CODE_BYTES_MAX as u64)
+        );
+        not_checked(message, "pass data in the context or in a file", &mut findings);
+        return findings.finish();
     }
-
-    /// The same as [`check`].
-    pub fn judge(&self, tools: &dyn ToolNames, guardrails: &Guardrails) -> CheckReport {
-        let (text, lines) = (self.text.as_str(), Lines::of(&self.text));
-        let mut findings = Findings::new(&lines);
-        if !matches!(self.tree, Tree::TooLong) {
-            hidden_text(text, &mut findings);
-        }
-        match &self.tree {
-            Tree::TooLong => {
-                let message = format!(
-                    "the program is {} long; at most {} are checked",
-                    format_bytes(text.len() as u64),
-                    format_bytes(CODE_BYTES_MAX as u64)
-                );
-                not_checked(message, "pass data in the context or in a file", &mut findings);
-            }
-            Tree::TooDeep => {
-                let message = "the program is nested too deeply to be checked".to_owned();
-                not_checked(message, "split long expressions", &mut findings);
-            }
-            // What stands around a mistake says little about what was meant.
-            Tree::Parsed(parsed) if !parsed.errors().is_empty() => {
-                let mistake = certain_mistake(text, &lines, parsed.tokens(), parsed.errors());
-                match mistake.filter(|_| !self.is_guess) {
-                    Some(mistake) => findings.add(Rule::Syntax, mistake.range, mistake.message, None),
-                    None => perhaps_a_mistake(&parsed.errors()[0], &mut findings),
-                }
-            }
-            Tree::Parsed(parsed) => {
-                if let Mod::Module(module) = parsed.syntax() {
-                    judge(&module.body, tools, guardrails, &mut findings);
-                }
-            }
-        }
-        findings.finish()
+    hidden_text(text, &mut findings);
+    if is_too_deep(text) {
+        not_checked(
+            "the program is nested too deeply to be checked".to_owned(),
+            "split long expressions",
+            &mut findings,
+        );
+        return findings.finish();
     }
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    if !parsed.errors().is_empty() {
+        let mistake = certain_mistake(text, &lines, parsed.tokens(), parsed.errors());
+        match mistake.filter(|_| !repaired.is_guess) {
+            Some(mistake) => findings.add(Rule::Syntax, mistake.range, mistake.message, None),
+            None => perhaps_a_mistake(&parsed.errors()[0], &mut findings),
+        }
+        // What stands around a mistake says little about what was meant.
+        return findings.finish();
+    }
+    if let Mod::Module(module) = parsed.syntax() {
+        judge(&module.body, tools, guardrails, &mut findings);
+    }
+    findings.finish()
 }
 
 /// What only Python decides: its words are better, and it runs into the mistake by itself.

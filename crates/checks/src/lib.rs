@@ -22,7 +22,7 @@ mod rules;
 mod syntax;
 mod tools;
 
-pub use check::{CODE_BYTES_MAX, ReadProgram, check};
+pub use check::{CODE_BYTES_MAX, check};
 pub use finding::{CheckReport, Finding};
 pub use guardrails::Guardrails;
 pub use rules::{Rule, Severity};

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use gristmill_checks::{CheckReport, Finding, Guardrails, ReadProgram, Rule, ToolNames};
+use gristmill_checks::{CheckReport, Finding, Guardrails, Rule, ToolNames};
 use gristmill_domain::catalogue::{Lookup, Server, Tool};
 use gristmill_domain::validate::ArgumentCheck;
 use gristmill_domain::{Code, Level};
-use tokio::task::JoinHandle;
 
 use super::prepare::{CheckedFor, Prepared};
-use super::{Core, Lease, Purpose};
+use super::{Core, Lease};
 use crate::ports::Tools;
 use crate::report::Refusal;
 
@@ -27,30 +26,13 @@ pub(super) struct Checked {
     pub findings: Vec<Finding>,
 }
 
-/// Begins to read a program that has its place, while the rest is made ready for it. A long one is read later.
-pub(super) fn begin(core: &Core, code: &str, purpose: &Purpose) -> Option<JoinHandle<ReadProgram>> {
-    let is_checked = core.checks_programs && matches!(purpose, Purpose::Asked(_));
-    (is_checked && code.len() <= AT_ONCE_BYTES_MAX).then(|| {
-        let code = code.to_owned();
-        tokio::task::spawn_blocking(move || ReadProgram::of(&code))
-    })
-}
-
-/// Judges a program that was begun with, or checks it as a whole.
-pub(super) async fn check(
-    core: &Core,
-    mut prepared: Prepared,
-    begun: Option<JoinHandle<ReadProgram>>,
-) -> Result<Checked, Refusal> {
+pub(super) async fn check(core: &Core, mut prepared: Prepared) -> Result<Checked, Refusal> {
     if !core.checks_programs || prepared.checked_for == CheckedFor::Nobody {
         return Ok(Checked { prepared, findings: Vec::new() });
     }
     let code = std::mem::take(&mut prepared.code);
     let tools = tools_of(&prepared);
-    let report = match begun {
-        Some(begun) => judged(begun.await.ok(), tools.as_deref(), &core.guardrails),
-        None => checked(code, tools, Arc::clone(&core.guardrails)).await,
-    };
+    let report = checked(code, tools, Arc::clone(&core.guardrails)).await;
     let level = prepared.limits.level();
     let refused = report.findings.iter().find(|finding| core.guardrails.refuses(level, finding)).cloned();
     let findings: Vec<Finding> =
@@ -58,15 +40,6 @@ pub(super) async fn check(
     match refused {
         None => Ok(Checked { prepared, findings }),
         Some(finding) => Err(refusal(&finding, &prepared.filename, findings, level)),
-    }
-}
-
-/// A check that fails altogether has found nothing: it is a help, and no wall.
-fn judged(read: Option<ReadProgram>, tools: Option<&dyn Tools>, guardrails: &Guardrails) -> CheckReport {
-    match (read, tools) {
-        (Some(read), Some(tools)) => read.judge(&Named(tools), guardrails),
-        (Some(read), None) => read.judge(&gristmill_checks::NoTools, guardrails),
-        (None, _) => CheckReport::default(),
     }
 }
 
@@ -82,9 +55,13 @@ pub(crate) async fn check_only(core: &Core, code: String, tools: Arc<dyn Tools>)
 
 async fn checked(code: String, tools: Option<Arc<dyn Tools>>, guardrails: Arc<Guardrails>) -> CheckReport {
     let is_short = code.len() <= AT_ONCE_BYTES_MAX;
-    let work = move || judged(Some(ReadProgram::of(&code)), tools.as_deref(), &guardrails);
+    let work = move || match &tools {
+        Some(tools) => gristmill_checks::check(&code, &Named(tools.as_ref()), &guardrails),
+        None => gristmill_checks::check(&code, &gristmill_checks::NoTools, &guardrails),
+    };
     match is_short {
         true => work(),
+        // A check that fails altogether has found nothing: it is a help, and no wall.
         false => tokio::task::spawn_blocking(work).await.unwrap_or_default(),
     }
 }

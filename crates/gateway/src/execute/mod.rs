@@ -210,9 +210,8 @@ async fn run(
 /// Everything before the first instruction. Nothing has run if this fails.
 async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
     let admitted = admit::admit(core, request, &purpose).await?;
-    let reading = check::begin(core, &admitted.code, &purpose);
     let prepared = prepare::prepare(core, admitted, purpose).await?;
-    let checked = check::check(core, prepared, reading).await?;
+    let checked = check::check(core, prepared).await?;
     checkout(core, checked).await
 }
 
