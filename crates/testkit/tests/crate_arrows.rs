@@ -79,6 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-privacy", &[]),
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
+    ("gristmill-watch", &[]),
 ];
 
 /// What every crate may use in its tests.
