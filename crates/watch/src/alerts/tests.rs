@@ -96,8 +96,7 @@ fn a_flood_of_keys_is_cut_and_counted_and_critical_ones_still_pass() {
     let mut world = World::new(AlertSettings::default());
     let sent = (0..5000).filter(|i| world.found(0, Severity::Warning, &format!("c{i}")) == "send").count();
     assert_eq!(sent, 20);
-    let mut anomaly =
-        Anomaly::new(Kind::Denials, Severity::Critical, Subject::Everything, String::new());
+    let mut anomaly = Anomaly::new(Kind::Denials, Severity::Critical, Subject::Everything, String::new());
     anomaly.at_ms = START + MINUTE_MS;
     let alert = world.alerts.found(&world.settings.clone(), &anomaly);
     assert!(matches!(alert, Some(Alert::Send { withheld: 4980, .. })), "{alert:?}");

@@ -78,7 +78,11 @@ impl World {
             callers.push(office(random, shape, index, days));
         }
         for index in 0..shape.night {
-            callers.push(machine(random, format!("nightly-{index}"), Habit::Night { hour: 2.0 + index as f64 }));
+            callers.push(machine(
+                random,
+                format!("nightly-{index}"),
+                Habit::Night { hour: 2.0 + index as f64 },
+            ));
         }
         let service = Habit::Service { seconds: shape.service_seconds };
         callers.push(machine(random, "service".to_owned(), service));
