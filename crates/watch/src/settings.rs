@@ -33,8 +33,8 @@ impl Default for Settings {
         Self {
             utc_offset_minutes: 0,
             again_after_ms: 10 * 60 * 1000,
-            calls_a_minute: 200,
-            tool_calls_a_minute: 150,
+            calls_a_minute: 400,
+            tool_calls_a_minute: 400,
             output_bytes_a_minute: 1 << 20,
             denials_a_minute: 8,
             failed_repeats: 6,

@@ -76,15 +76,18 @@ impl Watch {
         found.extend(caller.first_use.see(look, event, server_known_ms));
         found.extend(caller.calls.see_caller(look, event, &mut memory.pools));
         found.extend(tool.calls.see_tool(look, event, &mut memory.pools));
-        let subject = Subject::Tool { server: event.server.clone(), tool: event.tool.clone() };
-        found.extend(tool.failures.see(look, event, subject));
-        found.extend(server.failures.see(look, event, Subject::Server(event.server.clone())));
+        let this_tool = || Subject::Tool { server: event.server.clone(), tool: event.tool.clone() };
+        found.extend(tool.failures.see(look, event, this_tool));
+        found.extend(server.failures.see(look, event, || Subject::Server(event.server.clone())));
         found.extend(tool.answers.see(look, event));
         self.tell(found, now.ms)
     }
 
     /// A finding that goes on is told again only after a while.
     fn tell(&mut self, found: Vec<Anomaly>, now_ms: u64) -> Vec<Anomaly> {
+        if found.is_empty() {
+            return found;
+        }
         let again_after_ms = self.settings.again_after_ms;
         let told = &mut self.memory.told;
         let is_due = |anomaly: &Anomaly| {

@@ -15,7 +15,12 @@ pub(crate) struct CallFailures {
 
 impl CallFailures {
     /// A program that calls a tool wrongly in a loop is one execution, which counts three times at most.
-    pub fn see(&mut self, look: Look<'_>, event: &Called, subject: Subject) -> Option<Anomaly> {
+    pub fn see(
+        &mut self,
+        look: Look<'_>,
+        event: &Called,
+        subject: impl FnOnce() -> Subject,
+    ) -> Option<Anomaly> {
         if event.outcome == CallOutcome::Denied {
             return None;
         }
@@ -31,6 +36,7 @@ impl CallFailures {
         let is_bad = event.outcome == CallOutcome::Failed;
         let sample = Sample { who: hash(&event.execution), id: &event.execution, is_bad };
         let streak = self.trail.add(look.now, sample, &rule, None)?;
+        let subject = subject();
         let words = format!(
             "{} of the last {} calls of {subject} failed within {}; usually {} do.",
             streak.bad,

@@ -35,7 +35,7 @@ impl Denials {
         let is_counted = event.outcome == CallOutcome::Denied && self.is_counted(look, event);
         let floor = look.settings.denials_a_minute;
         let short = BurstRule { length_ms: MINUTE_MS, floor, factor: 2, cold_factor: 2 };
-        let long = BurstRule { length_ms: 10 * MINUTE_MS, floor: floor * 2, ..short };
+        let long = BurstRule { length_ms: 10 * MINUTE_MS, floor: floor.saturating_mul(2), ..short };
         // Answered calls count as none: days without denials are part of the past.
         let amount = u64::from(is_counted);
         let crossed = self.minute.add(look.now, amount, &short, None).map(|crossed| ("a minute", crossed));

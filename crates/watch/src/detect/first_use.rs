@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Look, count, number};
 use crate::anomaly::{Anomaly, Kind, Severity, Subject, option, plain};
 use crate::event::{CallOutcome, Called};
-use crate::history::DAY_MS;
+use crate::history::{DAY_MS, hash};
 use crate::limits::{SERVERS_OF_CALLER_MAX, TOOLS_OF_CALLER_MAX};
 
 /// Active days and calls that make habits.
@@ -47,8 +47,8 @@ impl FirstUse {
         }
         self.calls = self.calls.saturating_add(1);
         let (servers, tools) = (self.servers.len(), self.tools.len());
-        let server = crate::history::hash(&event.server);
-        let tool = crate::history::hash(&format!("{}\n{}", event.server, event.tool));
+        let server = hash(&event.server);
+        let tool = hash(&format!("{}\n{}", event.server, event.tool));
         let week = |used: &&Used| now_ms.saturating_sub(used.first_ms) < 7 * DAY_MS;
         let is_explorer = self.tools.iter().filter(week).count() >= NEW_TOOLS_MAX;
         let is_new_server = touch(&mut self.servers, server, now_ms, SERVERS_OF_CALLER_MAX);

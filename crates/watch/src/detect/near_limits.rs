@@ -45,7 +45,7 @@ fn see_one(
     let used = used?;
     let rule = TrailRule {
         within_ms: 2 * HOUR_MS,
-        share_min: 0.04,
+        share_min: 0.03,
         share_cold: 0.1,
         chance: look.settings.chance,
         bad_min: 5,

@@ -18,8 +18,8 @@ pub(crate) struct Pools {
     output: Peaks,
 }
 
-fn rule(floor: u64) -> BurstRule {
-    BurstRule { length_ms: MINUTE_MS, floor, factor: 3, cold_factor: 5 }
+fn rule(floor: u64, factor: u64) -> BurstRule {
+    BurstRule { length_ms: MINUTE_MS, floor, factor, cold_factor: 4 }
 }
 
 /// Calls of a caller, or of a tool.
@@ -32,7 +32,7 @@ pub(crate) struct CallVolume {
 impl CallVolume {
     pub fn see_caller(&mut self, look: Look<'_>, event: &Called, pools: &mut Pools) -> Option<Anomaly> {
         note(&mut self.executions, &event.execution);
-        let rule = rule(look.settings.calls_a_minute);
+        let rule = rule(look.settings.calls_a_minute, 2);
         let crossed = self.burst.add(look.now, 1, &rule, Some(&mut pools.calls))?;
         let action =
             format!("gristmill audit query --kind call{} --since 1h", option("--caller", &event.caller));
@@ -41,7 +41,7 @@ impl CallVolume {
 
     pub fn see_tool(&mut self, look: Look<'_>, event: &Called, pools: &mut Pools) -> Option<Anomaly> {
         note(&mut self.executions, &event.execution);
-        let rule = rule(look.settings.tool_calls_a_minute);
+        let rule = rule(look.settings.tool_calls_a_minute, 2);
         let crossed = self.burst.add(look.now, 1, &rule, Some(&mut pools.tool_calls))?;
         let options = option("--server", &event.server) + &option("--tool", &event.tool);
         let action = format!("gristmill audit query --kind call{options} --since 1h");
@@ -79,7 +79,7 @@ impl OutputVolume {
         if event.output_bytes > 0 {
             note(&mut self.executions, &event.id);
         }
-        let rule = rule(look.settings.output_bytes_a_minute);
+        let rule = rule(look.settings.output_bytes_a_minute, 3);
         let crossed = self.burst.add(look.now, event.output_bytes, &rule, Some(&mut pools.output))?;
         let words = format!(
             "Programs of caller {} wrote {} within a minute; {}.",

@@ -121,7 +121,7 @@ impl Burst {
         let of_others = pool.as_ref().and_then(|pool| pool.highest()).unwrap_or(0);
         let threshold = match usual {
             Some(usual) => rule.floor.max(usual.saturating_mul(rule.factor)),
-            None => (rule.floor * rule.cold_factor).max(of_others.saturating_mul(rule.factor)),
+            None => rule.floor.saturating_mul(rule.cold_factor).max(of_others.saturating_mul(rule.factor)),
         };
         // Cut before it is learned: an incident must not become what is usual.
         let learned = sum.min(threshold);

@@ -108,7 +108,7 @@ impl Maker<'_> {
         if is_weekend {
             from = self.random.between(10.0, 16.0);
             to = from + 1.5;
-        } else if self.random.chance(0.06) {
+        } else if self.random.chance(self.world.shape.late) {
             to += self.random.between(0.5, 2.5);
         }
         let stays_away = self.random.chance(if is_weekend { 0.985 } else { 0.05 });
@@ -166,7 +166,8 @@ impl Maker<'_> {
         }
         let looped = favorite(self.random);
         if self.random.chance(0.06) && self.world.tools[looped].is_looped {
-            let times = self.random.around(25.0, 0.8).min(400.0) as usize;
+            let times =
+                self.random.around(self.world.shape.loops.0, self.world.shape.loops.1).min(400.0) as usize;
             let is_wrong = self.random.chance(0.05);
             for _ in 0..times {
                 let outcome = if is_wrong { CallOutcome::Failed } else { self.call_outcome(looped) };

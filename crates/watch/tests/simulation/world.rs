@@ -55,6 +55,10 @@ pub struct Shape {
     pub fails: (f64, f64),
     pub service_seconds: f64,
     pub poller_seconds: f64,
+    /// How long loops over a tool are: median and spread.
+    pub loops: (f64, f64),
+    /// How often somebody works late.
+    pub late: f64,
     /// Tools that each office caller adopts in a month, on average.
     pub adopts: f64,
 }
@@ -62,6 +66,7 @@ pub struct Shape {
 pub struct World {
     pub tools: Vec<Tool>,
     pub callers: Vec<Caller>,
+    pub shape: Shape,
 }
 
 impl World {
@@ -91,7 +96,7 @@ impl World {
         let mut newcomer = office(random, shape, shape.office, days);
         newcomer.from_day = 28 + random.below(20);
         callers.push(newcomer);
-        Self { tools, callers }
+        Self { tools, callers, shape }
     }
 }
 
