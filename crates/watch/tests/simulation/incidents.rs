@@ -3,38 +3,9 @@
 use gristmill_watch::{Anomaly, CallOutcome, Kind, Outcome};
 
 use crate::day::{DAY_MS, Event, HOUR_MS, MEMORY_LIMIT, Maker, TIME_LIMIT_MS, called, start_of};
+use crate::forces::Force;
 use crate::random::Random;
 use crate::world::{Caller, Habit, RARE_SERVER, World};
-
-/// How hard the incidents hit.
-#[derive(Clone, Copy)]
-pub struct Force {
-    /// The share of calls or executions that fail.
-    pub fails: f64,
-    pub retry_s: f64,
-    pub agent_gap_s: f64,
-    pub probe_gap_s: f64,
-    pub probe_tools: usize,
-    pub creep_gap_s: f64,
-    pub storm_a_second: f64,
-    pub tool_storm_a_second: f64,
-    pub flood_bytes: u64,
-    pub flood_gap_s: f64,
-    /// Of a limit.
-    pub near: f64,
-    pub near_share: f64,
-    pub grows: f64,
-    pub shrinks_to: u64,
-    pub other_shape: f64,
-    pub loop_gap_s: f64,
-    pub good_loop_gap_s: f64,
-    /// Whether the stuck agent runs another program in between.
-    pub alternates: bool,
-    pub loss: i64,
-    pub loss_share: f64,
-    pub night_hour: f64,
-    pub night_gap_s: f64,
-}
 
 pub const NAMES: [&str; 20] = [
     "server down",

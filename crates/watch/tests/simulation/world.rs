@@ -120,7 +120,7 @@ fn office(random: &mut Random, shape: Shape, index: usize, days: usize) -> Calle
     while tools.len() < known {
         // Two servers of six are strange to each caller.
         let tool = random.below(SERVERS.len() * 4);
-        let is_strange = (tool / 4 + index) % 3 == 0;
+        let is_strange = (tool / 4 + index).is_multiple_of(3);
         if !is_strange && tools.iter().all(|(known, _)| *known != tool) {
             tools.push((tool, 0));
         }
