@@ -104,19 +104,28 @@ fn four_quiet_weeks_say_nothing() {
 
 #[test]
 fn a_session_whose_programs_all_fail() {
-    let found = runs(5000, |run, _| {
+    let found = runs(15_000, |run, _| {
         run.session = Some("report".to_owned());
         run.outcome = Outcome::ProgramFailed;
         run.code = Some("GM-1201".to_owned());
     });
     let action = "gristmill history --failed --session report --since 1h";
-    let anomaly = check(found, 12, Kind::Failures, Severity::Warning, action);
+    let anomaly = check(found, 14, Kind::Failures, Severity::Warning, action);
     assert_eq!(
         anomaly.words,
-        "12 of the last 12 executions of session report of caller ann failed within 55 s, the latest with GM-1201; \
+        "14 of the last 14 executions of session report of caller ann failed within 3 min, the latest with GM-1201; \
          usually 5% do."
     );
     assert_eq!(anomaly.key, "failures: session report of caller ann");
+}
+
+#[test]
+fn more_failures_within_a_minute_than_anybody_fixes() {
+    let found = runs(4000, |run, _| run.outcome = Outcome::ProgramFailed);
+    let action = "gristmill history --failed --since 1h";
+    let anomaly = check(found, 11, Kind::Failures, Severity::Warning, action);
+    let words = "11 executions of caller ann failed within a minute; at most 1 on the 14 active days before.";
+    assert_eq!(anomaly.words, words);
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::limits::SHAPES_MAX;
 const FACTOR: u64 = 4;
 /// Differences below it are no news.
 const DIFFERENCE_MIN: u64 = 200;
+/// The share of new shapes that makes a tool without a shape of its own.
+const VARIES: f64 = 0.2;
 /// How long a shape is new.
 const NEW_MS: u64 = DAY_MS;
 /// How old a tool has to be before its shapes are known.
@@ -78,6 +80,9 @@ impl Answers {
             return None;
         }
         let streak = self.other_shape.add(look.now, sample(event, is_new), &rule(look), None)?;
+        if streak.usual > VARIES {
+            return None;
+        }
         let words = format!(
             "{} of the last {} answers of {} have fields that it never had before today; usually {} do.",
             streak.bad,

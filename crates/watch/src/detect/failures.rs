@@ -2,13 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Look, count, percent, time};
+use super::{Look, count, number, percent, time};
 use crate::anomaly::{Anomaly, Kind, Severity, Subject, option};
 use crate::event::{Executed, Outcome};
-use crate::history::{HOUR_MS, Rate, Sample, Streak, Trail, TrailRule, hash};
+use crate::history::{
+    Burst, BurstRule, Crossed, HOUR_MS, MINUTE_MS, Rate, Sample, Streak, Trail, TrailRule, hash,
+};
 
 /// Agents fix programs by trying: rows of failures are their daily work.
-const SHARE_MIN: f64 = 0.25;
+const SHARE_MIN: f64 = 0.3;
+/// Failures of a caller within a minute that are never a burst: nobody fixes programs faster.
+const A_MINUTE: u64 = 10;
 
 fn rule(look: Look<'_>, who_min: usize) -> TrailRule {
     TrailRule {
@@ -72,15 +76,34 @@ impl SessionFailures {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct CallerFailures {
     trail: Trail,
+    burst: Burst,
 }
 
 impl CallerFailures {
     /// One failing session is told as that session's.
     pub fn see(&mut self, look: Look<'_>, event: &Executed) -> Option<Anomaly> {
+        let has_failed = has_failed(event)?;
         let who = hash(event.session.as_deref().unwrap_or(&event.id));
-        let sample = Sample { who, id: &event.id, is_bad: has_failed(event)? };
-        let streak = self.trail.add(look.now, sample, &rule(look, 2), None)?;
-        Some(finding(Severity::Warning, Subject::Caller(event.caller.clone()), streak, &self.trail, event))
+        let sample = Sample { who, id: &event.id, is_bad: has_failed };
+        let streak = self.trail.add(look.now, sample, &rule(look, 2), None);
+        let by_minute = BurstRule { length_ms: MINUTE_MS, floor: A_MINUTE, factor: 2, cold_factor: 2 };
+        let crossed = self.burst.add(look.now, u64::from(has_failed), &by_minute, None);
+        let subject = || Subject::Caller(event.caller.clone());
+        let row = streak.map(|streak| finding(Severity::Warning, subject(), streak, &self.trail, event));
+        row.or(crossed.filter(|_| has_failed).map(|crossed| self.of_a_minute(crossed, subject())))
+    }
+
+    fn of_a_minute(&self, crossed: Crossed, subject: Subject) -> Anomaly {
+        let usual = match crossed.usual {
+            Some(usual) => format!("at most {usual} on the {} active days before", crossed.days),
+            None => "this caller is new".to_owned(),
+        };
+        let words = format!("{} executions of {subject} failed within a minute; {usual}.", crossed.sum);
+        Anomaly::new(Kind::Failures, Severity::Warning, subject, words)
+            .fact("failed", number(crossed.sum))
+            .fact("threshold", number(crossed.threshold))
+            .executions(self.trail.bad_ids().iter())
+            .action("gristmill history --failed --since 1h".to_owned())
     }
 
     pub fn rate(&self) -> &Rate {

@@ -31,7 +31,7 @@ impl Savings {
         }
         let rule = TrailRule {
             within_ms: DAY_MS,
-            share_min: 0.25,
+            share_min: 0.2,
             share_cold: 0.5,
             chance: look.settings.chance,
             bad_min: 10,

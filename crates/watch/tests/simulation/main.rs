@@ -40,7 +40,7 @@ struct Half {
 
 const DEVELOPMENT: Half = Half {
     name: "development",
-    seeds: &[1, 2, 3, 4, 5, 6],
+    seeds: &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     shape: Shape {
         office: 7,
         night: 1,
@@ -57,7 +57,7 @@ const DEVELOPMENT: Half = Half {
 
 const HELD_OUT: Half = Half {
     name: "held-out",
-    seeds: &[101, 102, 103, 104, 105, 106],
+    seeds: &[101, 102, 103, 104, 105, 106, 107, 108, 109, 110],
     shape: Shape {
         office: 10,
         night: 2,
