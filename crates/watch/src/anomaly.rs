@@ -42,6 +42,17 @@ pub enum Severity {
     Critical,
 }
 
+impl Severity {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Notice => "notice",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -79,6 +79,8 @@ struct Figures {
     /// For each incident, the delays of each seed; `None`: not found.
     delays: BTreeMap<usize, Vec<Option<u64>>>,
     late_bursts: usize,
+    /// What a person is told on the days of incidents.
+    alerts: usize,
     alarms: Vec<usize>,
     notices: Vec<usize>,
     quiet_week: Vec<usize>,
@@ -186,18 +188,21 @@ fn try_incident(
     let mut events = normal_day(world, day, &mut random);
     let mut random = Random::new(random.bits() ^ number as u64);
     let incident = inject(number, world, force, day, &mut random, &mut events);
+    let mut delay = None;
+    let mut alerts = Alerts::new();
     for event in events.iter().filter(|event| event.at_ms() < start_of(day) + 2 * DAY_MS) {
         for anomaly in feed(&mut watch, event) {
-            if incident.is_told_by(&anomaly) {
+            let is_alert = alerts.found(&AlertSettings::default(), &anomaly).is_some();
+            figures.alerts += usize::from(is_alert && anomaly.at_ms >= incident.from_ms);
+            if delay.is_none() && incident.is_told_by(&anomaly) {
                 assert!(anomaly.executions.len() <= 5 && !anomaly.action.is_empty(), "{anomaly:?}");
-                let delay = anomaly.at_ms - incident.from_ms;
-                figures.late_bursts += usize::from(incident.is_burst && delay > MINUTE_MS);
-                return Some(delay);
+                delay = Some(anomaly.at_ms - incident.from_ms);
             }
         }
     }
-    figures.late_bursts += usize::from(incident.is_burst);
-    None
+    let is_late = incident.is_burst && delay.is_none_or(|delay| delay > MINUTE_MS);
+    figures.late_bursts += usize::from(is_late);
+    delay
 }
 
 fn mean(counts: &[usize]) -> f64 {
@@ -225,6 +230,8 @@ fn report(half: &Half, figures: &Figures) -> f64 {
     let of_twenty = all_found as f64 / figures.alarms.len() as f64;
     println!("  found {of_twenty:.1} of 20; bursts later than a minute: {}", figures.late_bursts);
     println!("  false alarms a month: {:.2} {:?}", mean(&figures.alarms), figures.alarms);
+    let incidents = figures.alarms.len() * NAMES.len();
+    println!("  alerts on an incident's day: {:.1}", figures.alerts as f64 / incidents as f64);
     println!("  alarms in the first week: {:?}", figures.quiet_week);
     println!("  an event takes {:.1} us", figures.took.as_secs_f64() * 1e6 / figures.events as f64);
     println!("  notices a month: {:.2} {:?}", mean(&figures.notices), figures.notices);
