@@ -52,6 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-privacy",
             "gristmill-protocol",
             "gristmill-tokens",
+            "gristmill-watch",
         ],
     ),
     (

@@ -1,7 +1,9 @@
 //! What happened. Both come when something has ended.
 
+use serde::{Deserialize, Serialize};
+
 /// An execution ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Executed {
     pub id: String,
     /// Whose it is: `local`, or a token's name.
@@ -28,7 +30,8 @@ pub struct Executed {
 }
 
 /// How an execution ended, by whose doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     Succeeded,
     /// The program raised, or didn't pass the checks.
@@ -42,7 +45,7 @@ pub enum Outcome {
 }
 
 /// A call to a server ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Called {
     pub execution: String,
     pub caller: String,
@@ -58,7 +61,8 @@ pub struct Called {
     pub shape: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CallOutcome {
     Answered,
     /// By the policy or by a person.
