@@ -97,7 +97,8 @@ fn labels(outcome: &'static str, caller: &Caller) -> ExecutionLabels {
 }
 
 fn event(caller: &Caller, id: &str, report: &Report) -> Executed {
-    let made = report.session.as_ref();
+    // One that was made of what this program left behind has no other yet.
+    let made = report.session.as_ref().filter(|session| !session.is_new || session.name.is_some());
     let made = made.map(|session| session.name.clone().unwrap_or_else(|| session.id.clone()));
     let given = caller.session.as_ref().map(SessionId::as_str).map(str::to_owned);
     let printed = report.stdout.len().saturating_add(report.stderr.len()) as u64;
