@@ -83,7 +83,7 @@ fn a_scrape_counts_what_ran_between_two() {
     let caller = Holder { listening: &listening, authorization: owner.clone() };
     let code = "[await callMCPTool('evaluate', expression='6*7') for _ in range(3)][0]['value']";
     assert_eq!(caller.structured("execute_code", json!({"code": code}))["result"], 42);
-    assert_eq!(caller.structured("execute_code", json!({"code": "1 / 0"}))["status"], "error");
+    assert_eq!(caller.structured("execute_code", json!({"code": "1 / 0"}))["status"], "failed");
     let after = scrape();
     let moved = |series: &str| after.get(series).unwrap_or(&0.0) - before.get(series).unwrap_or(&0.0);
     let execution = |outcome: &str| {
