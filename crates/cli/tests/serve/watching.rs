@@ -22,7 +22,12 @@ cases![
 const SECRET: &str = "known to both of them";
 
 fn anomalies(home: &gristmill_testkit::Home) -> Vec<Value> {
-    serde_json::from_str(&home.ok(&["anomalies", "--json"])).expect("JSON")
+    let found: Value = serde_json::from_str(&home.ok(&["anomalies", "--json"])).expect("JSON");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/schemas/anomalies.json");
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(path).expect("a schema")).expect("JSON");
+    jsonschema::validate(&schema, &found).unwrap_or_else(|error| panic!("{error}\n{found:#}"));
+    found.as_array().cloned().unwrap_or_default()
 }
 
 /// As an agent that runs one program again and again.

@@ -151,21 +151,18 @@ impl Watcher {
             return;
         }
         let found = std::mem::take(&mut self.found);
-        let mut is_told = false;
+        let mut alerts = Vec::new();
         for anomaly in &found {
             self.metrics.found(anomaly);
-            let alert = self.lead.as_mut().and_then(|lead| lead.alert(&self.settings, anomaly));
-            if let Some(alert) = alert {
-                self.deliveries.send(notices::of(&alert));
-                is_told = true;
-            }
+            alerts.extend(self.lead.as_mut().and_then(|lead| lead.alert(&self.settings, anomaly)));
         }
-        // One that can't be written was told all the same.
+        // One that can't be written is told all the same.
         let _ = self.store.add_anomalies(found).await;
-        if is_told {
-            // Or the next gateway would tell it again.
+        if !alerts.is_empty() {
+            // Before they go out, or the next gateway could tell them again.
             self.save().await;
         }
+        alerts.iter().for_each(|alert| self.deliveries.send(notices::of(alert)));
     }
 
     async fn send_outgoing(&mut self) {
