@@ -27,12 +27,15 @@ impl Lead {
             None => None,
         };
         let kept = store.watch_memory().await.ok()?;
-        let read = |kept: &WatchMemory| {
-            let watch = Watch::restore(settings.watch.clone(), serde_json::from_str(&kept.memory).ok()?);
+        let watched = settings.watch.clone();
+        // It may be large: no other task waits for it.
+        let reading = tokio::task::spawn_blocking(move || {
+            let kept = kept?;
+            let watch = Watch::restore(watched, serde_json::from_str(&kept.memory).ok()?);
             Some((watch, serde_json::from_str(&kept.alerts).unwrap_or_default()))
-        };
+        });
         // What another version wrote is begun anew.
-        let known = kept.as_ref().and_then(read);
+        let known = reading.await.ok().flatten();
         let (watch, alerts) = known.unwrap_or_else(|| (Watch::new(settings.watch.clone()), Alerts::new()));
         Some(Self { watch, alerts, _lock: lock })
     }
