@@ -23,6 +23,8 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
             "restore",
             "db",
             "audit",
+            "anomalies",
+            "alerts",
         ],
     ),
     (

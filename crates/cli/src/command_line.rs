@@ -103,6 +103,10 @@ pub enum Command {
     Shape(crate::commands::shape::ShapeArguments),
     /// Find personal data and secrets in a file
     Privacy(crate::commands::privacy::PrivacyArguments),
+    /// List what was unusual, newest first
+    Anomalies(crate::commands::anomalies::AnomaliesArguments),
+    /// Test how you're told of what's unusual
+    Alerts(crate::commands::alerts::AlertsArguments),
     /// Read, check and export the audit: who ran and called what
     Audit(crate::commands::audit::AuditArguments),
     /// Back up configuration and data to one file

@@ -21,6 +21,7 @@ mod spinner;
 mod table;
 mod terminal;
 mod upstreams;
+mod watching;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -75,6 +76,8 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Show(arguments) => commands::show::show(arguments).await,
         Command::Rerun(arguments) => commands::rerun::rerun(arguments).await,
         Command::Stats(arguments) => commands::stats::stats(arguments).await,
+        Command::Anomalies(arguments) => commands::anomalies::anomalies(arguments).await,
+        Command::Alerts(arguments) => commands::alerts::alerts(arguments).await,
         Command::Audit(arguments) => commands::audit::audit(arguments).await,
         Command::Backup(arguments) => commands::backup::backup(arguments).await,
         Command::Restore(arguments) => commands::restore::restore(&arguments),

@@ -83,7 +83,7 @@ fn mistakes_say_what_is_allowed() {
     };
     check(&["token", "new", "a"], "a token named `a` already exists; remove it first, or pick another name");
     check(&["token", "new", "My Laptop"], "use 1 to 64 characters of a-z, 0-9");
-    check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search and admin");
+    check(&["token", "new", "b", "--scope", "root"], "the scopes are execute, search, admin and metrics");
     check(&["token", "new", "b", "--privacy", "all"], "use off, output or boundary");
     check(&["token", "new", "b", "--expires", "soon"], "use 30d, 12h, 8w or never");
     check(&["token", "remove", "b"], "no token is named `b`; there are a");

@@ -149,6 +149,8 @@ fn what_is_kept(outputs: &mut Outputs) {
     ]);
     outputs.check_filled("token-list", &["token", "list", "--json"]);
     outputs.check("db-check", &[0], &["db", "check", "--json"]);
+    // A filled one: `serve`, watching.
+    outputs.check("anomalies", &[0], &["anomalies", "--json"]);
     outputs.check_filled("audit-query", &["audit", "query", "--limit", "1000", "--json"]);
     let counted = outputs.check("audit-report", &[0], &["audit", "report", "--json"]);
     assert_eq!(counted["by_kind"][0]["name"], "limit wall_time", "{counted}");

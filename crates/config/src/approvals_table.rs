@@ -87,7 +87,12 @@ fn webhook(node: &Node, folders: &Folders, problems: &mut Problems) -> Option<We
 }
 
 /// `https`, or `http` on this machine: what is sent lets people act.
-fn address(fields: &mut Fields<'_>, key: &str, line: usize, problems: &mut Problems) -> Option<String> {
+pub(super) fn address(
+    fields: &mut Fields<'_>,
+    key: &str,
+    line: usize,
+    problems: &mut Problems,
+) -> Option<String> {
     let path = fields.path(key);
     let Some((text, line)) = fields.text(key, problems) else {
         problems.error(&path, line, ProblemKind::Empty);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 
+use super::alerts_table::{self, AlertsTable};
 use super::approvals_table::{self, ApprovalsTable};
 use super::audit_table::{self, AuditTable};
 use super::fields::Fields;
@@ -21,10 +22,11 @@ use super::server_entry;
 use super::sessions_table::{self, SessionsTable};
 use super::strictness::Strictness;
 use super::tree::{Node, Value, join};
+use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 12] = [
+pub(super) const KEYS: [&str; 14] = [
     "servers",
     "mcpServers",
     "level",
@@ -37,6 +39,8 @@ pub(super) const KEYS: [&str; 12] = [
     guardrails_table::TABLE,
     policy_table::TABLE,
     privacy_table::TABLE,
+    watch_table::TABLE,
+    alerts_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -58,6 +62,10 @@ pub struct Document {
     pub audit: AuditTable,
     /// How people are told that a call waits for them.
     pub approvals: ApprovalsTable,
+    /// What it says about the watch.
+    pub watch: WatchTable,
+    /// Who is told of what the watch finds.
+    pub alerts: AlertsTable,
     /// What it says about results.
     pub results: ResultsTable,
     /// What it says about checks of programs.
@@ -200,6 +208,18 @@ impl Document {
         {
             self.approvals = approvals_table::read(node, folders, problems);
             self.user_tables.push((approvals_table::TABLE, fields.line(approvals_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(watch_table::TABLE)
+        {
+            self.watch = watch_table::read(node, problems);
+            self.user_tables.push((watch_table::TABLE, fields.line(watch_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(alerts_table::TABLE)
+        {
+            self.alerts = alerts_table::read(node, folders, problems);
+            self.user_tables.push((alerts_table::TABLE, fields.line(alerts_table::TABLE)));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

@@ -16,6 +16,7 @@ mod read_yaml;
 pub mod syntax_error;
 pub mod tree;
 
+pub mod alerts_table;
 pub mod approvals_table;
 pub mod audit_table;
 pub mod document;
@@ -40,6 +41,7 @@ mod server_tools;
 mod server_transport;
 pub mod sessions_table;
 pub mod strictness;
+pub mod watch_table;
 
 pub mod approvals;
 pub mod load;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gristmill_files::Surroundings;
 use gristmill_gateway::domain::{Level, LimitName, Limits, PrivacyMode, ServerSettings, Transport};
 
+use super::alerts_table::{AlertsConfig, AlertsTable};
 use super::approvals::{self, Approvals, Status};
 use super::approvals_table::{ApprovalsConfig, ApprovalsTable};
 use super::audit_table::{AuditConfig, AuditTable};
@@ -28,6 +29,7 @@ use super::read_file::FileText;
 use super::resolved::{Approval, Config, ConfiguredServer, Loaded, ReadFile};
 use super::results_table::{ResultsConfig, ResultsTable};
 use super::sessions_table::{SessionsConfig, SessionsTable};
+use super::watch_table::{WatchConfig, WatchTable};
 
 /// What the command line says.
 #[derive(Clone, Debug, Default)]
@@ -65,12 +67,15 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
     let mut guardrails = GuardrailsConfig::default();
     let mut asking = ApprovalsConfig::default();
+    let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
         history.lay_over(&source.document.history, |line| source.origin(line));
         audit.lay_over(&source.document.audit, |line| source.origin(line));
         results.lay_over(&source.document.results, |line| source.origin(line));
         asking.lay_over(&source.document.approvals, &source.variables, |line| source.origin(line));
+        watch.lay_over(&source.document.watch, |line| source.origin(line));
+        alerts.lay_over(&source.document.alerts, &source.variables, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
@@ -87,6 +92,8 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         history,
         audit,
         approvals: asking,
+        watch,
+        alerts,
         results,
         guardrails,
         policy,
@@ -251,6 +258,8 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.audit = AuditTable::default();
     document.results = ResultsTable::default();
     document.approvals = ApprovalsTable::default();
+    document.watch = WatchTable::default();
+    document.alerts = AlertsTable::default();
     document.guardrails = GuardrailsTable::default();
 }
 

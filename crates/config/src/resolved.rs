@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use gristmill_gateway::domain::{Level, LimitName, Limits, ServerSettings};
 
+use super::alerts_table::AlertsConfig;
 use super::approvals::Status;
 use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
@@ -19,6 +20,7 @@ use super::privacy_layers::PrivacyConfig;
 use super::problem::{Problem, Severity};
 use super::results_table::ResultsConfig;
 use super::sessions_table::SessionsConfig;
+use super::watch_table::WatchConfig;
 
 /// Everything that is configured.
 #[derive(Clone, Debug)]
@@ -40,6 +42,10 @@ pub struct Config {
     pub approvals: ApprovalsConfig,
     /// What is written down for auditors.
     pub audit: AuditConfig,
+    /// Whether what runs is watched.
+    pub watch: WatchConfig,
+    /// Who is told of what the watch finds.
+    pub alerts: AlertsConfig,
     /// How much is kept of what answers left out.
     pub results: ResultsConfig,
     /// What is done about what checks find in programs.

@@ -9,9 +9,9 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    approvals_table, audit_table, document, guardrails_table, history_table, policy_schema, policy_table,
-    privacy_schema, privacy_table, results_table, server_entry, server_limits, server_sandbox, server_tools,
-    server_transport,
+    alerts_table, approvals_table, audit_table, document, guardrails_table, history_table, policy_schema,
+    policy_table, privacy_schema, privacy_table, results_table, server_entry, server_limits, server_sandbox,
+    server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -104,6 +104,14 @@ fn top_level(key: &str) -> Option<Json> {
             approvals,
             "How you're told that a call waits for you; in your own configuration only",
         ),
+        watch_table::TABLE => {
+            table(&watch_table::KEYS, watch, "Watching for the unusual; in your own configuration only")
+        }
+        alerts_table::TABLE => table(
+            &alerts_table::KEYS,
+            alerts,
+            "Who is told of what the watch finds; in your own configuration only",
+        ),
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -180,6 +188,35 @@ fn audit(key: &str) -> Option<Json> {
         "arguments" => flag("Whether it has the arguments of calls, not only their digests", false),
         "keep" => time("How long events are kept [default: 365d]"),
         "max_size" => size("How much space they may take [default: 512MB]"),
+        _ => return None,
+    })
+}
+
+fn watch(key: &str) -> Option<Json> {
+    let (min, max) = watch_table::COUNTS;
+    let count = |description: &str| json!({ "description": description, "type": "integer", "minimum": min, "maximum": max });
+    Some(match key {
+        "enabled" => {
+            json!({ "description": "Whether executions and calls are watched", "type": "boolean", "default": true })
+        }
+        "calls_per_minute" => count("Calls of a caller or a tool that are never a burst [default: 400]"),
+        "denials_per_minute" => count("Denied calls of a caller that are never a burst [default: 8]"),
+        "output_per_minute" => size("Output of a caller that is never a burst [default: 1MiB]"),
+        _ => return None,
+    })
+}
+
+fn alerts(key: &str) -> Option<Json> {
+    let flag = |description: &str, default: bool| json!({ "description": description, "type": "boolean", "default": default });
+    Some(match key {
+        "log" => flag("Whether alerts are written to standard error", true),
+        "notices" => flag("Whether notices are alerts, too", false),
+        "command" => json!({
+            "description": "A program and its arguments, started for each alert, with JSON on standard input",
+            "type": "array",
+            "items": { "type": "string" },
+        }),
+        "webhook" => table(&alerts_table::WEBHOOK_KEYS, webhook, "Where alerts are sent, signed"),
         _ => return None,
     })
 }
@@ -390,6 +427,9 @@ mod tests {
         check(&history_table::KEYS, "/properties/history/properties");
         check(&audit_table::KEYS, "/properties/audit/properties");
         check(&approvals_table::WEBHOOK_KEYS, "/properties/approvals/properties/webhook/properties");
+        check(&watch_table::KEYS, "/properties/watch/properties");
+        check(&alerts_table::KEYS, "/properties/alerts/properties");
+        check(&alerts_table::WEBHOOK_KEYS, "/properties/alerts/properties/webhook/properties");
         check(&results_table::KEYS, "/properties/results/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");

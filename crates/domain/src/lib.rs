@@ -3,6 +3,7 @@
 //! No file, no socket, no clock, no randomness, no async. Everything here can be tested by
 //! calling it.
 
+mod answer_shape;
 pub mod catalogue;
 mod codes;
 mod glob;
@@ -30,6 +31,7 @@ mod utc_text;
 pub mod validate;
 mod visible_text;
 
+pub use answer_shape::answer_shape;
 pub use codes::Code;
 pub use glob::Glob;
 pub use json_difference::{json_closeness, json_difference};

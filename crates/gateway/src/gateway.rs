@@ -1,6 +1,7 @@
 //! The gateway as a library: all of it, built once from one value and used by many.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gristmill_checks::{CheckReport, Guardrails};
@@ -26,6 +27,7 @@ use crate::session::{SessionError, Sessions};
 use crate::settings::{DataSettings, Settings, Upkeep};
 use crate::skills::{SkillSandbox, Skills, SkillsSettings};
 use crate::store::StoreError;
+use crate::telemetry::Gauges;
 
 /// The gateway could not be built. Nothing runs.
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +105,7 @@ impl Gateway {
             kept_interpreters: keep,
             data,
             privacy,
+            telemetry,
             ..
         } = settings;
         let data = data.map(with_audit);
@@ -135,7 +138,8 @@ impl Gateway {
         };
         let OpenedData { history, audit, results, sessions, marks, plans, problems, sweeps_at_shutdown } =
             kept;
-        let world = Arc::new(World { core, sessions, history, audit, results, marks, plans, privacy });
+        let world =
+            Arc::new(World { core, sessions, history, audit, results, marks, plans, privacy, telemetry });
         let sandbox = Arc::clone(&world) as Arc<dyn SkillSandbox>;
         let skills = skills.map(|skills| skills.with_sandbox(sandbox));
         let service = Service::new(Arc::clone(&world), settings.kept_answers);
@@ -239,6 +243,20 @@ impl Gateway {
         &self.core().pool
     }
 
+    /// The figures of what runs and ran here, as OpenMetrics text, if they are counted.
+    pub fn metrics_text(&self) -> Option<String> {
+        let telemetry = self.parts.world.telemetry.as_ref()?;
+        let core = self.core();
+        Some(telemetry.metrics_text(&Gauges {
+            running: self.service().running(),
+            queued: core.queued.load(Ordering::Relaxed),
+            workers_waiting: core.pool.waiting(),
+            interpreters_kept: core.kept_interpreters().count,
+            zygote_ready: matches!(&*core.pool.status().borrow(), ZygoteStatus::Ready { .. }),
+            audit_waiting: self.audit().map_or(0, Audit::events_waiting),
+        }))
+    }
+
     /// Ends the interpreter that a session has, if it has one: at once, or as soon as its program has
     /// ended. The session's next program is told why.
     pub fn forget_variables(&self, session: &str, why: &str) {
@@ -254,6 +272,9 @@ impl Gateway {
     /// throw-away folder, closes the database, and waits until that is done.
     pub async fn shutdown(self) {
         self.core().close().await;
+        if let Some(telemetry) = &self.parts.world.telemetry {
+            telemetry.close().await;
+        }
         if let Some(plans) = self.parts.world.plans.as_ref().filter(|_| self.parts.sweeps_at_shutdown) {
             // What fails now is tried again by the next.
             let _ = plans.sweep().await;

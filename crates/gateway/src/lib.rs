@@ -54,6 +54,7 @@ mod request;
 pub mod results;
 pub mod session;
 pub mod skills;
+pub mod telemetry;
 
 // The way of one program through a worker, and of one analysis.
 pub mod analysis;
@@ -76,6 +77,7 @@ pub use gristmill_protocol::{
     EngineId, JsonCapError, JsonCaps, SANDBOX_PROXY_PORT, SandboxedAccess, SandboxedNetwork, SandboxedPath,
     ServerSandbox, Stream, Wall, WallState, WallStatus, has_reserved_key, recv_some,
 };
+pub use gristmill_watch as watch;
 pub use pool::{
     CgroupLimits, KeepSettings, KeptInterpreters, NoCgroup, PoolSettings, WorkerCommand, required_walls,
 };

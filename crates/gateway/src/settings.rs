@@ -18,6 +18,7 @@ use crate::results::ResultSettings;
 use crate::service::KeepLimits;
 use crate::session::SessionSettings;
 use crate::store::Store;
+use crate::telemetry::Telemetry;
 use crate::upstream::NoTools;
 
 /// What a gateway is built from. [`Settings::new`] has what most use.
@@ -52,6 +53,8 @@ pub struct Settings {
     pub data: Option<DataSettings>,
     /// What becomes of personal data. Default: it goes as it is.
     pub privacy: Option<Privacy>,
+    /// Who counts and watches what runs. Default: nobody does.
+    pub telemetry: Option<Telemetry>,
 }
 
 impl Settings {
@@ -72,6 +75,7 @@ impl Settings {
             kept_answers: KeepLimits::default(),
             data: None,
             privacy: None,
+            telemetry: None,
         }
     }
 }

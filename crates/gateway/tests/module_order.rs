@@ -39,6 +39,8 @@ const ORDER: &[&str] = &[
     "history",
     "plans",
     "answer",
+    // What is counted and watched.
+    "telemetry",
     // The way of one program through a worker.
     "analysis",
     "execute",

@@ -25,7 +25,7 @@ const REQUIRED: &str = "Bearer realm=\"gristmill\"";
 pub enum Access {
     /// Nothing: it says nothing that is worth a token.
     Open,
-    /// A good token, where tokens are required. The router finds the [`Caller`] among the request's
+    /// A good token, where tokens are required, that is for more than metrics. The router finds the [`Caller`] among the request's
     /// extensions.
     Caller,
     /// The same, with this scope. Whoever needs no token has all scopes.
@@ -56,7 +56,7 @@ pub(crate) struct Authority {
 #[derive(Clone)]
 pub(crate) struct Requirement {
     pub(crate) authority: Authority,
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Scope,
 }
 
 /// Passes on what may pass, with its caller.
@@ -65,12 +65,13 @@ pub(crate) async fn authorize(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let caller = match requirement.authority.caller(request.headers()) {
+    let Requirement { authority, scope } = requirement;
+    let caller = match authority.caller(request.headers(), scope) {
         Ok(caller) => caller,
         Err(refused) => return *refused,
     };
-    if let Some(scope) = requirement.scope.filter(|scope| !caller.may(*scope)) {
-        requirement.authority.note_refused("scope", Some(&caller.name));
+    if !caller.may(scope) {
+        authority.note_refused("scope", Some(&caller.name));
         let why =
             format!("this needs a token with the scope `{scope}` (gristmill token new NAME --scope {scope})");
         return failed(StatusCode::FORBIDDEN, why);
@@ -81,10 +82,10 @@ pub(crate) async fn authorize(
 
 impl Authority {
     /// A token that is sent must be good, also where none is needed.
-    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Box<Response>> {
+    fn caller(&self, headers: &HeaderMap, scope: Scope) -> Result<Caller, Box<Response>> {
         let mut given = headers.get_all(AUTHORIZATION).iter();
         let Some(header) = given.next() else {
-            return self.caller_without_token(headers);
+            return self.caller_without_token(headers, scope);
         };
         let token = bearer(header).filter(|_| given.next().is_none());
         let (Some(token), Some(tokens)) = (token, &self.tokens) else {
@@ -117,13 +118,16 @@ impl Authority {
         })
     }
 
-    fn caller_without_token(&self, headers: &HeaderMap) -> Result<Caller, Box<Response>> {
+    fn caller_without_token(&self, headers: &HeaderMap, scope: Scope) -> Result<Caller, Box<Response>> {
         let caller = match self.without_token {
             WithoutToken::Refused => {
-                let why = "access token required: create one with `gristmill token new NAME` and send it as \
-                           `Authorization: Bearer TOKEN`; tokens in the URL are ignored";
+                let flag = if scope == Scope::Metrics { " --scope metrics" } else { "" };
+                let why = format!(
+                    "access token required: create one with `gristmill token new NAME{flag}` and send it as \
+                     `Authorization: Bearer TOKEN`; tokens in the URL are ignored"
+                );
                 self.note_refused("missing", None);
-                return Err(unauthorized(why, REQUIRED));
+                return Err(unauthorized(&why, REQUIRED));
             }
             WithoutToken::Owner => Caller::local(),
             WithoutToken::Anyone => Caller::anyone(),

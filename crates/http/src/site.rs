@@ -7,6 +7,7 @@ use std::time::Instant;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Router, middleware};
+use gristmill_gateway::access::Scope;
 use gristmill_mcp::McpEndpoint;
 use http::{Method, StatusCode};
 
@@ -37,14 +38,15 @@ pub(crate) fn router(
         audit: settings.audit.clone(),
     };
     let requirement = |scope| Requirement { authority: authority.clone(), scope };
+    let caller = || requirement(Scope::Search);
     let mounted = mounts.into_iter().map(|Mount { router, access }| match access {
         Access::Open => router,
-        Access::Caller => router.route_layer(middleware::from_fn_with_state(requirement(None), authorize)),
+        Access::Caller => router.route_layer(middleware::from_fn_with_state(caller(), authorize)),
         Access::Scope(scope) => {
-            router.route_layer(middleware::from_fn_with_state(requirement(Some(scope)), authorize))
+            router.route_layer(middleware::from_fn_with_state(requirement(scope), authorize))
         }
     });
-    let site = Router::new().merge(health()).merge(mcp::routes(endpoint, requirement(None)));
+    let site = Router::new().merge(health()).merge(mcp::routes(endpoint, caller()));
     let site = mounted.fold(site, Router::merge).fallback(nothing_here);
     Ok(site.layer(middleware::from_fn_with_state(allowed, check_host_and_origin)))
 }

@@ -4,39 +4,18 @@
 //! machine; redirects are not followed. Bounded in time and number of attempts: nobody waits for it.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use gristmill_gateway::access::{ApprovalLinks, webhook_signature};
+use gristmill_gateway::access::ApprovalLinks;
 use gristmill_gateway::domain::{SecretText, utc_text};
 use gristmill_gateway::ports::{ApprovalNotice, BoxFuture, NotifyApproval};
-use reqwest::Client;
 use serde_json::{Map, Value, json};
-use url::{Host, Url};
 
-use crate::http_client::{HttpClientError, HttpClientSettings, Redirects, http_client, innermost};
-use crate::secrets::{SecretContext, SecretError};
-
-/// For one attempt.
-const ATTEMPT_MAX: Duration = Duration::from_secs(5);
+use crate::secrets::SecretContext;
+use crate::signed_post::{SignedPost, WebhookError};
 
 /// Before the second attempt, and before the third.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
-
-/// Shorter ones can be guessed.
-const SECRET_CHARS_MIN: usize = 16;
-
-/// The webhook is not used. Everything else works.
-#[derive(Debug, thiserror::Error)]
-pub enum WebhookError {
-    #[error("`url` of [approvals.webhook] must begin with https://, or with http:// on this machine")]
-    Url,
-    #[error("`secret` of [approvals.webhook] must have at least {SECRET_CHARS_MIN} characters")]
-    ShortSecret,
-    #[error("`secret` of [approvals.webhook]: {0}")]
-    Secret(#[from] SecretError),
-    #[error(transparent)]
-    Client(#[from] HttpClientError),
-}
 
 /// What a webhook is made of.
 pub struct WebhookSettings {
@@ -54,9 +33,7 @@ pub struct ApprovalWebhook {
 }
 
 struct Delivery {
-    client: Client,
-    url: Url,
-    secret: String,
+    post: SignedPost,
     links: Arc<ApprovalLinks>,
     told: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -64,18 +41,8 @@ struct Delivery {
 impl ApprovalWebhook {
     pub async fn new(settings: WebhookSettings, context: &SecretContext) -> Result<Self, WebhookError> {
         let WebhookSettings { url, secret, links, told } = settings;
-        let url = Url::parse(&url).ok().filter(is_safe).ok_or(WebhookError::Url)?;
-        let secret = context.resolve("secret", &secret).await?.text;
-        if secret.chars().count() < SECRET_CHARS_MIN {
-            return Err(WebhookError::ShortSecret);
-        }
-        let client = http_client(&HttpClientSettings {
-            connect_timeout: Some(ATTEMPT_MAX),
-            total_timeout: Some(ATTEMPT_MAX),
-            redirects: Redirects::None,
-            ..HttpClientSettings::default()
-        })?;
-        Ok(Self { delivery: Arc::new(Delivery { client, url, secret, links, told }) })
+        let post = SignedPost::new("approvals.webhook", &url, &secret, context).await?;
+        Ok(Self { delivery: Arc::new(Delivery { post, links, told }) })
     }
 }
 
@@ -88,36 +55,12 @@ impl NotifyApproval for ApprovalWebhook {
 
 impl Delivery {
     async fn deliver(&self, notice: &ApprovalNotice) -> bool {
-        let body = self.body(notice);
-        let mut pauses = PAUSES.into_iter();
-        loop {
-            let Err(why) = self.attempt(&body).await else { return true };
-            let Some(pause) = pauses.next() else {
-                (self.told)(format!(
-                    "warning: couldn't tell the webhook about {}: {why}\nhint: check `url` of [approvals.webhook]; `gristmill approvals` answers the call",
-                    notice.what
-                ));
-                return false;
-            };
-            tokio::time::sleep(pause).await;
-        }
-    }
-
-    async fn attempt(&self, body: &str) -> Result<(), String> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let timestamp = now.as_secs().to_string();
-        let request = self
-            .client
-            .post(self.url.clone())
-            .header("Content-Type", "application/json")
-            .header("X-Gristmill-Signature", webhook_signature(&self.secret, &timestamp, body))
-            .header("X-Gristmill-Timestamp", timestamp)
-            .body(body.to_owned());
-        let answer = request.send().await.map_err(|error| innermost(&error))?;
-        match answer.status().is_success() {
-            true => Ok(()),
-            false => Err(format!("it answered with {}", answer.status())),
-        }
+        let Err(why) = self.post.send(&self.body(notice), &PAUSES).await else { return true };
+        (self.told)(format!(
+            "warning: couldn't tell the webhook about {}: {why}\nhint: check `url` of [approvals.webhook]; `gristmill approvals` answers the call",
+            notice.what
+        ));
+        false
     }
 
     fn body(&self, notice: &ApprovalNotice) -> String {
@@ -134,43 +77,5 @@ impl Delivery {
             "expires": utc_text(*expires),
         })
         .to_string()
-    }
-}
-
-/// Whether what is sent there is read by its host alone.
-fn is_safe(url: &Url) -> bool {
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    url.username().is_empty()
-        && url.password().is_none()
-        && match url.scheme() {
-            "https" => url.has_host(),
-            "http" => is_here,
-            _ => false,
-        }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_webhook_is_encrypted_or_on_this_machine() {
-        for (url, expected) in [
-            ("https://hooks.example.com/x", true),
-            ("http://127.0.0.1:9000/x", true),
-            ("http://localhost/x", true),
-            ("http://[::1]/x", true),
-            ("http://hooks.example.com/x", false),
-            ("http://127.0.0.1.example.com/x", false),
-            ("https://user:secret@hooks.example.com/x", false),
-            ("file:///etc/passwd", false),
-        ] {
-            assert_eq!(is_safe(&Url::parse(url).unwrap()), expected, "{url}");
-        }
     }
 }

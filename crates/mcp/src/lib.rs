@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod addresses;
+mod alert_webhook;
 mod approval_webhook;
 pub mod direct;
 mod endpoint;
@@ -17,17 +18,20 @@ pub mod oauth;
 pub mod secret;
 mod secrets;
 mod server;
+mod signed_post;
 pub mod stdio;
 mod tool_server;
 mod upstream;
 
-pub use approval_webhook::{ApprovalWebhook, WebhookError, WebhookSettings};
+pub use alert_webhook::AlertWebhook;
+pub use approval_webhook::{ApprovalWebhook, WebhookSettings};
 pub use endpoint::{Admitted, EndpointAnswer, EndpointBody, EndpointSettings, McpEndpoint};
 pub use message::{Fault, PARSED_BYTES_MAX, Refusal};
 pub use secrets::{SecretContext, SecretError};
 pub use server::{
     Connection, GatewayServer, NewServerError, Profile, ServerLine, ServerParts, UnknownProfile,
 };
+pub use signed_post::WebhookError;
 pub use tool_server::{ServedAnswer, ServedInfo, ServedTools, ToolServerError, serve_stdio};
 pub use upstream::{LoginFailure, McpConnector, SupervisorCommand};
 pub use url::Url;

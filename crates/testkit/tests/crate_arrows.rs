@@ -52,6 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-privacy",
             "gristmill-protocol",
             "gristmill-tokens",
+            "gristmill-watch",
         ],
     ),
     (
@@ -79,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gristmill-privacy", &[]),
     ("gristmill-protocol", &["gristmill-json-text"]),
     ("gristmill-tokens", &[]),
+    ("gristmill-watch", &[]),
 ];
 
 /// What every crate may use in its tests.

@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
+pub mod alerts;
 pub mod analyze;
+pub mod anomalies;
 mod approval_webhook;
 pub mod approvals;
 mod approvals_plans;

@@ -18,6 +18,7 @@ use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
 use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
+use gristmill_http::Mount;
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
 use tokio_util::sync::CancellationToken;
@@ -34,12 +35,17 @@ use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
 use crate::upstreams::{self, Configured};
+use crate::watching;
 use gristmill_gateway::privacy::Privacy;
 
 #[derive(Args)]
 pub struct Serve {
     #[command(flatten)]
     pub listen: ListenArguments,
+
+    /// Serve figures for Prometheus at /metrics, for tokens with the scope `metrics`
+    #[arg(long)]
+    pub metrics: bool,
 
     /// Which of Gristmill's tools clients see
     #[arg(long, default_value_t = Profile::Standard, value_parser = profile_parser())]
@@ -78,6 +84,11 @@ fn profile_parser() -> impl TypedValueParser<Value = Profile> {
 
 pub async fn serve(arguments: Serve) -> Outcome {
     arguments.listen.check()?;
+    if arguments.metrics && arguments.listen.place().is_none() {
+        return Err(Failure::Usage(anyhow!(
+            "`--metrics` needs a place to serve them\nhint: add `--http 127.0.0.1:8770`, or `--unix PATH`"
+        )));
+    }
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
@@ -89,8 +100,10 @@ pub async fn serve(arguments: Serve) -> Outcome {
         );
     }
     let wanted = configured.as_ref().filter(|_| !arguments.no_servers);
-    let observer = audit.as_ref().map(Audit::observer);
     let store = settings.data.as_ref().map(|data| data.store.clone());
+    let telemetry = watching::telemetry(configured.as_ref(), store.clone()).await?;
+    let observer = Some(telemetry.observer(audit.as_ref().map(Audit::observer)));
+    settings.telemetry = Some(telemetry);
     settings.privacy = Some(privacy(configured.as_ref(), settings.limits.level(), store.clone())?);
     let webhook = match wanted {
         Some(configured) => approval_webhook::webhook(configured, store.clone()).await?,
@@ -212,7 +225,12 @@ async fn serve_callers(
         Some(place) => {
             let (listener, mut settings) = arguments.listen.listen(place, &data?, grace).await?;
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
-            let mounts = webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
+            let mut mounts: Vec<Mount> =
+                webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
+            if arguments.metrics {
+                let counted = gateway.clone();
+                mounts.push(gristmill_http::metrics(move || counted.metrics_text()));
+            }
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let served = gristmill_http::serve(listener, endpoint, mounts, settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))

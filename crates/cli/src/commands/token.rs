@@ -41,7 +41,8 @@ pub enum TokenCommand {
     New {
         /// Token name, such as `laptop`
         name: String,
-        /// What the token allows: execute (includes search), search, or admin (everyone's statistics)
+        /// What the token allows: execute (includes search), search, admin (everyone's statistics), or metrics
+        /// (only to read `/metrics`)
         /// [default: execute and search]
         #[arg(long)]
         scope: Vec<Scope>,

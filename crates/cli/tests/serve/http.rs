@@ -41,6 +41,12 @@ pub struct Holder<'a> {
 
 impl Holder<'_> {
     fn call(&self, tool: &str, arguments: Value) -> Value {
+        let response = self.refused(tool, arguments);
+        response.messages.into_iter().find(|message| message["id"] == 3).expect("an answer")
+    }
+
+    /// All that comes back, of one that may be refused.
+    pub fn refused(&self, tool: &str, arguments: Value) -> Response {
         let params = modern().params(json!({"name": tool, "arguments": arguments}));
         let body = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
         let headers = [
@@ -49,8 +55,7 @@ impl Holder<'_> {
             ("Mcp-Name", tool),
             ("Authorization", &self.authorization),
         ];
-        let response = self.listening.post(&headers, &body);
-        response.messages.into_iter().find(|message| message["id"] == 3).expect("an answer")
+        self.listening.post(&headers, &body)
     }
 
     pub fn structured(&self, tool: &str, arguments: Value) -> Value {

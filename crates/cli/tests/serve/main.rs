@@ -17,12 +17,14 @@ mod gateways;
 mod http;
 mod http_exchange;
 mod listing;
+mod metrics;
 mod programs;
 mod questions;
 mod recording;
 mod results;
 mod skills;
 mod tasks;
+mod watching;
 mod webhooks;
 mod workspace;
 
@@ -73,6 +75,8 @@ fn main() {
         workspace::cases(),
         results::cases(),
         analysis::cases(),
+        metrics::cases(),
+        watching::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

@@ -34,7 +34,7 @@ fn place(name: &str, webhook: &str) -> Place {
 }
 
 /// Takes one message: its headers in small letters, and its body.
-fn take_message(listener: &TcpListener) -> (String, String) {
+pub fn take_message(listener: &TcpListener) -> (String, String) {
     let (stream, _) = listener.accept().expect("a message");
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
     let mut reader = BufReader::new(stream);
@@ -51,7 +51,7 @@ fn take_message(listener: &TcpListener) -> (String, String) {
     (head, String::from_utf8(body).expect("text"))
 }
 
-fn header<'a>(head: &'a str, name: &str) -> &'a str {
+pub fn header<'a>(head: &'a str, name: &str) -> &'a str {
     let lines = head.lines().filter_map(|line| line.split_once(": "));
     lines.filter(|(key, _)| *key == name).map(|(_, value)| value).next().unwrap_or_else(|| panic!("{head}"))
 }

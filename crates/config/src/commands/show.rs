@@ -34,6 +34,14 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.audit.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[watch]\n");
+    for (key, value, origin) in config.watch.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[alerts]\n");
+    for (key, value, origin) in config.alerts.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[results]\n");
     for (key, value, origin) in config.results.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
@@ -152,6 +160,8 @@ pub fn as_json(config: &Config) -> Json {
             "keep_s": entry(json!(audit.settings.keep.as_secs()), &audit.keep_origin),
             "max_size": entry(json!(audit.settings.bytes_max), &audit.size_origin),
         },
+        "watch": shown_as_json(config.watch.shown()),
+        "alerts": shown_as_json(config.alerts.shown()),
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
@@ -170,6 +180,15 @@ pub fn as_json(config: &Config) -> Json {
         "servers": servers.collect::<serde_json::Map<_, _>>(),
         "data_folder": config.data_folder.as_ref().map(|path| path.display().to_string()),
     })
+}
+
+/// Values as a file has them.
+fn shown_as_json<'a>(shown: impl IntoIterator<Item = (&'static str, String, &'a Origin)>) -> Json {
+    let entry = |(key, value, origin): (&'static str, String, &Origin)| {
+        let value: Json = serde_json::from_str(&value).unwrap_or(Json::Null);
+        (key.to_owned(), json!({"value": value, "origin": origin.to_string()}))
+    };
+    Json::Object(shown.into_iter().map(entry).collect())
 }
 
 /// One server as JSON.

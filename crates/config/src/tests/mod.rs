@@ -18,6 +18,7 @@ mod results;
 mod sandboxes;
 mod servers;
 mod sessions;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

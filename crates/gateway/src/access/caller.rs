@@ -18,10 +18,12 @@ pub enum Scope {
     Search,
     /// See what everyone has run, in figures, and change the skills that all share.
     Admin,
+    /// Read the figures at `/metrics`, and nothing else.
+    Metrics,
 }
 
 impl Scope {
-    pub const ALL: [Scope; 3] = [Scope::Execute, Scope::Search, Scope::Admin];
+    pub const ALL: [Scope; 4] = [Scope::Execute, Scope::Search, Scope::Admin, Scope::Metrics];
 
     /// What a caller needs for its own work.
     pub const USUAL: [Scope; 2] = [Scope::Execute, Scope::Search];
@@ -32,6 +34,7 @@ impl Scope {
             Scope::Execute => "execute",
             Scope::Search => "search",
             Scope::Admin => "admin",
+            Scope::Metrics => "metrics",
         }
     }
 }
@@ -44,7 +47,7 @@ impl fmt::Display for Scope {
 
 /// There is no such scope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown scope `{0}`; the scopes are execute, search and admin")]
+#[error("unknown scope `{0}`; the scopes are execute, search, admin and metrics")]
 pub struct UnknownScope(String);
 
 impl FromStr for Scope {
@@ -101,12 +104,13 @@ impl Caller {
         self.name != LOCAL
     }
 
-    /// Whether they may do this. Who may execute may search.
+    /// Whether they may do this. Who may execute may search; who may only read metrics may not.
     pub fn may(&self, scope: Scope) -> bool {
         match scope {
             Scope::Execute => self.scopes.contains(&Scope::Execute),
-            Scope::Search => !self.scopes.is_empty(),
+            Scope::Search => self.scopes.iter().any(|scope| *scope != Scope::Metrics),
             Scope::Admin => self.scopes.contains(&Scope::Admin),
+            Scope::Metrics => self.scopes.contains(&Scope::Metrics),
         }
     }
 }
@@ -124,6 +128,7 @@ mod tests {
             assert_eq!((caller.may(Scope::Execute), caller.may(Scope::Search)), expected, "{scopes:?}");
         };
         check(&[], (false, false));
+        check(&[Scope::Metrics], (false, false));
         check(&[Scope::Search], (false, true));
         check(&[Scope::Execute], (true, true));
         assert!(!caller(&Scope::USUAL).may(Scope::Admin) && caller(&[Scope::Admin]).may(Scope::Admin));
@@ -144,7 +149,7 @@ mod tests {
         }
         assert_eq!(
             "root".parse::<Scope>().map_err(|error| error.to_string()),
-            Err("unknown scope `root`; the scopes are execute, search and admin".to_owned())
+            Err("unknown scope `root`; the scopes are execute, search, admin and metrics".to_owned())
         );
     }
 }

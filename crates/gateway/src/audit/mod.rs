@@ -174,6 +174,11 @@ impl Audit {
         Ok(())
     }
 
+    /// Events that are noted and not on the disk yet.
+    pub fn events_waiting(&self) -> usize {
+        self.inner.waiting.count()
+    }
+
     /// Whether what waits is written with executions of this database.
     pub(crate) fn goes_along(&self, store: &Store) -> bool {
         store.writes_along(&self.inner.waiting)

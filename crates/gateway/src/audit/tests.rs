@@ -81,6 +81,7 @@ fn call(caller: &Caller, audit: &Audit) -> CallFacts {
         arguments: CallObserver::arguments(audit, &format!("{{\"card\":\"{SECRET}\"}}")),
         decision: None,
         answer_bytes: 9,
+        answer_shape: 0,
         took: Duration::from_micros(1_500),
         end: CallEnd::Answered,
     }

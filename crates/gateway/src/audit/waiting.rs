@@ -81,6 +81,11 @@ impl Waiting {
         events.rows.len()
     }
 
+    /// How many wait.
+    pub fn count(&self) -> usize {
+        self.events.lock().rows.len()
+    }
+
     pub fn now(&self) -> String {
         utc_text_ms(self.clock.now())
     }

@@ -17,6 +17,11 @@ pub trait CallObserver: Send + Sync + 'static {
     fn arguments(&self, _json: &str) -> Option<ArgumentRecord> {
         None
     }
+
+    /// Whether [`CallFacts::answer_shape`] is worth the time.
+    fn wants_shapes(&self) -> bool {
+        false
+    }
 }
 
 /// What is kept of the arguments of a request.
@@ -48,6 +53,8 @@ pub struct CallFacts {
     pub restored: Vec<String>,
     /// The answer as it came; 0 if none did.
     pub answer_bytes: u64,
+    /// Of a tool's answer, if somebody wants it: see [`gristmill_domain::answer_shape`]. 0 if it is not known.
+    pub answer_shape: u64,
     /// From the request to its end, waits for a turn among them.
     pub took: Duration,
     pub end: CallEnd,

@@ -3,6 +3,7 @@
 //!
 //! Walls: of the gateway nothing is imported here but `ids`.
 
+mod alert_way;
 mod analysis_inputs;
 mod approval_notice;
 mod audit_event;
@@ -19,6 +20,7 @@ mod tool_failure;
 mod tools;
 mod writes;
 
+pub use alert_way::{AlertNotice, AlertWay};
 pub use analysis_inputs::{AnalysisInputs, InputFailure};
 pub use approval_notice::{ApprovalNotice, NotifyApproval};
 pub use audit_event::{Approval, AuditEffect, AuditEvent, AuditKind, AuditLog, Finding};

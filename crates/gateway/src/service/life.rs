@@ -25,6 +25,7 @@ use crate::report::{Refusal, Report};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
+use crate::telemetry::{Measured, Telemetry};
 
 /// What executions need while they run. What is missing is not kept: without sessions nothing is left
 /// for the next program, without a history nothing is recorded, without an audit nothing can be proven,
@@ -40,6 +41,8 @@ pub(crate) struct World {
     pub plans: Option<Plans>,
     /// What becomes of personal data; `None` if it goes as it is.
     pub privacy: Option<Privacy>,
+    /// Who counts and watches; `None` if nobody does.
+    pub telemetry: Option<Telemetry>,
 }
 
 impl World {
@@ -54,6 +57,7 @@ impl World {
             marks: self.marks.clone(),
             plans: self.plans.clone(),
             privacy: self.privacy.clone(),
+            telemetry: self.telemetry.clone(),
         }
     }
 }
@@ -113,6 +117,9 @@ fn note_refusal(world: &World, caller: &Caller, id: &ExecutionId, report: &Repor
     if let (Some(audit), Some(error)) = (&world.audit, &report.error) {
         audit.refused(caller, id, error.code);
     }
+    if let Some(telemetry) = &world.telemetry {
+        telemetry.refused(caller, Some(id), report);
+    }
 }
 
 /// A program that has its place.
@@ -139,6 +146,7 @@ struct Executed {
     report: Report,
     recording: Option<Recording>,
     audited: Option<AuditedExecution>,
+    measured: Option<Measured>,
     budget: Option<AnswerBudget>,
     veil: Option<Arc<Veil>>,
 }
@@ -267,6 +275,10 @@ impl Placed {
             audited.write_beginning();
         }
         let caller = request.capabilities.caller.clone();
+        let measured = world.telemetry.as_ref().filter(|_| is_recorded).map(|telemetry| {
+            let limits = request.limits.as_ref().unwrap_or(&world.core.limits);
+            telemetry.begin(&caller, &id, &request.code, request.context.as_str(), limits)
+        });
         let hidden = HiddenEvents::of(privacy, &caller);
         let core = Arc::clone(&world.core);
         let (mut report, recording) = match live {
@@ -299,14 +311,15 @@ impl Placed {
             place.leave(&owner, &seen, &mut report).await;
         }
         hide_report(entry.veil().as_deref(), &mut report).await;
-        Executed { id, owner, report, recording, audited, budget, veil: entry.veil() }
+        Executed { id, owner, report, recording, audited, measured, budget, veil: entry.veil() }
     }
 }
 
 impl Executed {
     /// Before anybody hears of the end: what was answered is known, whatever happens next.
     async fn record(self, world: &World) -> Recorded {
-        let Self { id, owner, mut report, recording, audited, budget, veil } = self;
+        let Self { id, owner, mut report, recording, audited, measured, budget, veil } = self;
+        let ended = Instant::now();
         let keep = keeping(world.results.as_ref(), &owner, &id, &report, veil);
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
@@ -331,6 +344,9 @@ impl Executed {
                 }
             }
             None => {}
+        }
+        if let Some(measured) = measured {
+            measured.end(&report, ended.elapsed());
         }
         Recorded { report, budget, keep, answer, is_outdated }
     }

@@ -80,7 +80,13 @@ impl Service {
         order: impl FnOnce(StartRequest, Purpose) -> Order,
     ) -> Result<Follower, Box<Report>> {
         let asked = Instant::now();
-        let refuse = |refusal: Refusal| Box::new(refusal.report(asked));
+        let refuse = |refusal: Refusal| {
+            let report = Box::new(refusal.report(asked));
+            if let Some(telemetry) = &self.inner.world.telemetry {
+                telemetry.refused(&start.caller, None, &report);
+            }
+            report
+        };
         let is_theirs = |entry: &Arc<Entry>| entry.owner == start.caller.owner && !entry.has_ended();
         let theirs = self.shelf().all().filter(is_theirs).count();
         if theirs >= RUNNING_OF_ONE_MAX {

@@ -26,6 +26,7 @@ const STEPS: &[&str] = &[
     include_str!("migrations/13_plans.sql"),
     include_str!("migrations/14_levels_and_budgets.sql"),
     include_str!("migrations/15_vault.sql"),
+    include_str!("migrations/16_anomalies.sql"),
 ];
 
 /// The version that this gristmill writes.

@@ -6,6 +6,7 @@
 //!
 //! Walls: no other module names SQL or rusqlite; what leaves here are records.
 
+mod anomalies;
 mod approvals;
 mod audit;
 mod audit_rows;
@@ -43,6 +44,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{Clock, unix_ms};
 use crate::ports::{AuditEvent, AuditLog};
 
+pub use anomalies::ANOMALIES_MAX;
+pub(crate) use anomalies::{WatchEvent, WatchMemory};
 pub use approvals::{ApprovalRecord, ApprovalState};
 pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRow, AuditSigner, RowEffect};
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};

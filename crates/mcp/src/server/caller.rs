@@ -62,6 +62,8 @@ impl Requester {
             Scope::Search => true,
             Scope::Execute => self.may_execute,
             Scope::Admin => self.is_admin,
+            // No tool of ours gives them.
+            Scope::Metrics => false,
         }
     }
 }
@@ -109,7 +111,7 @@ impl Identity {
 pub(super) fn missing_scope(scope: Scope, what: &str) -> (String, String) {
     let message = format!("this token can't use {what}: it needs the scope `{scope}`");
     let hint = match scope {
-        Scope::Execute | Scope::Search => {
+        Scope::Execute | Scope::Search | Scope::Metrics => {
             format!("ask the user for a token made with `gristmill token new NAME --scope {scope}`")
         }
         Scope::Admin => "all callers share the skills; ask the user for a token made with \

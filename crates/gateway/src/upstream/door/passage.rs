@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gristmill_domain::ToolAnswer;
 use gristmill_domain::policy::Decided;
+use gristmill_domain::{ToolAnswer, answer_shape};
 
 use super::check::Checked;
 use super::resolve::Resolved;
@@ -37,6 +37,7 @@ impl Passage {
             arguments: None,
             restored: Vec::new(),
             answer_bytes: 0,
+            answer_shape: 0,
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
         };
@@ -75,7 +76,13 @@ impl Passage {
     pub fn end(mut self, outcome: &Result<ToolAnswer, ToolFailure>) {
         self.facts.end = match outcome {
             Ok(_) if self.facts.end == CallEnd::Held => CallEnd::Held,
-            Ok(_) => CallEnd::Answered,
+            Ok(answer) => {
+                let wants = self.observer.as_ref().is_some_and(|observer| observer.wants_shapes());
+                if wants && self.facts.kind == RequestKind::CallTool {
+                    self.facts.answer_shape = answer_shape(&answer.json);
+                }
+                CallEnd::Answered
+            }
             Err(failure) => {
                 CallEnd::Failed { code: failure.code(), was_sent: self.has_left || !failure.was_not_sent() }
             }

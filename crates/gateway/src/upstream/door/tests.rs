@@ -270,6 +270,7 @@ fn facts(caller: &Caller, kind: RequestKind, name: &str, bytes: (usize, usize), 
         arguments: None,
         restored: Vec::new(),
         answer_bytes: bytes.1 as u64,
+        answer_shape: 0,
         took: Duration::ZERO,
         end,
     }
