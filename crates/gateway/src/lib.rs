@@ -35,6 +35,7 @@ pub mod tokens;
 // What comes from outside, and what goes back.
 pub mod ports;
 pub mod report;
+mod spans;
 pub mod state_values;
 
 // Rows and SQL; marks; personal data; processes; servers.

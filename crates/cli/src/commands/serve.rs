@@ -29,12 +29,16 @@ use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
+use crate::gateway_log::LogArguments;
 use crate::own_sessions;
 use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
 use crate::upstreams::{self, Configured};
 use gristmill_gateway::privacy::Privacy;
+
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::mcp";
 
 #[derive(Args)]
 pub struct Serve {
@@ -66,6 +70,9 @@ pub struct Serve {
     pub no_servers: bool,
 
     #[command(flatten)]
+    pub log: LogArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 
     #[command(flatten)]
@@ -80,6 +87,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     arguments.listen.check()?;
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
+    let data = upstreams::data_folder(configured.as_ref());
+    let _log = arguments.log.start(data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
@@ -107,13 +116,15 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
-    let data = upstreams::data_folder(configured.as_ref());
     let parts = parts(&arguments, &gateway, configured, connected)?;
     if let Some(privacy) = gateway.privacy() {
         privacy.warm_up();
     }
+    let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
+    tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
     let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
     gateway.shutdown().await;
+    tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
     served
 }
 

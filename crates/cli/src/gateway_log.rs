@@ -1,0 +1,79 @@
+//! The gateway's log: where `serve` writes it, and what other commands log if somebody asks.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gristmill_logs::{Log, LogError, LogFilter, LogFormat, LogSettings, LogTarget, default_path};
+
+use crate::command_line::Command;
+use crate::failure::Failure;
+use crate::terminal::eprint_lines;
+
+/// What is logged, unless a flag says so.
+const VARIABLE: &str = "GRISTMILL_LOG";
+
+#[derive(Args)]
+pub struct LogArguments {
+    /// Log to this file, or to stderr with `-` [default: logs/gateway.log in the data folder]
+    #[arg(long, value_name = "PATH")]
+    pub log_file: Option<PathBuf>,
+
+    /// How log lines are written
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = format_parser())]
+    pub log_format: LogFormat,
+
+    /// Log each stage of every execution and call, with times and sizes
+    #[arg(long)]
+    pub debug: bool,
+}
+
+fn format_parser() -> impl TypedValueParser<Value = LogFormat> {
+    PossibleValuesParser::new(["text", "json"]).try_map(|text| text.parse::<LogFormat>())
+}
+
+impl LogArguments {
+    /// Logs from now on, until what this gives is dropped. Without a data folder to keep it in, only if
+    /// somebody asked for a log.
+    pub fn start(&self, data: Option<&Path>) -> Result<Option<Log>, Failure> {
+        let asked = filter_asked_for()?;
+        let filter = match self.debug {
+            true => LogFilter::debug(),
+            false => asked.clone().unwrap_or(LogFilter::info()),
+        };
+        let target = match (&self.log_file, data) {
+            (Some(path), _) if path.as_os_str() == "-" => LogTarget::Stderr,
+            (Some(path), _) => LogTarget::File(path.clone()),
+            (None, Some(data)) => LogTarget::File(default_path(data)),
+            (None, None) if self.debug || asked.is_some() => LogTarget::Stderr,
+            (None, None) => return Ok(None),
+        };
+        match gristmill_logs::start(LogSettings { target, format: self.log_format, filter }) {
+            Ok(log) => Ok(Some(log)),
+            Err(error @ LogError::File { .. }) if self.log_file.is_none() => {
+                eprint_lines(&format!("note: there's no log: {error}"));
+                Ok(None)
+            }
+            Err(error @ LogError::File { .. }) => Err(Failure::Usage(error.into())),
+            Err(error @ (LogError::Thread(_) | LogError::Twice)) => Err(Failure::Internal(error.into())),
+        }
+    }
+}
+
+/// Every command but `serve`, which has its own log, writes to stderr what the environment asks for.
+pub fn of_command(command: &Command) -> Result<Option<Log>, Failure> {
+    let filter = match command {
+        Command::Serve(_) => None,
+        _ => filter_asked_for()?,
+    };
+    let start = |filter: LogFilter| {
+        gristmill_logs::start(LogSettings { target: LogTarget::Stderr, format: LogFormat::Text, filter })
+    };
+    filter.map(start).transpose().map_err(|error| Failure::Internal(error.into()))
+}
+
+fn filter_asked_for() -> Result<Option<LogFilter>, Failure> {
+    let text = std::env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty());
+    let filter = text.map(|text| text.parse::<LogFilter>()).transpose();
+    filter.map_err(|error| Failure::Usage(anyhow::anyhow!("{VARIABLE}: {error}")))
+}
