@@ -17,6 +17,7 @@ mod gateways;
 mod http;
 mod http_exchange;
 mod listing;
+mod logging;
 mod programs;
 mod questions;
 mod recording;
@@ -73,6 +74,7 @@ fn main() {
         workspace::cases(),
         results::cases(),
         analysis::cases(),
+        logging::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {
