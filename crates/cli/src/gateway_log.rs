@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gristmill_logs::{Log, LogError, LogFilter, LogFormat, LogSettings, LogTarget, default_path};
+use gristmill_logs::{Log, LogError, LogFilter, LogFormat, LogSettings, LogTarget, SpanQueue, default_path};
 
 use crate::command_line::Command;
 use crate::failure::Failure;
@@ -35,25 +35,40 @@ fn format_parser() -> impl TypedValueParser<Value = LogFormat> {
 impl LogArguments {
     /// Logs from now on, until what this gives is dropped. Without a data folder to keep it in, only if
     /// somebody asked for a log.
-    pub fn start(&self, data: Option<&Path>) -> Result<Option<Log>, Failure> {
+    pub fn start(&self, data: Option<&Path>, spans: Option<SpanQueue>) -> Result<Option<Log>, Failure> {
         let asked = filter_asked_for()?;
-        let filter = match self.debug {
-            true => LogFilter::debug(),
-            false => asked.clone().unwrap_or(LogFilter::info()),
+        let is_wanted = self.debug || asked.is_some();
+        let filter = match (self.debug, asked) {
+            (true, _) => LogFilter::debug(),
+            (false, Some(asked)) => asked,
+            (false, None) => LogFilter::info(),
+        };
+        let start = |target: LogTarget, filter: LogFilter| {
+            gristmill_logs::start(LogSettings {
+                target,
+                format: self.log_format,
+                filter,
+                spans: spans.clone(),
+            })
         };
         let target = match (&self.log_file, data) {
             (Some(path), _) if path.as_os_str() == "-" => LogTarget::Stderr,
             (Some(path), _) => LogTarget::File(path.clone()),
             (None, Some(data)) => LogTarget::File(default_path(data)),
-            (None, None) if self.debug || asked.is_some() => LogTarget::Stderr,
-            (None, None) => return Ok(None),
-        };
-        match gristmill_logs::start(LogSettings { target, format: self.log_format, filter }) {
-            Ok(log) => Ok(Some(log)),
-            Err(error @ LogError::File { .. }) if self.log_file.is_none() => {
-                eprint_lines(&format!("note: there's no log: {error}"));
-                Ok(None)
+            (None, None) if is_wanted => LogTarget::Stderr,
+            (None, None) if spans.is_none() => return Ok(None),
+            (None, None) => {
+                let started = start(LogTarget::Stderr, LogFilter::off());
+                return started.map(Some).map_err(|error| Failure::Internal(error.into()));
             }
+        };
+        let mut started = start(target, filter);
+        if let (Err(error @ LogError::File { .. }), None) = (&started, &self.log_file) {
+            eprint_lines(&format!("note: there's no log: {error}"));
+            started = start(LogTarget::Stderr, LogFilter::off());
+        }
+        match started {
+            Ok(log) => Ok(Some(log)),
             Err(error @ LogError::File { .. }) => Err(Failure::Usage(error.into())),
             Err(error @ (LogError::Thread(_) | LogError::Twice)) => Err(Failure::Internal(error.into())),
         }
@@ -67,7 +82,12 @@ pub fn of_command(command: &Command) -> Result<Option<Log>, Failure> {
         _ => filter_asked_for()?,
     };
     let start = |filter: LogFilter| {
-        gristmill_logs::start(LogSettings { target: LogTarget::Stderr, format: LogFormat::Text, filter })
+        gristmill_logs::start(LogSettings {
+            target: LogTarget::Stderr,
+            format: LogFormat::Text,
+            filter,
+            spans: None,
+        })
     };
     filter.map(start).transpose().map_err(|error| Failure::Internal(error.into()))
 }

@@ -22,6 +22,7 @@ mod skill_folders;
 mod spinner;
 mod table;
 mod terminal;
+mod trace_export;
 mod upstreams;
 
 use std::process::ExitCode;

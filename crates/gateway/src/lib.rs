@@ -86,3 +86,4 @@ pub use report::{
 };
 pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};
+pub use spans::trace_every_execution;

@@ -3,6 +3,8 @@
 //! Walls: names, codes, sizes and times. Never what a program says, sends or gets, and no text of an error,
 //! which may quote it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use gristmill_domain::Code;
 use tracing::field::Empty;
 use tracing::{Span, debug_span, info_span};
@@ -16,6 +18,23 @@ pub(crate) const DOOR: &str = "gristmill::door";
 pub(crate) const EXECUTION: &str = "gristmill::execution";
 pub(crate) const POOL: &str = "gristmill::pool";
 pub(crate) const SERVERS: &str = "gristmill::servers";
+
+/// Whether executions that no caller traces are traced. One for the process, as are those who listen.
+static TRACES_ALL: AtomicBool = AtomicBool::new(false);
+
+/// Has every execution traced from now on, and what is sent to servers in one say so.
+pub fn trace_every_execution() {
+    TRACES_ALL.store(true, Ordering::Relaxed);
+}
+
+/// The place of something new in its caller's trace, or in one of its own.
+pub(crate) fn begin_trace(caller: Option<&TraceContext>) -> Option<TraceContext> {
+    match caller {
+        Some(caller) => caller.child(),
+        None if TRACES_ALL.load(Ordering::Relaxed) => TraceContext::root(),
+        None => None,
+    }
+}
 
 /// A stage of an execution.
 macro_rules! stage {
@@ -53,18 +72,25 @@ pub(crate) fn execution(
         trace_id = Empty,
         span_id = Empty,
         parent_id = Empty,
+        sampled = Empty,
     );
     if span.is_disabled() {
         return span;
     }
     record_caller(&span, caller);
-    if let Some(trace) = &caller.trace {
-        span.record("trace_id", trace.trace_id()).record("span_id", trace.span_id());
+    record_trace(&span, caller.trace.as_ref(), parent);
+    span
+}
+
+fn record_trace(span: &Span, trace: Option<&TraceContext>, parent: Option<&TraceContext>) {
+    if let Some(trace) = trace {
+        span.record("sampled", trace.is_sampled())
+            .record("trace_id", trace.trace_id())
+            .record("span_id", trace.span_id());
     }
     if let Some(parent) = parent {
         span.record("parent_id", parent.span_id());
     }
-    span
 }
 
 fn record_caller(span: &Span, caller: &Caller) {
@@ -133,18 +159,15 @@ pub(crate) fn call(caller: &Caller, kind: RequestKind, trace: Option<&TraceConte
         trace_id = Empty,
         span_id = Empty,
         parent_id = Empty,
+        sampled = Empty,
     );
     if span.is_disabled() {
         return span;
     }
     record_caller(&span, caller);
+    record_trace(&span, trace, caller.trace.as_ref());
     if let Some(execution) = &caller.execution {
         span.record("execution", execution.as_str());
-    }
-    if let (Some(trace), Some(parent)) = (trace, &caller.trace) {
-        span.record("trace_id", trace.trace_id())
-            .record("span_id", trace.span_id())
-            .record("parent_id", parent.span_id());
     }
     span
 }

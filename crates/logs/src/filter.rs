@@ -8,7 +8,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 const OURS: &str = "gristmill";
 
 /// What can have a level of its own.
-pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "alerts"];
+pub const AREAS: &[&str] = &["execution", "door", "servers", "pool", "http", "mcp", "otlp", "alerts"];
 
 /// Such as `info`, or `info,door=debug`. The last word about an area counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,11 @@ impl LogFilter {
     /// The level of somebody who wants to know what was done, not how.
     pub const fn info() -> Self {
         Self { level: LevelFilter::INFO, areas: Vec::new() }
+    }
+
+    /// Nothing.
+    pub const fn off() -> Self {
+        Self { level: LevelFilter::OFF, areas: Vec::new() }
     }
 
     /// Each stage.
@@ -104,7 +109,7 @@ mod tests {
         check("loud", "unknown log level `loud`; use off, error, warn, info, debug or trace");
         check(
             "rmcp=trace",
-            "unknown log area `rmcp`; the areas are execution, door, servers, pool, http, mcp, alerts",
+            "unknown log area `rmcp`; the areas are execution, door, servers, pool, http, mcp, otlp, alerts",
         );
     }
 }

@@ -15,7 +15,7 @@ use crate::line::{Line, LogFormat};
 use crate::writer::LineSender;
 
 /// What traces of other systems go by; `trace_id` is enough to find them.
-const LEFT_OUT: [&str; 2] = ["span_id", "parent_id"];
+const LEFT_OUT: [&str; 3] = ["span_id", "parent_id", "sampled"];
 
 /// What a span hands on to the lines within it: whose they are.
 const HANDED_ON: [&str; 6] = ["execution", "session", "owner", "client", "trace_id", "server"];

@@ -1,4 +1,4 @@
-//! The gateway's log. Other crates trace with `tracing`; what the filter lets through becomes lines here, each
+//! The gateway's log, and its spans for OpenTelemetry. Other crates trace with `tracing`; what the filter lets through becomes lines here, each
 //! with the execution, the session and the caller that it belongs to, in a file that stays small or on
 //! standard error.
 //!
@@ -9,6 +9,7 @@ mod fields;
 mod filter;
 mod layer;
 mod line;
+mod otlp;
 mod rotating_file;
 mod seek;
 mod writer;
@@ -24,10 +25,12 @@ use tracing_subscriber::registry::Registry;
 
 pub use filter::{AREAS, FilterError, LogFilter};
 pub use line::LogFormat;
+pub use otlp::{SpanBatch, SpanQueue};
 pub use rotating_file::{FILE_BYTES_MAX, FILES_MAX};
 pub use seek::{LineFilter, LogLevel};
 
 use layer::LogLayer;
+use otlp::OtlpLayer;
 use rotating_file::RotatingFile;
 use writer::{LineSender, LogWriter, Sink};
 
@@ -43,11 +46,13 @@ pub enum LogTarget {
 }
 
 /// What is logged, where, and how it looks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct LogSettings {
     pub target: LogTarget,
     pub format: LogFormat,
     pub filter: LogFilter,
+    /// Where spans go beside it, if somebody wants them.
+    pub spans: Option<SpanQueue>,
 }
 
 /// Why nothing is logged.
@@ -87,7 +92,7 @@ pub fn start(settings: LogSettings) -> Result<Log, LogError> {
 
 /// A log, and what is to be told to it.
 pub fn open(settings: LogSettings) -> Result<(Log, impl Subscriber + Send + Sync), LogError> {
-    let LogSettings { target, format, filter } = settings;
+    let LogSettings { target, format, filter, spans } = settings;
     let sink = match target {
         LogTarget::Stderr => Sink::Stderr,
         LogTarget::File(path) => {
@@ -97,6 +102,7 @@ pub fn open(settings: LogSettings) -> Result<(Log, impl Subscriber + Send + Sync
     };
     let writer = LogWriter::start(sink).map_err(LogError::Thread)?;
     let layer = LogLayer::new(LineSender::clone(writer.sender()), format);
-    let subscriber = Registry::default().with(layer.with_filter(filter.targets()));
+    let spans = spans.map(|queue| OtlpLayer(queue).with_filter(otlp::targets()));
+    let subscriber = Registry::default().with(layer.with_filter(filter.targets())).with(spans);
     Ok((Log { writer }, subscriber))
 }

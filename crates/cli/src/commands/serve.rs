@@ -2,7 +2,7 @@
 //! port or a socket.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ use gristmill_gateway::ports::{AuditLog, CallObserver};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
-use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
+use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
+use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,7 @@ use crate::own_sessions;
 use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
+use crate::trace_export::{ExportArguments, Exporter};
 use crate::upstreams::{self, Configured};
 use gristmill_gateway::privacy::Privacy;
 
@@ -73,6 +75,9 @@ pub struct Serve {
     pub log: LogArguments,
 
     #[command(flatten)]
+    pub export: ExportArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 
     #[command(flatten)]
@@ -88,7 +93,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
     let data = upstreams::data_folder(configured.as_ref());
-    let _log = arguments.log.start(data.as_deref().ok().filter(|_| !arguments.no_state))?;
+    let (_log, exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
@@ -125,7 +130,21 @@ pub async fn serve(arguments: Serve) -> Outcome {
     let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
     gateway.shutdown().await;
     tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
+    if let Some(exporter) = exporter {
+        exporter.finish().await;
+    }
     served
+}
+
+/// The log, and whoever takes traces to a collector.
+fn start_log(arguments: &Serve, data: Option<&Path>) -> Result<(Option<Log>, Option<Exporter>), Failure> {
+    let Some(collector) = arguments.export.collector()? else {
+        return Ok((arguments.log.start(data, None)?, None));
+    };
+    let spans = SpanQueue::default();
+    let log = arguments.log.start(data, Some(spans.clone()))?;
+    trace_every_execution();
+    Ok((log, Some(collector.start(spans)?)))
 }
 
 /// What outlasts programs, and how many interpreters stay.

@@ -24,6 +24,7 @@ mod recording;
 mod results;
 mod skills;
 mod tasks;
+mod traces;
 mod webhooks;
 mod workspace;
 
@@ -75,6 +76,7 @@ fn main() {
         results::cases(),
         analysis::cases(),
         logging::cases(),
+        traces::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

@@ -70,6 +70,11 @@ impl TraceContext {
         self.state.as_deref()
     }
 
+    /// Whether whoever began it wants to see it.
+    pub fn is_sampled(&self) -> bool {
+        self.flags & 1 == 1
+    }
+
     /// In hexadecimal digits.
     pub fn trace_id(&self) -> String {
         hex(&self.trace)

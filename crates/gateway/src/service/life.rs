@@ -17,7 +17,7 @@ use crate::answer::{self, Answer, AnswerBudget, Keeping};
 use crate::audit::{Audit, AuditedExecution};
 use crate::execute::{self, Core, Event, Purpose};
 use crate::history::{Beginning, History, Recording};
-use crate::ids::{Caller, ExecutionId, Owner, SessionId, TraceContext};
+use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::marks::{MarkLedger, Reading};
 use crate::plans::Plans;
 use crate::ports::Asker;
@@ -93,7 +93,7 @@ impl Order {
     fn begin_trace(&mut self, id: &ExecutionId) -> Span {
         let StartRequest { caller, request, .. } = &mut self.start;
         let parent = caller.trace.take();
-        caller.trace = parent.as_ref().and_then(TraceContext::child);
+        caller.trace = spans::begin_trace(parent.as_ref());
         spans::execution(id, caller, request.code.len(), parent.as_ref())
     }
 }

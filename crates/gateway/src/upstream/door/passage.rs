@@ -45,7 +45,7 @@ impl Passage {
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
         };
-        let trace = caller.trace.as_ref().and_then(TraceContext::child);
+        let trace = spans::begin_trace(caller.trace.as_ref());
         let span = spans::call(caller, kind, trace.as_ref());
         Self { observer, began: Instant::now(), facts, has_left: false, trace, span }
     }
