@@ -6,7 +6,6 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_logs::{Log, LogError, LogFilter, LogFormat, LogSettings, LogTarget, SpanQueue, default_path};
 
-use crate::command_line::Command;
 use crate::failure::Failure;
 use crate::terminal::eprint_lines;
 
@@ -75,12 +74,9 @@ impl LogArguments {
     }
 }
 
-/// Every command but `serve`, which has its own log, writes to stderr what the environment asks for.
-pub fn of_command(command: &Command) -> Result<Option<Log>, Failure> {
-    let filter = match command {
-        Command::Serve(_) => None,
-        _ => filter_asked_for()?,
-    };
+/// A log on stderr of what the environment asks for, if it does.
+pub fn asked_for() -> Result<Option<Log>, Failure> {
+    let filter = filter_asked_for()?;
     let start = |filter: LogFilter| {
         gristmill_logs::start(LogSettings {
             target: LogTarget::Stderr,

@@ -47,9 +47,13 @@ pub fn main() -> ExitCode {
     }
     closed_output::hide_panics_of_printing();
     let arguments = Arguments::read();
-    let log = match gateway_log::of_command(&arguments.command) {
-        Ok(log) => log,
-        Err(failure) => return failure.report(),
+    // `serve` has a log of its own.
+    let log = match &arguments.command {
+        Command::Serve(_) => None,
+        _ => match gateway_log::asked_for() {
+            Ok(log) => log,
+            Err(failure) => return failure.report(),
+        },
     };
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime =

@@ -93,12 +93,7 @@ pub(crate) async fn ask(
     if let Some(version) = modern {
         add_modern_meta(&mut meta, version, peer.can_ask());
     }
-    if let Some(trace) = &trace {
-        meta.insert("traceparent".to_owned(), trace.traceparent().into());
-        if let Some(state) = trace.tracestate() {
-            meta.insert("tracestate".to_owned(), state.into());
-        }
-    }
+    add_trace(&mut meta, trace.as_ref());
     if !meta.is_empty() {
         params.insert("_meta".to_owned(), meta.into());
     }
@@ -141,6 +136,14 @@ pub(crate) async fn ask(
         biased;
         outcome = exchange => outcome,
         limit_ms = clock.passed() => Err(AskError::Timeout(limit_ms)),
+    }
+}
+
+fn add_trace(meta: &mut Map<String, Value>, trace: Option<&TraceContext>) {
+    let Some(trace) = trace else { return };
+    meta.insert("traceparent".to_owned(), trace.traceparent().into());
+    if let Some(state) = trace.tracestate() {
+        meta.insert("tracestate".to_owned(), state.into());
     }
 }
 
