@@ -10,16 +10,19 @@ mod commands;
 mod data_store;
 mod exit_codes;
 mod failure;
+mod gateway_log;
 mod given_json;
 mod hints;
 mod id_prefix;
 mod local_time;
+mod log_reader;
 mod own_sessions;
 mod privacy;
 mod skill_folders;
 mod spinner;
 mod table;
 mod terminal;
+mod trace_export;
 mod upstreams;
 mod watching;
 
@@ -45,6 +48,14 @@ pub fn main() -> ExitCode {
     }
     closed_output::hide_panics_of_printing();
     let arguments = Arguments::read();
+    // `serve` has a log of its own.
+    let log = match &arguments.command {
+        Command::Serve(_) => None,
+        _ => match gateway_log::asked_for() {
+            Ok(log) => log,
+            Err(failure) => return failure.report(),
+        },
+    };
     let threads = std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build() {
@@ -60,6 +71,7 @@ pub fn main() -> ExitCode {
     // A read of standard input that has begun ends when the other side writes or hangs up: who was
     // told to stop must not wait for that.
     runtime.shutdown_timeout(LAST_WAIT);
+    drop(log);
     match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => failure.report(),

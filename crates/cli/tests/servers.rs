@@ -339,7 +339,7 @@ fn an_image_in_an_answer_is_saved() {
 #[test]
 fn what_servers_wrote_to_stderr_is_shown() {
     let home = Home::new(gristmill(), "logs");
-    assert!(home.run(&["logs"]).stderr.contains("no servers are configured"));
+    assert!(home.run(&["logs", "--servers"]).stderr.contains("no servers are configured"));
     let script = format!(
         "for n in 1 2 3; do echo line $n >&2; done; exec '{}' example-server calculator",
         gristmill().display()
@@ -349,7 +349,7 @@ fn what_servers_wrote_to_stderr_is_shown() {
     assert!(nothing.stderr.contains("`calculator` hasn't written anything"), "{}", nothing.stderr);
     home.ok(&["tools", "call", "calculator.evaluate", "expression=1"]);
     assert_eq!(home.ok(&["logs", "calculator"]), "line 1\nline 2\nline 3\n");
-    assert_eq!(home.ok(&["logs", "--lines", "1"]), "line 3\n");
+    assert_eq!(home.ok(&["logs", "--servers", "--lines", "1"]), "line 3\n");
     let unknown = home.run(&["logs", "calculatr"]);
     assert!(
         unknown.code == Some(2) && unknown.stderr.contains("did you mean `calculator`?"),

@@ -10,11 +10,12 @@ use super::problem::{Place, Problem, ProblemKind, Severity, closest};
 
 const PREFIX: &str = "GRISTMILL_";
 const LIMIT: &str = "GRISTMILL_LIMIT_";
-const KNOWN: [&str; 6] = [
+const KNOWN: [&str; 7] = [
     "GRISTMILL_CACHE_DIR",
     "GRISTMILL_CONFIG",
     "GRISTMILL_DATA_DIR",
     "GRISTMILL_LEVEL",
+    "GRISTMILL_LOG",
     "GRISTMILL_PRIVACY",
     "GRISTMILL_SCRATCH_DIR",
 ];

@@ -35,6 +35,7 @@ pub mod tokens;
 // What comes from outside, and what goes back.
 pub mod ports;
 pub mod report;
+mod spans;
 pub mod state_values;
 
 // Rows and SQL; marks; personal data; processes; servers.
@@ -87,3 +88,4 @@ pub use report::{
 };
 pub use request::{Capabilities, ExecuteRequest, LatestVariables, Leftovers, Variables, WorkspaceChoice};
 pub use settings::{DataSettings, Settings, SkillFolders, Upkeep};
+pub use spans::trace_every_execution;

@@ -20,6 +20,8 @@ const ORDER: &[&str] = &[
     "ports",
     "state_values",
     "report",
+    // What is traced of both.
+    "spans",
     // Rows and SQL.
     "store",
     // Which marked data was read.

@@ -12,6 +12,7 @@ use gristmill_gateway::ports::{AuditEvent, AuditLog};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use crate::LOG_AREA;
 use crate::answers::failed;
 
 /// No header that we take is longer; what is, is no token.
@@ -144,6 +145,7 @@ impl Authority {
     }
 
     fn note_refused(&self, why: &str, name: Option<&str>) {
+        tracing::warn!(target: LOG_AREA, why, token = name, "refused");
         if let Some(audit) = &self.audit {
             audit.note(AuditEvent::token_refused(why, name));
         }

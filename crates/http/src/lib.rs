@@ -24,6 +24,9 @@ mod server;
 mod settings;
 mod site;
 
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::http";
+
 pub use approval_pages::approval_pages;
 pub use authorization::{Access, WithoutToken};
 pub use error::HttpError;

@@ -1,60 +1,116 @@
-//! `gristmill logs`: what servers wrote to standard error.
+//! `gristmill logs`: the gateway's log, and what servers wrote to standard error.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
+use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gristmill_config::Flags;
 use gristmill_gateway::Folders;
 use gristmill_gateway::domain::nearest;
 use gristmill_gateway::upstream::log_path;
+use gristmill_logs::{FILES_MAX, LineFilter, LogLevel, default_path};
 
 use super::{Failure, Outcome};
 use crate::arguments::ConfigFile;
+use crate::data_store::DataPlace;
+use crate::log_reader::LogReader;
 use crate::terminal::{Printable, eprint_lines};
 use crate::upstreams;
 
 /// How often a log is looked at again.
 const POLL: Duration = Duration::from_millis(250);
 
-/// A log is begun anew at 1 MB: this is all of it.
-const READ_BYTES_MAX: u64 = 4 * 1024 * 1024;
-
 #[derive(Args)]
 pub struct Logs {
-    /// Only this server
+    /// What this server wrote to stderr, instead of the gateway's log
     pub server: Option<String>,
+
+    /// What each server wrote to stderr, instead of the gateway's log
+    #[arg(long, conflicts_with = "server")]
+    pub servers: bool,
 
     /// Keep printing new lines until Ctrl-C
     #[arg(short, long)]
     pub follow: bool,
 
-    /// How many of the last lines to print for each server
+    /// How many of the last lines to print, of each log
     #[arg(short = 'n', long, default_value_t = 50)]
     pub lines: usize,
+
+    /// Only lines about this execution; the beginning of its id is enough
+    #[arg(long, value_name = "ID", conflicts_with_all = ["server", "servers"])]
+    pub execution: Option<String>,
+
+    /// Only lines of this level and above
+    #[arg(long, value_name = "LEVEL", value_parser = level_parser(), conflicts_with_all = ["server", "servers"])]
+    pub level: Option<LogLevel>,
+
+    /// Where the gateway's log is, if `serve` has `--log-file`
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["server", "servers"])]
+    pub log_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub config: ConfigFile,
 }
 
-/// One server's log, and how far it was printed.
-struct Log {
-    /// Before each line, where there are several logs.
+fn level_parser() -> impl TypedValueParser<Value = LogLevel> {
+    PossibleValuesParser::new(["error", "warn", "info", "debug", "trace"])
+        .try_map(|text| text.parse::<LogLevel>())
+}
+
+/// A log, and what stands before its lines where there are several.
+struct Shown {
     label: String,
-    path: PathBuf,
-    /// Of the file that was read last.
-    inode: u64,
-    offset: u64,
-    /// The beginning of a line whose end isn't written yet.
-    unfinished: Vec<u8>,
+    reader: LogReader,
+    filter: LineFilter,
 }
 
 pub async fn logs(arguments: Logs) -> Outcome {
+    match arguments.server.is_some() || arguments.servers {
+        true => servers_logs(arguments).await,
+        false => gateways_log(arguments).await,
+    }
+}
+
+async fn gateways_log(arguments: Logs) -> Outcome {
+    let path = match arguments.log_file {
+        Some(path) => path,
+        None => default_path(DataPlace::of(None, &arguments.config)?.folder()?),
+    };
+    let filter = LineFilter { level: arguments.level, execution: arguments.execution };
+    let is_filtered = filter != LineFilter::default();
+    let mut log = Shown { label: String::new(), reader: LogReader::new(path), filter };
+    match log.last(arguments.lines, FILES_MAX - 1)? {
+        Some(lines) if lines.is_empty() && !arguments.follow => eprint_lines(nothing_found(is_filtered)),
+        Some(lines) => lines.iter().for_each(|line| log.print(line)),
+        None if arguments.follow => eprint_lines(&format!("waiting for {}", log.reader.path.display())),
+        None => {
+            let path = log.reader.path.display();
+            return Err(Failure::Usage(anyhow!(
+                "there's no log at {path}\nhint: `gristmill serve` writes one, unless it has `--no-state`; \
+                 `--log-file PATH` shows another"
+            )));
+        }
+    }
+    match arguments.follow {
+        true => follow(vec![log]).await,
+        false => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn nothing_found(is_filtered: bool) -> &'static str {
+    match is_filtered {
+        true => "no matching lines\nhint: stages and calls are logged by `gristmill serve --debug`",
+        false => "nothing was logged yet",
+    }
+}
+
+async fn servers_logs(arguments: Logs) -> Outcome {
     let configured = upstreams::read(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let names: Vec<&str> =
         configured.config.servers.iter().map(|server| server.settings.name.as_str()).collect();
@@ -75,25 +131,36 @@ pub async fn logs(arguments: Logs) -> Outcome {
         1 => String::new(),
         _ => format!("{name:<width$} | "),
     };
-    let mut logs: Vec<Log> =
-        chosen.iter().map(|name| Log::new(label(name), log_path(&cache, name))).collect();
+    let shown = |name: &&str| Shown {
+        label: label(name),
+        reader: LogReader::new(log_path(&cache, name)),
+        filter: LineFilter::default(),
+    };
+    let mut logs: Vec<Shown> = chosen.iter().map(shown).collect();
     let mut is_empty = true;
     for log in &mut logs {
-        is_empty &= !log.print_last(arguments.lines).map_err(|error| log.unreadable(&error))?;
+        let lines = log.last(arguments.lines, 0)?.unwrap_or_default();
+        is_empty &= lines.is_empty();
+        lines.iter().for_each(|line| log.print(line));
     }
-    if !arguments.follow {
-        if is_empty {
-            eprint_lines(&nothing_yet(arguments.server.as_deref(), &cache));
-        }
-        return Ok(ExitCode::SUCCESS);
+    if arguments.follow {
+        return follow(logs).await;
     }
+    if is_empty {
+        eprint_lines(&nothing_yet(arguments.server.as_deref(), &cache));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what comes until somebody has enough.
+async fn follow(mut logs: Vec<Shown>) -> Outcome {
     loop {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
             () = tokio::time::sleep(POLL) => {}
         }
         for log in &mut logs {
-            log.print_new().map_err(|error| log.unreadable(&error))?;
+            log.print_new()?;
         }
     }
 }
@@ -109,73 +176,25 @@ fn nothing_yet(server: Option<&str>, cache: &Path) -> String {
     format!("{who} written anything to stderr yet; logs are kept in {}", cache.join("logs").display())
 }
 
-impl Log {
-    fn new(label: String, path: PathBuf) -> Self {
-        Self { label, path, inode: 0, offset: 0, unfinished: Vec::new() }
+impl Shown {
+    /// `None` if there is no log.
+    fn last(&mut self, lines: usize, older: usize) -> Result<Option<VecDeque<String>>, Failure> {
+        let filter = &self.filter;
+        let found = self.reader.last(lines, older, |line| filter.takes(line));
+        found.map_err(|error| unreadable(&self.reader.path, &error))
     }
 
-    fn unreadable(&self, error: &io::Error) -> Failure {
-        Failure::Internal(anyhow!("can't read {}: {error}", self.path.display()))
-    }
-
-    /// Whether there was anything.
-    fn print_last(&mut self, lines: usize) -> io::Result<bool> {
-        let text = self.read_new()?;
-        let all: Vec<&str> = text.lines().collect();
-        for line in &all[all.len().saturating_sub(lines)..] {
-            self.print(line);
-        }
-        Ok(!all.is_empty())
-    }
-
-    fn print_new(&mut self) -> io::Result<()> {
-        let text = self.read_new()?;
-        text.lines().for_each(|line| self.print(line));
+    fn print_new(&mut self) -> Result<(), Failure> {
+        let text = self.reader.read_new().map_err(|error| unreadable(&self.reader.path, &error))?;
+        text.lines().filter(|line| self.filter.takes(line)).for_each(|line| self.print(line));
         Ok(())
     }
 
     fn print(&self, line: &str) {
         println!("{}{}", self.label, Printable::all(line));
     }
-
-    /// Whole lines that were not read before; of a new file, all of it.
-    fn read_new(&mut self) -> io::Result<String> {
-        let mut file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
-            Err(error) => return Err(error),
-        };
-        let metadata = file.metadata()?;
-        if metadata.ino() != self.inode || metadata.len() < self.offset {
-            (self.inode, self.offset) = (metadata.ino(), 0);
-            self.unfinished.clear();
-        }
-        file.seek(SeekFrom::Start(self.offset))?;
-        let read = file.take(READ_BYTES_MAX).read_to_end(&mut self.unfinished)?;
-        self.offset += read as u64;
-        let whole = self.unfinished.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let rest = self.unfinished.split_off(whole);
-        let lines = std::mem::replace(&mut self.unfinished, rest);
-        Ok(String::from_utf8_lossy(&lines).into_owned())
-    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn new_lines_are_read_once_and_a_log_that_begins_anew_is_followed() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.log");
-        let mut log = Log::new(String::new(), path.clone());
-        let mut check = |content: &str, expected: &str| {
-            std::fs::write(&path, content).expect("a file");
-            assert_eq!(log.read_new().expect("a log"), expected, "{content:?}");
-        };
-        check("one\ntwo\nunfin", "one\ntwo\n");
-        check("one\ntwo\nunfinished\n", "unfinished\n");
-        check("one\ntwo\nunfinished\n", "");
-        check("new\n", "new\n");
-    }
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Internal(anyhow!("can't read {}: {error}", path.display()))
 }

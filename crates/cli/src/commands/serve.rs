@@ -2,7 +2,7 @@
 //! port or a socket.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -17,8 +17,9 @@ use gristmill_gateway::ports::{AuditLog, CallObserver};
 use gristmill_gateway::service::Service;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{Guard, Refresh, Startup, Upstreams};
-use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand};
+use gristmill_gateway::{DataSettings, Gateway, Settings, WorkerCommand, trace_every_execution};
 use gristmill_http::Mount;
+use gristmill_logs::{Log, SpanQueue};
 use gristmill_mcp::stdio::StdioSettings;
 use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts};
 use tokio_util::sync::CancellationToken;
@@ -30,13 +31,18 @@ use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
 use crate::audit_log;
 use crate::data_store::{self, DataPlace};
+use crate::gateway_log::LogArguments;
 use crate::own_sessions;
 use crate::privacy::privacy;
 use crate::skill_folders;
 use crate::terminal::eprint_lines;
+use crate::trace_export::{ExportArguments, Exporter};
 use crate::upstreams::{self, Configured};
 use crate::watching;
 use gristmill_gateway::privacy::Privacy;
+
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::mcp";
 
 #[derive(Args)]
 pub struct Serve {
@@ -72,6 +78,12 @@ pub struct Serve {
     pub no_servers: bool,
 
     #[command(flatten)]
+    pub log: LogArguments,
+
+    #[command(flatten)]
+    pub export: ExportArguments,
+
+    #[command(flatten)]
     pub config: ConfigFile,
 
     #[command(flatten)]
@@ -91,6 +103,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let (configured, limits) =
         upstreams::read_with_limits(arguments.no_servers, &arguments.config, &arguments.limits)?;
+    let data = upstreams::data_folder(configured.as_ref());
+    let (_log, exporter) = start_log(&arguments, data.as_deref().ok().filter(|_| !arguments.no_state))?;
     let (mut settings, audit) = settings_for(&arguments, configured.as_ref())?;
     settings.limits = limits;
     if arguments.listen.place().is_none() && io::stdin().is_terminal() {
@@ -120,14 +134,30 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
-    let data = upstreams::data_folder(configured.as_ref());
     let parts = parts(&arguments, &gateway, configured, connected)?;
     if let Some(privacy) = gateway.privacy() {
         privacy.warm_up();
     }
+    let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
+    tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
     let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
     gateway.shutdown().await;
+    tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
+    if let Some(exporter) = exporter {
+        exporter.finish().await;
+    }
     served
+}
+
+/// The log, and whoever takes traces to a collector.
+fn start_log(arguments: &Serve, data: Option<&Path>) -> Result<(Option<Log>, Option<Exporter>), Failure> {
+    let Some(collector) = arguments.export.collector()? else {
+        return Ok((arguments.log.start(data, None)?, None));
+    };
+    let spans = SpanQueue::default();
+    let log = arguments.log.start(data, Some(spans.clone()))?;
+    trace_every_execution();
+    Ok((log, Some(collector.start(spans)?)))
 }
 
 /// What outlasts programs, and how many interpreters stay.

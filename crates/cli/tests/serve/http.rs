@@ -98,7 +98,7 @@ impl Listening {
         (Self::begin(place, &[]), secrets)
     }
 
-    fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
+    pub fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
         let stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
         let local = ("Authorization", self.authorization.as_str());

@@ -17,6 +17,7 @@ mod gateways;
 mod http;
 mod http_exchange;
 mod listing;
+mod logging;
 mod metrics;
 mod programs;
 mod questions;
@@ -24,6 +25,7 @@ mod recording;
 mod results;
 mod skills;
 mod tasks;
+mod traces;
 mod watching;
 mod webhooks;
 mod workspace;
@@ -77,6 +79,8 @@ fn main() {
         analysis::cases(),
         metrics::cases(),
         watching::cases(),
+        logging::cases(),
+        traces::cases(),
     ]
     .concat();
     let trial = |(name, run): Case| {

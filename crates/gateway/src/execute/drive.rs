@@ -35,6 +35,7 @@ use crate::analysis::ProgramAnalyses;
 use crate::pool::{Attention, LineError, LineEvent, Room, Worker};
 use crate::ports::{Asker, ProgressSink};
 use crate::report::ToolCalled;
+use crate::spans::EXECUTION;
 use crate::time_limit::TimeLimit;
 
 /// Calls that wait for their turn. Beyond this the worker is not listened to.
@@ -315,6 +316,8 @@ impl<'a> Drive<'a> {
             Ok(ProgramRequest::Search(asked)) => {
                 let found = search(self.reachable.tools.as_ref(), id, &asked, &self.reachable.skills.offer());
                 self.tokens.count(Of::LookedUp, &found.payload);
+                let (query_bytes, answer_bytes) = (asked.query.len(), found.payload.len());
+                tracing::debug!(target: EXECUTION, query_bytes, answer_bytes, ok = found.ok, "search");
                 self.outgoing.push(found);
             }
             Ok(ProgramRequest::Call(call)) => {

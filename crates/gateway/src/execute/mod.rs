@@ -34,6 +34,7 @@ use gristmill_checks::Finding;
 use gristmill_domain::Code;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 pub(crate) use check::check_only;
 pub use check::check_program;
@@ -44,6 +45,7 @@ use crate::ports::{Progress, Tools};
 use crate::report::{DryRunReport, PlanReport, Refusal, Report, ToolCalled};
 use crate::request::ExecuteRequest;
 use crate::skills::{FrozenSkills, SkillSandbox};
+use crate::spans::stage;
 use check::Checked;
 use prepare::{Home, Prepared};
 
@@ -166,10 +168,10 @@ pub(crate) fn start_telling(
 ) -> Running {
     let (report_sender, report) = oneshot::channel();
     let cancel = CancellationToken::new();
-    let cancelled = cancel.clone();
+    let (cancelled, span) = (cancel.clone(), Span::current());
     let runtime = core.runtime.clone();
     runtime.spawn(async move {
-        let report = run(&core, request, purpose, events, cancelled).await;
+        let report = run(&core, request, purpose, events, cancelled).instrument(span).await;
         // Nobody waits any more: the work is done all the same.
         let _ = report_sender.send(report);
     });
@@ -195,7 +197,8 @@ async fn run(
     };
     let findings = std::mem::take(&mut ready.findings);
     let writes = ready.prepared.capabilities.writes.clone();
-    let (mut finished, left) = drive::drive(core, ready, events, cancelled, asked).await;
+    let (mut finished, left) =
+        drive::drive(core, ready, events, cancelled, asked).instrument(stage!("run")).await;
     let large = finished.large_result.take();
     let mut shaped = shape::shape(finished);
     shaped.report.findings = findings;
@@ -209,10 +212,19 @@ async fn run(
 
 /// Everything before the first instruction. Nothing has run if this fails.
 async fn bring_to_start(core: &Core, request: ExecuteRequest, purpose: Purpose) -> Result<Ready, Refusal> {
-    let admitted = admit::admit(core, request, &purpose).await?;
-    let prepared = prepare::prepare(core, admitted, purpose).await?;
-    let checked = check::check(core, prepared).await?;
-    checkout(core, checked).await
+    let admitted = staged(stage!("admit"), admit::admit(core, request, &purpose)).await?;
+    let prepared = staged(stage!("prepare"), prepare::prepare(core, admitted, purpose)).await?;
+    let checked = staged(stage!("check"), check::check(core, prepared)).await?;
+    staged(stage!("checkout"), checkout(core, checked)).await
+}
+
+/// A stage within its span, which has the code of a refusal.
+async fn staged<T>(span: Span, stage: impl Future<Output = Result<T, Refusal>>) -> Result<T, Refusal> {
+    let outcome = stage.instrument(span.clone()).await;
+    if let Err(refusal) = &outcome {
+        span.record("refused", refusal.code().as_str());
+    }
+    outcome
 }
 
 async fn checkout(core: &Core, checked: Checked) -> Result<Ready, Refusal> {

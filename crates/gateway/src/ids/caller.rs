@@ -8,6 +8,7 @@ use gristmill_domain::policy::TokenLimits;
 use super::execution_id::ExecutionId;
 use super::owner::Owner;
 use super::session_id::SessionId;
+use super::trace_context::TraceContext;
 
 /// Whoever has something sent to a server, and from where. Rules, budgets and records go by it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +26,8 @@ pub struct Caller {
     pub execution: Option<ExecutionId>,
     /// The level of that program; `None` for that of the gateway.
     pub level: Option<Level>,
+    /// Where in a trace it asks, if it has said so: of a program, its own place in its caller's trace.
+    pub trace: Option<TraceContext>,
 }
 
 /// Which access token: never the token itself, nor its hash.
@@ -58,6 +61,7 @@ impl Caller {
             session_name: None,
             execution: None,
             level: None,
+            trace: None,
         }
     }
 

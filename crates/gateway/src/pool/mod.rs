@@ -33,6 +33,7 @@ pub use lost::Lost;
 pub use scratch::{Scratch, ScratchError, ScratchFolders, is_empty, open_folder};
 pub use worker::{Attention, LineError, LineEvent, Worker};
 
+use crate::spans::POOL;
 use analysis_checkout::AnalysisWaiter;
 use cgroup::WorkerCgroup;
 use worker::Silence;
@@ -265,7 +266,10 @@ impl Pool {
                 candidate
             };
             match candidate {
-                Some(worker) if worker.silence() == Silence::Kept => return Ok(worker),
+                Some(worker) if worker.silence() == Silence::Kept => {
+                    tracing::debug!(target: POOL, worker = worker.id(), "worker taken");
+                    return Ok(worker);
+                }
                 // It spoke before it had a program, or is gone and the zygote has not told yet.
                 Some(_) => {}
                 None => arrived.await,
@@ -387,6 +391,7 @@ impl Shared {
     }
 
     fn zygote_ready(&self, link: Arc<ZygoteLink>, engine: String, walls: Vec<WallStatus>) {
+        tracing::info!(target: POOL, engine, layers = walls.len(), "workers are ready");
         {
             let mut state = self.lock();
             state.failure = None;
@@ -423,6 +428,8 @@ impl Shared {
     fn zygote_lost(&self, life: &ZygoteLife) -> u32 {
         let came_up = life.ready_for.is_some();
         let lasted = life.ready_for.is_some_and(|time| time > SOUND_AFTER);
+        let ready_ms = life.ready_for.map(|time| time.as_millis() as u64);
+        tracing::warn!(target: POOL, came_up, ready_ms, "workers are lost and start again");
         let failures = {
             let mut state = self.lock();
             if let Some(link) = state.link.take() {

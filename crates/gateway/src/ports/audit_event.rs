@@ -254,7 +254,7 @@ impl AuditEvent {
 
     /// Whoever did it.
     pub(crate) fn by(self, caller: &Caller) -> Self {
-        let Caller { owner, token, client, session, session_name: _, execution, level: _ } = caller;
+        let Caller { owner, token, client, session, session_name: _, execution, level: _, trace: _ } = caller;
         self.name("caller", &owner.0)
             .some_name("token", token.as_ref().map(|token| token.name.as_str()))
             .some_name("client", client.as_ref().map(|client| client.name.as_str()))

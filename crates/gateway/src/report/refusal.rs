@@ -43,6 +43,10 @@ impl Refusal {
         Self::without_hint(Code::Cancelled, "canceled before it started; nothing ran")
     }
 
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
     pub(crate) fn report(self, asked: Instant) -> Report {
         let mut report = Report::refused(self.code, self.message, self.hint, asked.elapsed());
         report.findings = self.findings;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use gristmill_domain::{Code, Level, Limits};
 use tokio::sync::mpsc;
+use tracing::{Instrument, Span};
 
 use super::entry::{self, Entry};
 use super::hidden::{HiddenEvents, hide_report};
@@ -25,6 +26,7 @@ use crate::report::{Refusal, Report};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
 use crate::session::{Place, Sessions};
+use crate::spans::{self, stage};
 use crate::telemetry::{Measured, Telemetry};
 
 /// What executions need while they run. What is missing is not kept: without sessions nothing is left
@@ -90,10 +92,30 @@ impl Order {
     pub fn internal(start: StartRequest, purpose: Purpose, note: Option<String>) -> Self {
         Self { is_recorded: note.is_some(), note, ..Self::asked(start, purpose) }
     }
+
+    /// Gives the execution its own place in its caller's trace.
+    fn begin_trace(&mut self, id: &ExecutionId) -> Span {
+        let StartRequest { caller, request, .. } = &mut self.start;
+        let parent = caller.trace.take();
+        caller.trace = spans::begin_trace(parent.as_ref());
+        spans::execution(id, caller, request.code.len(), parent.as_ref())
+    }
 }
 
 /// One program, from its place to its report, and what is said about it if anybody wants that.
 pub(super) async fn carry_out(
+    entry: &Arc<Entry>,
+    world: &World,
+    mut order: Order,
+    asked: Instant,
+) -> (Report, Option<Answer>) {
+    let span = order.begin_trace(&entry.id);
+    let (report, answer) = carry_through(entry, world, order, asked).instrument(span.clone()).await;
+    spans::ended(&span, &report, answer.as_ref().map(|answer| answer.tokens));
+    (report, answer)
+}
+
+async fn carry_through(
     entry: &Arc<Entry>,
     world: &World,
     order: Order,
@@ -101,8 +123,11 @@ pub(super) async fn carry_out(
 ) -> (Report, Option<Answer>) {
     let budget = order.start.answer;
     let caller = order.start.caller.clone();
-    match place(entry, world, order).await {
-        Ok(placed) => placed.execute(entry, world).await.record(world).await.answer().await,
+    match place(entry, world, order).instrument(stage!("place")).await {
+        Ok(placed) => {
+            let executed = placed.execute(entry, world).await;
+            executed.record(world).instrument(stage!("record")).await.answer().await
+        }
         Err(refusal) => {
             let report = refusal.report(asked);
             note_refusal(world, &caller, &entry.id, &report);
@@ -253,6 +278,7 @@ impl Placed {
             is_recorded,
             dry_run,
         } = self;
+        spans::placed(&request.capabilities.caller);
         let is_asked = matches!(purpose, Purpose::Asked(_));
         let history = world.history.as_ref().filter(|_| is_recorded);
         let level = request.limits.as_ref().map_or(world.core.limits.level(), Limits::level);

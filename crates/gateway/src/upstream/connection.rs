@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gristmill_domain::ServerSettings;
 
 use super::server_log::ServerLog;
+use crate::ids::TraceContext;
 use crate::ports::{Asker, BoxFuture, ProgressSink};
 
 /// Reaches upstream servers in a protocol of its own.
@@ -119,6 +120,8 @@ pub struct UpstreamCall {
     pub headers: Vec<(String, String)>,
     pub progress: ProgressSink,
     pub asker: Asker,
+    /// Its place in a trace, for the server to go on from.
+    pub trace: Option<TraceContext>,
 }
 
 /// What goes wrong between us and a server.
@@ -147,4 +150,18 @@ pub enum UpstreamFailure {
     /// Its answer cannot be used.
     #[error("{0}")]
     BadAnswer(String),
+}
+
+impl UpstreamFailure {
+    /// In a word; what else there is may quote what was sent.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Down(_) => "down",
+            Self::Timeout { .. } => "timeout",
+            Self::Lost(_) => "lost",
+            Self::LoginNeeded(_) => "login needed",
+            Self::Refused { .. } => "refused",
+            Self::BadAnswer(_) => "bad answer",
+        }
+    }
 }

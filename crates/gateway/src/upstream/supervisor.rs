@@ -12,6 +12,7 @@ use super::raw_offer::list_offer;
 use super::registry::Registry;
 use super::server::Server;
 use crate::ports::BoxFuture;
+use crate::spans::SERVERS;
 
 /// A call waits this long for the next attempt, otherwise it is told to come back.
 const WAIT_FOR_ATTEMPT_MAX: Duration = Duration::from_secs(2);
@@ -76,10 +77,18 @@ async fn take_turn(registry: &Arc<Registry>, server: &Arc<Server>) -> Result<Con
         return Ok(connection);
     }
     server.unless_closing(wait_for_turn(server, &attempts)).await?;
+    let began = Instant::now();
     let outcome = server.unless_closing(connect(registry, server)).await;
+    let (server_name, took_ms) = (server.name(), began.elapsed().as_millis() as u64);
     match &outcome {
-        Ok(_) => attempts.succeeded(),
+        Ok(connection) => {
+            let protocol = connection.upstream().facts().protocol.as_str();
+            tracing::info!(target: SERVERS, server = server_name, protocol, took_ms, "connected");
+            attempts.succeeded();
+        }
         Err(failure) => {
+            let why = failure.kind();
+            tracing::warn!(target: SERVERS, server = server_name, why, took_ms, "can't connect");
             attempts.failed_again(Instant::now());
             server.failed(failure.clone());
             registry.renew();
@@ -160,6 +169,7 @@ async fn watch(watched: Watched, connection: Connection, changed: Arc<Notify>) {
         }
     };
     let Some(server) = watched.server.upgrade() else { return };
+    tracing::warn!(target: SERVERS, server = server.name(), "connection lost");
     server.lost(&connection, why).await;
     drop(server);
     connection.upstream().close().await;
@@ -174,6 +184,7 @@ async fn list_again(watched: &Watched, connection: &Connection) {
     if let (Ok(offer), Some((registry, server))) = (offer, watched.upgrade()) {
         server.listed(connection, offer);
         registry.offered(&server);
+        tracing::info!(target: SERVERS, server = server.name(), "listed again: its offer may have changed");
     }
 }
 

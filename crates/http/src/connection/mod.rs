@@ -9,7 +9,7 @@ mod watched_stream;
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -23,6 +23,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
+use crate::LOG_AREA;
 use crate::limits::HttpLimits;
 use answer_body::AnswerBody;
 pub(crate) use client_stream::ClientStream;
@@ -32,6 +33,14 @@ use watched_stream::{WatchedStream, bare_answer};
 
 /// What is done for a connection that is not served.
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
+
+/// The part of the site that an address is in. The rest of it may say anything.
+fn area(path: &str) -> &'static str {
+    const AREAS: [&str; 6] = ["/mcp", "/healthz", "/approvals", "/approve", "/metrics", "/dashboard"];
+    let is_in =
+        |area: &&&str| path.strip_prefix(**area).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    AREAS.iter().find(is_in).copied().unwrap_or("other")
+}
 
 /// What connections are served with. Cheap to clone.
 #[derive(Clone)]
@@ -43,12 +52,16 @@ pub(crate) struct Service {
 
 impl Service {
     async fn answer(mut self, request: Request<Incoming>, watch: Arc<Watch>) -> Response<AnswerBody> {
+        let (began, method, path) = (Instant::now(), request.method().clone(), area(request.uri().path()));
         let has_body = !request.body().is_end_stream();
         let in_flight = watch.begin(has_body, request.version() == Version::HTTP_11);
         let awaits_go_on = request.headers().contains_key(EXPECT);
         let request = request
             .map(|body| Body::new(RequestBody::new(body, awaits_go_on, self.limits, Arc::clone(&watch))));
         let Ok(answer) = self.router.call(request).await;
+        let (method, status) = (method.as_str(), answer.status().as_u16());
+        let took_ms = began.elapsed().as_secs_f64() * 1000.0;
+        tracing::debug!(target: LOG_AREA, method, path, status, took_ms, "request");
         watch.answer_begins();
         AnswerBody::of(answer, in_flight, watch, self.limits.half_closed_look)
     }

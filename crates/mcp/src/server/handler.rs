@@ -20,6 +20,9 @@ use super::answer::Answer;
 use super::caller::{Requester, missing_scope};
 use super::tools::{OwnTool, Run, ToolCall};
 
+/// What a log's filter calls this.
+const LOG_AREA: &str = "gristmill::mcp";
+
 /// The list never changes while we run; a client may well remember it for an hour.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
@@ -87,6 +90,8 @@ impl ServerHandler for GatewayServer {
             return Ok(of_tool(tool, refused));
         }
         let caller = requester.caller.clone();
+        let client = caller.client.as_ref().map(|client| client.name.as_str());
+        tracing::debug!(target: LOG_AREA, tool = tool.name, owner = caller.owner.0, client, "request");
         let call = ToolCall::new(tool, request, arguments, requester, &context);
         match &tool.run {
             // What is said of an execution was hidden when it ended.

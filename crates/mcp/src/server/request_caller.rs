@@ -2,7 +2,7 @@
 
 use gristmill_gateway::access;
 use gristmill_gateway::domain::one_line;
-use gristmill_gateway::ids::{Caller, Client, Owner, TokenRef};
+use gristmill_gateway::ids::{Caller, Client, Owner, TokenRef, TraceContext};
 use rmcp::model::Implementation;
 use rmcp::service::{RequestContext, RoleServer};
 
@@ -33,7 +33,18 @@ pub(super) fn caller_of(context: &RequestContext<RoleServer>, connection: Connec
         (Connection::Http, None, None) => Owner("nobody".to_owned()),
     };
     let client = context.client_info().as_ref().map(client_of);
-    Caller { token, client, ..Caller::of(owner) }
+    Caller { token, client, trace: trace_of(context), ..Caller::of(owner) }
+}
+
+/// Where in a trace it asks: by what the request says itself, or else by the headers that it came with.
+fn trace_of(context: &RequestContext<RoleServer>) -> Option<TraceContext> {
+    let said = |name: &str| context.meta.get(name).and_then(|value| value.as_str());
+    if let Some(parent) = said("traceparent") {
+        return TraceContext::read(parent, said("tracestate"));
+    }
+    let headers = &context.extensions.get::<http::request::Parts>()?.headers;
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    TraceContext::read(header("traceparent")?, header("tracestate"))
 }
 
 /// A client that doesn't introduce itself comes with the name of its library, which tells people nothing.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
+use gristmill_gateway::ids::TraceContext;
 use gristmill_gateway::ports::BoxFuture;
 use gristmill_gateway::upstream::UpstreamFailure;
 use parking_lot::RwLock;
@@ -97,6 +98,8 @@ pub(crate) struct Outgoing<'a> {
     pub method: &'a str,
     pub name: Option<&'a str>,
     pub headers: &'a [(String, String)],
+    /// Its place in a trace, for what is in front of the server.
+    pub trace: Option<&'a TraceContext>,
     pub message: String,
 }
 
@@ -153,7 +156,7 @@ impl HttpLink {
 
     /// Sends a notification or an answer of ours.
     pub(crate) async fn send(&self, method: &str, message: String) -> Result<(), RequestError> {
-        self.post(&Outgoing { method, name: None, headers: &[], message }).await.map(drop)
+        self.post(&Outgoing { method, name: None, headers: &[], trace: None, message }).await.map(drop)
     }
 
     /// What tells the server that nobody waits any more. A modern one sees it by the closed
@@ -185,6 +188,12 @@ impl HttpLink {
             let mut headers = self.headers(&agreed);
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+            if let Some(trace) = outgoing.trace {
+                put(&mut headers, "traceparent", &trace.traceparent());
+                if let Some(state) = trace.tracestate() {
+                    put(&mut headers, "tracestate", state);
+                }
+            }
             if agreed.modern {
                 put(&mut headers, "mcp-method", outgoing.method);
                 if let Some(name) = outgoing.name {

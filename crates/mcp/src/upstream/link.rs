@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gristmill_gateway::domain::ServerLimits;
+use gristmill_gateway::ids::TraceContext;
 use gristmill_gateway::ports::{Asker, ProgressSink};
 use gristmill_gateway::upstream::UpstreamFailure;
 use serde_json::{Map, Value};
@@ -33,12 +34,15 @@ pub(crate) struct Request<'a> {
     pub progress: Option<ProgressSink>,
     /// Who answers questions about it, if it is something that questions can be about.
     pub asker: Option<Asker>,
+    /// Its place in a trace.
+    pub trace: Option<TraceContext>,
     pub limit: Duration,
 }
 
 impl<'a> Request<'a> {
     pub(crate) fn new(method: &'static str, params: Map<String, Value>, limit: Duration) -> Self {
-        Self { method, params, arguments: None, name: None, headers: &[], progress: None, asker: None, limit }
+        let (arguments, name, progress, asker, trace) = (None, None, None, None, None);
+        Self { method, params, arguments, name, headers: &[], progress, asker, trace, limit }
     }
 }
 
@@ -76,7 +80,7 @@ pub(crate) async fn ask(
     request: Request<'_>,
     modern: Option<&str>,
 ) -> Result<String, AskError> {
-    let Request { method, mut params, arguments, name, headers, progress, asker, limit } = request;
+    let Request { method, mut params, arguments, name, headers, progress, asker, trace, limit } = request;
     let wants_progress = progress.is_some();
     let clock = CallClock::new(limit);
     let listeners = Listeners { progress: progress.unwrap_or_default(), asker, clock: clock.clone() };
@@ -89,6 +93,7 @@ pub(crate) async fn ask(
     if let Some(version) = modern {
         add_modern_meta(&mut meta, version, peer.can_ask());
     }
+    add_trace(&mut meta, trace.as_ref());
     if !meta.is_empty() {
         params.insert("_meta".to_owned(), meta.into());
     }
@@ -110,7 +115,7 @@ pub(crate) async fn ask(
                 from_reply(guard.under_way.reply().await)
             }
             Link::Http(http) => {
-                let outgoing = Outgoing { method, name, headers, message };
+                let outgoing = Outgoing { method, name, headers, trace: trace.as_ref(), message };
                 let mut guard = http.cancel_on_drop(id);
                 let outcome = tokio::select! {
                     biased;
@@ -131,6 +136,14 @@ pub(crate) async fn ask(
         biased;
         outcome = exchange => outcome,
         limit_ms = clock.passed() => Err(AskError::Timeout(limit_ms)),
+    }
+}
+
+fn add_trace(meta: &mut Map<String, Value>, trace: Option<&TraceContext>) {
+    let Some(trace) = trace else { return };
+    meta.insert("traceparent".to_owned(), trace.traceparent().into());
+    if let Some(state) = trace.tracestate() {
+        meta.insert("tracestate".to_owned(), state.into());
     }
 }
 

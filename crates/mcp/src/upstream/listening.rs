@@ -97,7 +97,7 @@ async fn by_request(http: HttpLink, peer: Arc<Peer>, params: String) {
         let began = Instant::now();
         let under_way = peer.begin(nobody());
         let message = wire::request(under_way.id, LISTEN, &params);
-        let outgoing = Outgoing { method: LISTEN, name: None, headers: &[], message };
+        let outgoing = Outgoing { method: LISTEN, name: None, headers: &[], trace: None, message };
         match http.request(under_way.id, outgoing).await {
             // It does not want to be listened to.
             Err(RequestError::Status(..) | RequestError::Reply(ReplyError::Rpc(_))) => return,

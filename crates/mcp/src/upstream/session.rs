@@ -147,6 +147,7 @@ impl Session {
             headers: &call.headers,
             progress: Some(call.progress),
             asker: Some(call.asker),
+            trace: call.trace,
             ..Request::new("tools/call", params, self.call_limit())
         };
         self.converse(request).await

@@ -1,5 +1,6 @@
 //! Connections over Streamable HTTP.
 
+use gristmill_gateway::ids::TraceContext;
 use gristmill_gateway::ports::Progress;
 use gristmill_gateway::upstream::{UpstreamCall, UpstreamFailure};
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ cases![
     a_session_is_begun_kept_and_deleted,
     a_modern_server_gets_its_headers_and_no_session,
     arguments_that_are_marked_go_into_headers,
+    a_trace_context_is_in_a_header_and_in_the_message_of_both_eras,
     answers_as_events_arrive_with_what_is_said_in_between,
     an_answer_that_was_cut_off_is_gone_on_with,
     an_answer_that_is_cut_off_for_good_is_lost,
@@ -87,6 +89,21 @@ async fn arguments_that_are_marked_go_into_headers() {
     let seen = http.wait_for(1, is_call).await;
     let values = (seen[0].header("mcp-param-region"), seen[0].header("mcp-param-note"));
     assert_eq!(values, ("eu", "=?base64?w7w=?="));
+}
+
+async fn a_trace_context_is_in_a_header_and_in_the_message_of_both_eras() {
+    for era in [LEGACY, Era::Modern] {
+        let http = ordinary(era).await;
+        let server = connect(over_http("a", &http.url())).await;
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let trace = TraceContext::read(parent, Some("vendor=7"));
+        let call = UpstreamCall { trace, ..call_of("echo", &json!({})) };
+        server.upstream.call(call).await.expect("an answer");
+        let seen = http.wait_for(1, is_call).await;
+        assert_eq!((seen[0].header("traceparent"), seen[0].header("tracestate")), (parent, "vendor=7"));
+        let meta = &seen[0].message["params"]["_meta"];
+        assert_eq!((&meta["traceparent"], &meta["tracestate"]), (&json!(parent), &json!("vendor=7")));
+    }
 }
 
 async fn answers_as_events_arrive_with_what_is_said_in_between() {

@@ -162,6 +162,7 @@ pub fn call_of(tool: &str, arguments: &Value) -> UpstreamCall {
         headers: Vec::new(),
         progress: ProgressSink::default(),
         asker: Asker::none(),
+        trace: None,
     }
 }
 

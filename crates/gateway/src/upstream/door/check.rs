@@ -107,6 +107,7 @@ fn checked_tool(tool: ToolTarget, is_secretive: bool) -> Result<Outgoing, ToolFa
         arguments: Value::Object(arguments).to_string(),
         progress,
         asker,
+        trace: None,
     };
     Ok(Outgoing::Tool { definition, call, writes })
 }

@@ -37,6 +37,7 @@ mod tests;
 use std::sync::Arc;
 
 use gristmill_domain::ToolAnswer;
+use tracing::Instrument;
 
 use super::guard::Guard;
 use super::registry::Registry;
@@ -96,7 +97,8 @@ impl Door {
     ) -> Result<ToolAnswer, ToolFailure> {
         let name = shown_name(self.privacy.as_ref(), caller, None, request.name()).await;
         let mut passage = Passage::begin(self.observer.clone(), caller, request.kind(), name);
-        let outcome = self.carry_out(caller, seen, request, &mut passage).await;
+        let span = passage.span();
+        let outcome = self.carry_out(caller, seen, request, &mut passage).instrument(span).await;
         passage.end(&outcome);
         outcome
     }
@@ -121,7 +123,7 @@ impl Door {
         let checked = &permitted.checked;
         let _place = admit(&checked.server).await?;
         permitted.sending();
-        let sent = send(&self.registry, checked).await;
+        let sent = send(&self.registry, checked, passage.trace()).await;
         permitted.sent(sent.has_left);
         passage.sent(sent.has_left);
         if sent.has_left {

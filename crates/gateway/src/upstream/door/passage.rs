@@ -5,11 +5,13 @@ use std::time::{Duration, Instant};
 
 use gristmill_domain::policy::Decided;
 use gristmill_domain::{ToolAnswer, answer_shape};
+use tracing::Span;
 
 use super::check::Checked;
 use super::resolve::Resolved;
-use crate::ids::Caller;
+use crate::ids::{Caller, TraceContext};
 use crate::ports::{CallEnd, CallFacts, CallObserver, RequestKind, ToolFailure};
+use crate::spans;
 
 /// Recorded when it is dropped: whoever is cancelled drops it on the way.
 pub(super) struct Passage {
@@ -17,6 +19,9 @@ pub(super) struct Passage {
     began: Instant,
     facts: CallFacts,
     has_left: bool,
+    /// Its own place in the caller's trace.
+    trace: Option<TraceContext>,
+    span: Span,
 }
 
 impl Passage {
@@ -41,7 +46,17 @@ impl Passage {
             took: Duration::ZERO,
             end: CallEnd::Cancelled,
         };
-        Self { observer, began: Instant::now(), facts, has_left: false }
+        let trace = spans::begin_trace(caller.trace.as_ref());
+        let span = spans::call(caller, kind, trace.as_ref());
+        Self { observer, began: Instant::now(), facts, has_left: false, trace, span }
+    }
+
+    pub fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    pub fn trace(&self) -> Option<&TraceContext> {
+        self.trace.as_ref()
     }
 
     pub fn resolved(&mut self, resolved: &Resolved, name: String) {
@@ -92,6 +107,7 @@ impl Passage {
 
 impl Drop for Passage {
     fn drop(&mut self) {
+        spans::passed(&self.span, &self.facts);
         if let Some(observer) = &self.observer {
             self.facts.took = self.began.elapsed();
             observer.passed(&self.facts);

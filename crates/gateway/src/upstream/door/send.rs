@@ -7,6 +7,7 @@ use gristmill_domain::catalogue::ItemKind;
 
 use super::check::{Checked, Outgoing};
 use super::failure::{down, held_back, of_read, of_tool, unreached};
+use crate::ids::TraceContext;
 use crate::ports::{Asker, ToolFailure};
 use crate::upstream::connection::{Connection, UpstreamCall, UpstreamFailure};
 use crate::upstream::registry::Registry;
@@ -32,14 +33,18 @@ struct Unanswered {
 
 /// Sends a request and waits for the answer. Sent again, once, if the connection turned out to be gone
 /// before anything was sent.
-pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked) -> Sent {
-    match exchange(registry, checked).await {
+pub(super) async fn send(registry: &Arc<Registry>, checked: &Checked, trace: Option<&TraceContext>) -> Sent {
+    match exchange(registry, checked, trace).await {
         Ok(raw) => Sent { answer: Ok(raw), has_left: true },
         Err(Unanswered { failure, has_left }) => Sent { answer: Err(failure), has_left },
     }
 }
 
-async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String, Unanswered> {
+async fn exchange(
+    registry: &Arc<Registry>,
+    checked: &Checked,
+    trace: Option<&TraceContext>,
+) -> Result<String, Unanswered> {
     let kept = |failure: ToolFailure| Unanswered { failure, has_left: false };
     let Checked { server, outgoing, watcher, .. } = checked;
     let mut is_again = false;
@@ -55,7 +60,7 @@ async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String,
         // After the connection: with a new one comes a new offer.
         still_approved(server, outgoing).map_err(kept)?;
         watcher.sending();
-        let failure = match put(&connection, checked).await {
+        let failure = match put(&connection, checked, trace).await {
             Ok(raw) => return Ok(raw),
             Err(failure) => failure,
         };
@@ -79,12 +84,17 @@ async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String,
     }
 }
 
-async fn put(connection: &Connection, checked: &Checked) -> Result<String, UpstreamFailure> {
+async fn put(
+    connection: &Connection,
+    checked: &Checked,
+    trace: Option<&TraceContext>,
+) -> Result<String, UpstreamFailure> {
     let upstream = connection.upstream();
     let screened = |asker: &Asker| checked.personal.screened(asker);
     match &checked.outgoing {
         Outgoing::Tool { call, .. } => {
-            upstream.call(UpstreamCall { asker: screened(&call.asker), ..call.clone() }).await
+            let asker = screened(&call.asker);
+            upstream.call(UpstreamCall { asker, trace: trace.cloned(), ..call.clone() }).await
         }
         Outgoing::Resource(uri) => upstream.read_resource(uri).await,
         Outgoing::Prompt { name, arguments, asker } => {

@@ -255,6 +255,7 @@ pub(super) fn program() -> Caller {
         session: None,
         session_name: None,
         execution: None,
+        trace: None,
     }
     .in_execution(ExecutionId::new().unwrap(), SessionId::read("abcdefghijkmnpqrstuv"))
 }

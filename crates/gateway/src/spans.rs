@@ -1,0 +1,211 @@
+//! What is traced of an execution and of a call. A span of each, with what came of it.
+//!
+//! Walls: names, codes, sizes and times. Never what a program says, sends or gets, and no text of an error,
+//! which may quote it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gristmill_domain::Code;
+use tracing::field::Empty;
+use tracing::{Span, debug_span, info_span};
+
+use crate::ids::{Caller, ExecutionId, TraceContext};
+use crate::ports::{CallEnd, CallFacts, RequestKind};
+use crate::report::Report;
+
+/// What a log's filter calls the parts of the gateway.
+pub(crate) const DOOR: &str = "gristmill::door";
+pub(crate) const EXECUTION: &str = "gristmill::execution";
+pub(crate) const POOL: &str = "gristmill::pool";
+pub(crate) const SERVERS: &str = "gristmill::servers";
+
+/// Whether executions that no caller traces are traced. One for the process, as are those who listen.
+static TRACES_ALL: AtomicBool = AtomicBool::new(false);
+
+/// Has every execution traced from now on, and what is sent to servers in one say so.
+pub fn trace_every_execution() {
+    TRACES_ALL.store(true, Ordering::Relaxed);
+}
+
+/// The place of something new in its caller's trace, or in one of its own.
+pub(crate) fn begin_trace(caller: Option<&TraceContext>) -> Option<TraceContext> {
+    match caller {
+        Some(caller) => caller.child(),
+        None if TRACES_ALL.load(Ordering::Relaxed) => TraceContext::root(),
+        None => None,
+    }
+}
+
+/// A stage of an execution.
+macro_rules! stage {
+    ($name:literal) => {
+        tracing::debug_span!(target: "gristmill::execution", $name, refused = tracing::field::Empty)
+    };
+}
+pub(crate) use stage;
+
+/// One execution, from the request to its answer. `trace` is its own place in the caller's trace, `parent` the
+/// caller's.
+pub(crate) fn execution(
+    id: &ExecutionId,
+    caller: &Caller,
+    code_bytes: usize,
+    parent: Option<&TraceContext>,
+) -> Span {
+    let span = info_span!(
+        target: EXECUTION,
+        "execution",
+        outcome = Empty,
+        code = Empty,
+        run_ms = Empty,
+        calls = Empty,
+        calls_failed = Empty,
+        code_bytes,
+        stdout_bytes = Empty,
+        stderr_bytes = Empty,
+        memory_peak_bytes = Empty,
+        answer_tokens = Empty,
+        execution = id.as_str(),
+        session = Empty,
+        owner = caller.owner.0.as_str(),
+        client = Empty,
+        trace_id = Empty,
+        span_id = Empty,
+        parent_id = Empty,
+        sampled = Empty,
+    );
+    if span.is_disabled() {
+        return span;
+    }
+    record_caller(&span, caller);
+    record_trace(&span, caller.trace.as_ref(), parent);
+    span
+}
+
+fn record_trace(span: &Span, trace: Option<&TraceContext>, parent: Option<&TraceContext>) {
+    if let Some(trace) = trace {
+        span.record("sampled", trace.is_sampled())
+            .record("trace_id", trace.trace_id())
+            .record("span_id", trace.span_id());
+    }
+    if let Some(parent) = parent {
+        span.record("parent_id", parent.span_id());
+    }
+}
+
+fn record_caller(span: &Span, caller: &Caller) {
+    if let Some(client) = &caller.client {
+        span.record("client", client.name.as_str());
+    }
+    if let Some(session) = &caller.session {
+        span.record("session", session.as_str());
+    }
+}
+
+/// It has its session. To be called within its span, and within none of its stages.
+pub(crate) fn placed(caller: &Caller) {
+    if let Some(session) = &caller.session {
+        Span::current().record("session", session.as_str());
+    }
+}
+
+/// What came of it.
+pub(crate) fn ended(span: &Span, report: &Report, answer_tokens: Option<u64>) {
+    if span.is_disabled() {
+        return;
+    }
+    let outcome = match &report.error {
+        None => "ok",
+        Some(error) if error.code == Code::Cancelled => "canceled",
+        Some(_) => "failed",
+    };
+    span.record("outcome", outcome)
+        .record("run_ms", (report.execution_time_ms * 1000.0).round() / 1000.0)
+        .record("calls", report.tools_called.len())
+        .record("calls_failed", report.tools_called.iter().filter(|called| !called.ok).count())
+        .record("stdout_bytes", report.stdout.len())
+        .record("stderr_bytes", report.stderr.len())
+        .record("memory_peak_bytes", report.memory_peak_bytes);
+    if let Some(error) = &report.error {
+        span.record("code", error.code.as_str());
+    }
+    if let Some(session) = &report.session {
+        span.record("session", session.id.as_str());
+    }
+    if let Some(tokens) = answer_tokens {
+        span.record("answer_tokens", tokens);
+    }
+}
+
+/// One request at the door. What is asked for has a name once a server has it: before, it may be anything.
+pub(crate) fn call(caller: &Caller, kind: RequestKind, trace: Option<&TraceContext>) -> Span {
+    let span = debug_span!(
+        target: DOOR,
+        "call",
+        method = method(kind),
+        server = Empty,
+        tool = Empty,
+        outcome = Empty,
+        code = Empty,
+        decision = Empty,
+        answered = Empty,
+        was_sent = Empty,
+        request_bytes = Empty,
+        answer_bytes = Empty,
+        execution = Empty,
+        session = Empty,
+        owner = caller.owner.0.as_str(),
+        client = Empty,
+        trace_id = Empty,
+        span_id = Empty,
+        parent_id = Empty,
+        sampled = Empty,
+    );
+    if span.is_disabled() {
+        return span;
+    }
+    record_caller(&span, caller);
+    record_trace(&span, trace, caller.trace.as_ref());
+    if let Some(execution) = &caller.execution {
+        span.record("execution", execution.as_str());
+    }
+    span
+}
+
+/// What came of it.
+pub(crate) fn passed(span: &Span, facts: &CallFacts) {
+    if span.is_disabled() {
+        return;
+    }
+    if let Some(server) = &facts.server {
+        span.record("server", server.as_str());
+        // A URI may say anything.
+        if facts.kind == RequestKind::CallTool {
+            span.record("tool", facts.name.as_str());
+        }
+    }
+    if let Some(decided) = &facts.decision {
+        span.record("decision", decided.decision.as_str());
+        if let Some(answer) = decided.answer {
+            span.record("answered", answer.as_str());
+        }
+    }
+    span.record("request_bytes", facts.request_bytes).record("answer_bytes", facts.answer_bytes);
+    match facts.end {
+        CallEnd::Answered => span.record("outcome", "ok").record("was_sent", true),
+        CallEnd::Held => span.record("outcome", "held").record("was_sent", false),
+        CallEnd::Cancelled => span.record("outcome", "canceled"),
+        CallEnd::Failed { code, was_sent } => {
+            span.record("outcome", "failed").record("code", code.as_str()).record("was_sent", was_sent)
+        }
+    };
+}
+
+/// As the protocol calls it.
+fn method(kind: RequestKind) -> &'static str {
+    match kind {
+        RequestKind::CallTool => "tools/call",
+        RequestKind::ReadResource => "resources/read",
+        RequestKind::GetPrompt => "prompts/get",
+    }
+}
