@@ -20,17 +20,19 @@
   };
 
   const startThemeSwitch = () => {
-    const button = document.querySelector("[data-theme-switch]");
-    if (!button) return;
-    const label = () => { button.textContent = `Theme: ${stored()}`; };
-    button.hidden = false;
+    const buttons = document.querySelectorAll("[data-theme-switch]");
+    let theme = stored();
+    const label = () => buttons.forEach((button) => { button.textContent = `Theme: ${theme}`; });
     label();
-    button.addEventListener("click", () => {
-      const next = THEMES[(THEMES.indexOf(stored()) + 1) % THEMES.length];
-      try { localStorage.setItem("theme", next); } catch { /* Holds for this page only. */ }
-      applyTheme(next);
-      label();
-    });
+    for (const button of buttons) {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+        try { localStorage.setItem("theme", theme); } catch { /* Holds for this page only. */ }
+        applyTheme(theme);
+        label();
+      });
+    }
   };
 
   // Times: said as the server says them (time.rs).

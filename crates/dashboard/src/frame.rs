@@ -174,12 +174,18 @@ fn top_bar(frame: &Frame) -> Markup {
             (gateways(frame))
             span.spring {}
             button.quiet.theme type="button" data-theme-switch hidden { "Theme" }
-            form.user method="post" action=(routes::LOGOUT) {
-                (csrf_field(frame))
-                span.who title="Logged in as" { (frame.user) }
-                button.quiet type="submit" { "Log out" }
-            }
+            (log_out(frame))
             a.menu-open href="#menu" { "Menu" }
+        }
+    }
+}
+
+fn log_out(frame: &Frame) -> Markup {
+    html! {
+        form.user method="post" action=(routes::LOGOUT) {
+            (csrf_field(frame))
+            span.who title="Logged in as" { (frame.user) }
+            button.quiet type="submit" { "Log out" }
         }
     }
 }
@@ -223,6 +229,10 @@ fn menu(frame: &Frame, here: Place) -> Markup {
                         }
                     }
                 }
+            }
+            div.menu-user {
+                button.quiet.theme type="button" data-theme-switch hidden { "Theme" }
+                (log_out(frame))
             }
             p.version { "Gristmill " (frame.version) }
         }

@@ -61,6 +61,7 @@ pub(crate) fn duration(ms: f64) -> String {
         return "?".to_owned();
     }
     match ms {
+        0.0 => "0 ms".to_owned(),
         ms if ms < 1.0 => format!("{ms:.2} ms"),
         ms if ms < 10.0 => format!("{ms:.1} ms"),
         ms if ms < 999.5 => format!("{ms:.0} ms"),

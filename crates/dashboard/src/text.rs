@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use maud::Render;
 
 /// Text that somebody else wrote. On a page it is escaped, and what would be invisible, move the cursor or turn
-/// the direction of writing is shown by its name, so that what you read is what is there.
+/// the direction of writing is shown by its number, so that what you read is what is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Text(String);
 
@@ -48,7 +48,8 @@ impl Render for Piece<'_> {
 }
 
 fn push_inert(page: &mut String, text: &str) {
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
             '&' => page.push_str("&amp;"),
             '<' => page.push_str("&lt;"),
@@ -56,8 +57,9 @@ fn push_inert(page: &mut String, text: &str) {
             '"' => page.push_str("&quot;"),
             '\'' => page.push_str("&#39;"),
             '\n' | '\t' => page.push(character),
-            '\0'..='\u{1f}' => page.push(picture(character)),
-            '\u{7f}' => page.push('\u{2421}'),
+            // The end of a line, as Windows and terminals write it.
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\u{1b}' => page.push_str("\u{27e8}ESC\u{27e9}"),
             _ if misleads(character) => {
                 // Writing to a string can't fail.
                 let _ = write!(page, "\u{27e8}U+{:04X}\u{27e9}", u32::from(character));
@@ -67,16 +69,12 @@ fn push_inert(page: &mut String, text: &str) {
     }
 }
 
-/// The sign for a control character, such as ␛.
-fn picture(control: char) -> char {
-    char::from_u32(0x2400 + u32::from(control)).unwrap_or('\u{fffd}')
-}
-
 /// Whether it changes how its neighbors read, or hides. Joiners stay: scripts and emoji need them.
 fn misleads(character: char) -> bool {
     matches!(
         character,
-        '\u{80}'..='\u{9f}'
+        '\0'..='\u{1f}'
+            | '\u{7f}'..='\u{9f}'
             | '\u{61c}'
             | '\u{200b}'
             | '\u{200e}'
@@ -93,9 +91,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_mislead_is_shown_by_its_name() {
-        let shown = Text::from("a\u{202e}b\u{1b}[2J\u{e0041}<i>'\"").render().into_string();
-        assert_eq!(shown, "a⟨U+202E⟩b␛[2J⟨U+E0041⟩&lt;i&gt;&#39;&quot;");
+    fn what_would_mislead_is_shown_by_its_number() {
+        let shown = Text::from("a\u{202e}b\u{1b}[2J\u{e0041}\0<i>'\"").render().into_string();
+        assert_eq!(shown, "a⟨U+202E⟩b⟨ESC⟩[2J⟨U+E0041⟩⟨U+0000⟩&lt;i&gt;&#39;&quot;");
     }
 
     #[test]

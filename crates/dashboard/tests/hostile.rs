@@ -96,7 +96,7 @@ fn every_sample_text_can_be_hostile() {
 }
 
 #[test]
-fn what_would_turn_the_text_around_is_shown_by_name() {
+fn what_would_turn_the_text_around_is_shown_by_its_number() {
     for (_, hostile) in both("\u{202e}\u{1b}") {
         let shown = hostile.page.0.replace("value=\"\u{202e}\u{1b}", "");
         let bare = shown.match_indices('\u{202e}').count();

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::overview::anchor;
 use crate::frame::{Head, Place, page};
+use crate::number::counted;
 use crate::parts::{Tone, badge, block, card, cell, csrf_field, empty, table};
 use crate::{Frame, Moment, Text, routes};
 
@@ -82,7 +83,7 @@ pub fn approvals(frame: &Frame, view: &Approvals) -> Markup {
         ..Head::of(Place::Approvals)
     };
     let body = html! {
-        div data-live=(routes::LIVE_APPROVALS) aria-live="polite" { (approvals_live(frame, &view.waiting)) }
+        div data-live=(routes::LIVE_APPROVALS) { (approvals_live(frame, &view.waiting)) }
         @if !view.answered.is_empty() {
             (card("Answered", &answered(frame, &view.answered)))
         }
@@ -99,6 +100,9 @@ pub fn approvals_live(frame: &Frame, waiting: &[Approval]) -> Markup {
                 &html! { "Calls show up here when a rule says " code { "ask" } ". See the "
                     a href=(routes::POLICY) { "policy" } "." },
             ))
+        }
+        @else {
+            p.unseen role="status" { (counted(waiting.len() as u64, "call")) " waiting for you" }
         }
         @for approval in waiting { (question(frame, approval)) }
     }

@@ -64,15 +64,14 @@ fn row(frame: &Frame, line: &ExecutionLine) -> Vec<Markup> {
     vec![
         html! {
             (line.outcome.badge())
-            @if let Some(code) = &line.error_code { " " span.error-code { (code) } }
+            @if let Some(code) = &line.error_code { br; span.error-code { (code) } }
         },
         html! {
             a.program href=(routes::fill(routes::EXECUTION, &[line.id.raw()])) { (line.summary) }
         },
         html! {
-            (line.caller)
+            div.caller { (line.caller) }
             @if let Some(session) = &line.session {
-                br;
                 a.small href=(routes::fill(routes::SESSION, &[session.raw()])) { (session) }
             }
         },
@@ -81,7 +80,7 @@ fn row(frame: &Frame, line: &ExecutionLine) -> Vec<Markup> {
             @if line.calls_failed > 0 { br; span.small.bad-ink { (count(line.calls_failed)) " failed" } }
         },
         html! { (duration(line.duration_ms)) },
-        html! { (signed(line.tokens_saved)) },
+        html! { span.bad-ink[line.tokens_saved < 0] { (signed(line.tokens_saved)) } },
         line.started.relative(frame.now),
     ]
 }

@@ -212,12 +212,16 @@ fn anomalies(frame: &Frame, anomalies: &[Anomaly]) -> Markup {
     )
 }
 
+/// The cheapest way against the most expensive one.
 fn share_saved(view: &Overview) -> Markup {
-    let least = view.against.iter().map(|bar| bar.value).min();
-    let most = view.against.iter().map(|bar| bar.value).max().filter(|most| *most > 0);
+    let least = view.against.iter().min_by_key(|bar| bar.value);
+    let most = view.against.iter().max_by_key(|bar| bar.value).filter(|bar| bar.value > 0);
     html! {
         @if let (Some(least), Some(most)) = (least, most) {
-            p.note { (percent(1.0 - number::float(least) / number::float(most))) " fewer than the most expensive way" }
+            p.note {
+                (least.label) ": " (percent(1.0 - number::float(least.value) / number::float(most.value)))
+                " fewer tokens than " (most.label)
+            }
         }
     }
 }

@@ -111,7 +111,7 @@ fn output(run: &PlaygroundRun) -> Markup {
                 (line.outcome.badge()) " "
                 a href=(routes::fill(routes::EXECUTION, &[line.id.raw()])) { "Open this execution" }
             }
-            div data-live=[running.then_some(live)] aria-live="polite" { (execution_live(&run.execution)) }
+            div data-live=[running.then_some(live)] { (execution_live(&run.execution)) }
         }
     }
 }
