@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use crate::{Moment, Text, assets, number, parts::Tone, parts::badge, parts::csrf_field, routes};
+use crate::{Moment, Text, assets, number, parts::Tone, parts::badge, routes};
 
 /// What every page needs to know.
 #[derive(Clone, Debug)]
@@ -178,6 +178,11 @@ fn top_bar(frame: &Frame) -> Markup {
             a.menu-open href="#menu" { "Menu" }
         }
     }
+}
+
+/// Proves that a form came from our page.
+pub(crate) fn csrf_field(frame: &Frame) -> Markup {
+    html! { input type="hidden" name="csrf" value=(frame.csrf.raw()); }
 }
 
 fn log_out(frame: &Frame) -> Markup {

@@ -2,10 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::overview::anchor;
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::counted;
-use crate::parts::{Tone, badge, block, card, cell, csrf_field, empty, table};
+use crate::parts::{Tone, badge, block, card, cell, empty, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]
@@ -129,6 +128,12 @@ fn question(frame: &Frame, approval: &Approval) -> Markup {
             (answers(frame, approval))
         }
     }
+}
+
+/// Names an approval within its page.
+pub(crate) fn anchor(id: &Text) -> String {
+    let kept = id.raw().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_');
+    format!("approval-{}", kept.collect::<String>())
 }
 
 fn arguments(arguments: &[Argument]) -> Markup {

@@ -2,11 +2,10 @@
 
 use maud::{Markup, html};
 
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::count;
 use crate::parts::{
-    Choice, Pager, Tone, badge, cell, csrf_field, empty, filter_field, filter_select, number, pager, stat,
-    table,
+    Choice, Pager, Tone, badge, cell, empty, filter_field, filter_select, number, pager, stat, table,
 };
 use crate::{Frame, Moment, Text, routes};
 

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::execution_lines::{ExecutionLine, Outcome};
 use super::policy::Verdict;
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{bytes, count, duration, signed};
-use crate::parts::{Tone, badge, block, card, cell, csrf_field, facts, listing, stat, table};
+use crate::parts::{Tone, badge, block, card, cell, facts, listing, stat, table};
 use crate::plots::{Bar, Span, bars, waterfall};
 use crate::{Frame, Text, routes};
 

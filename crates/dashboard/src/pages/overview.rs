@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::approvals::Approval;
+use super::approvals::{Approval, anchor};
 use super::execution_lines::{ExecutionLine, execution_table};
 use crate::frame::{Head, Place, page};
 use crate::number::{self, compact, count, counted, duration, percent};
@@ -179,12 +179,6 @@ fn waiting(frame: &Frame, approvals: &[Approval]) -> Markup {
             }
         },
     )
-}
-
-/// Names an approval within its page.
-pub(crate) fn anchor(id: &Text) -> String {
-    let kept = id.raw().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_');
-    format!("approval-{}", kept.collect::<String>())
 }
 
 fn anomalies(frame: &Frame, anomalies: &[Anomaly]) -> Markup {

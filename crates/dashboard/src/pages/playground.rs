@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::execution::{Execution, execution_live};
 use super::execution_lines::Outcome;
-use crate::frame::{Head, Place, page};
-use crate::parts::{card, csrf_field, empty};
+use crate::frame::{Head, Place, csrf_field, page};
+use crate::parts::{card, empty};
 use crate::{Frame, Text, routes};
 
 #[derive(Clone, Debug)]

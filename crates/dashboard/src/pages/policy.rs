@@ -2,11 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{count, float};
-use crate::parts::{
-    Choice, Tone, badge, card, cell, csrf_field, empty, filter_field, filter_select, number, table,
-};
+use crate::parts::{Choice, Tone, badge, card, cell, empty, filter_field, filter_select, number, table};
 use crate::plots::meter;
 use crate::{Frame, Moment, Text, routes};
 

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::servers::{ServerLine, errors, time};
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::count;
-use crate::parts::{Diff, Tone, badge, block, card, cell, csrf_field, diff, empty, facts, number, table};
+use crate::parts::{Diff, Tone, badge, block, card, cell, diff, empty, facts, number, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::execution_lines::{ExecutionLine, execution_table};
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{bytes, count};
-use crate::parts::{Tone, badge, block, card, cell, csrf_field, empty, facts, number, table};
+use crate::parts::{Tone, badge, block, card, cell, empty, facts, number, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::count;
-use crate::parts::{Diff, Tone, badge, card, cell, csrf_field, diff, empty, listing, number, table};
+use crate::parts::{Diff, Tone, badge, card, cell, diff, empty, listing, number, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::servers::{errors, time};
-use crate::frame::{Head, Place, page};
+use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::{count, duration};
-use crate::parts::{Tone, badge, block, card, csrf_field, facts, listing, schema_form};
+use crate::parts::{Tone, badge, block, card, facts, listing, schema_form};
 use crate::{Frame, Text, routes};
 
 #[derive(Clone, Debug)]

@@ -11,7 +11,5 @@ pub use pieces::{Pager, Tone};
 
 pub(crate) use code::{block, listing};
 pub(crate) use diff::diff;
-pub(crate) use pieces::{
-    Choice, badge, card, csrf_field, empty, facts, filter_field, filter_select, pager, stat,
-};
+pub(crate) use pieces::{Choice, badge, card, empty, facts, filter_field, filter_select, pager, stat};
 pub(crate) use table::{cell, number, table};

@@ -2,7 +2,7 @@
 
 use maud::{Markup, Render, html};
 
-use crate::{Frame, Text, routes};
+use crate::{Text, routes};
 
 /// What something means, apart from what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,10 +82,6 @@ pub(crate) fn facts(facts: &[(&str, Markup)]) -> Markup {
             }
         }
     }
-}
-
-pub(crate) fn csrf_field(frame: &Frame) -> Markup {
-    html! { input type="hidden" name="csrf" value=(frame.csrf.raw()); }
 }
 
 pub(crate) fn filter_field(label: &str, name: &str, value: &Text, placeholder: &str) -> Markup {
