@@ -86,6 +86,44 @@
     connect();
   };
 
+  // Playground: colors behind the text, as in parts/code.rs. The text field itself stays plain.
+  const COLORED_MAX = 50000;
+  const PIECES = new RegExp([
+    /(?<remark>#[^\n]*)/,
+    /(?<text>"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)/,
+    /\b(?<word>False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|match|nonlocal|not|or|pass|raise|return|try|while|with)\b/,
+    /\b(?<figure>\d[\w.]*)/,
+  ].map((piece) => piece.source).join("|"), "g");
+
+  const startColors = (area) => {
+    const back = document.createElement("pre");
+    back.className = "code backdrop";
+    back.setAttribute("aria-hidden", "true");
+    area.before(back);
+    const scroll = () => { back.scrollTop = area.scrollTop; back.scrollLeft = area.scrollLeft; };
+    const paint = () => {
+      const code = area.value;
+      area.parentElement.classList.toggle("lit", code.length <= COLORED_MAX);
+      if (code.length > COLORED_MAX) return;
+      const nodes = [];
+      let end = 0;
+      for (const found of code.matchAll(PIECES)) {
+        const span = document.createElement("span");
+        span.className = Object.entries(found.groups).find(([, text]) => text !== undefined)[0];
+        span.textContent = found[0];
+        nodes.push(code.slice(end, found.index), span);
+        end = found.index + found[0].length;
+      }
+      // The last line break needs something after it to take up space.
+      back.replaceChildren(...nodes, `${code.slice(end)}\n `);
+      scroll();
+    };
+    area.addEventListener("input", paint);
+    area.addEventListener("scroll", scroll);
+    new ResizeObserver(scroll).observe(area);
+    paint();
+  };
+
   // Playground: names of tools, as you type.
   const CHOICES = 8;
 
@@ -104,8 +142,15 @@
     });
     const take = (name) => {
       area.setRangeText(name, area.selectionStart - word().length, area.selectionStart, "end");
+      area.dispatchEvent(new Event("input"));
       close();
       area.focus();
+    };
+    // Below the line that is being written.
+    const place = () => {
+      const line = area.value.slice(0, area.selectionStart).split("\n").length;
+      const top = area.offsetTop + 10 + line * parseFloat(getComputedStyle(area).lineHeight) - area.scrollTop;
+      list.style.top = `${Math.min(top, area.offsetTop + area.offsetHeight)}px`;
     };
     const offer = () => {
       const begun = word().toLowerCase();
@@ -122,6 +167,7 @@
       }));
       list.hidden = found.length === 0;
       chosen = 0;
+      place();
       mark();
     };
 
@@ -155,7 +201,10 @@
     refreshTimes();
     setInterval(refreshTimes, 15000);
     document.querySelectorAll("[data-live]").forEach(startLive);
-    document.querySelectorAll("textarea[data-complete]").forEach(startCompletion);
+    document.querySelectorAll("textarea[data-complete]").forEach((area) => {
+      startColors(area);
+      startCompletion(area);
+    });
     // Escape closes the menu of small screens.
     addEventListener("keydown", (event) => {
       if (event.key === "Escape" && location.hash === "#menu") location.hash = "#main";

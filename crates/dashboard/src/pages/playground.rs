@@ -59,10 +59,12 @@ fn editor(frame: &Frame, view: &Playground) -> Markup {
         form.card.editor method="post" action=(routes::PLAYGROUND_RUN) {
             (csrf_field(frame))
             label.code-label for="code" { "Program" }
-            // A textarea loses its first line break.
-            textarea #code name="code" rows="16" spellcheck="false" autocapitalize="off" autocomplete="off" required
-                aria-describedby="editor-keys" data-complete="tool-names" { "\n" (view.code.raw()) }
-            ul.completions #completions hidden {}
+            div.editor-area {
+                // A textarea loses its first line break.
+                textarea #code name="code" rows="16" spellcheck="false" autocapitalize="off" autocomplete="off" required
+                    wrap="off" aria-describedby="editor-keys" data-complete="tool-names" { "\n" (view.code.raw()) }
+                ul.completions #completions hidden {}
+            }
             div.buttons {
                 (select("Language", "language", &view.language, &view.languages, None))
                 (select("Session", "session", &view.session, &view.sessions, Some("None")))

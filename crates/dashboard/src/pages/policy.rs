@@ -184,5 +184,5 @@ fn always(frame: &Frame, lines: &[AlwaysLine]) -> Markup {
             },
         ]
     });
-    table("Always approved", &[cell("Tool"), cell("Since"), cell("")], rows)
+    table("Always approved", &[cell("Tool"), cell("Since"), cell("Change")], rows)
 }
