@@ -68,6 +68,11 @@ pub struct Anomaly {
 impl Period {
     const ALL: [Period; 3] = [Period::Day, Period::Week, Period::Month];
 
+    /// From the query; a day, unless it says otherwise.
+    pub fn from_query(text: &str) -> Self {
+        Period::ALL.into_iter().find(|period| period.as_str() == text).unwrap_or(Period::Day)
+    }
+
     /// As the query has it.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -136,6 +136,11 @@ mod tests {
     }
 
     #[test]
+    fn the_editor_colors_the_same_words() {
+        assert!(include_str!("../../assets/app.js").contains(&KEYWORDS.join("|")));
+    }
+
+    #[test]
     fn a_long_string_goes_on_over_lines() {
         let page = colored("x = '''a\nif b''' + 'é");
         assert!(page.contains("<span class=\"text\">if b&#39;&#39;&#39;</span> + "), "{page}");
