@@ -139,3 +139,22 @@ fn every_class_of_a_page_has_a_style() {
     }
     assert!(bare.is_empty(), "{bare:?}");
 }
+
+#[test]
+fn every_command_that_a_page_names_exists() {
+    let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/cli.md");
+    let reference = std::fs::read_to_string(reference).expect("it is there");
+    let commands: BTreeSet<&str> = reference
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(" gristmill "))
+        .collect();
+    for sample in plain() {
+        for named in sample.page.0.split("<code>gristmill ").skip(1) {
+            let words: Vec<&str> = named.split('<').next().unwrap_or_default().split(' ').collect();
+            let has_parts = commands.iter().any(|command| command.starts_with(&format!("{} ", words[0])));
+            let command = words[..if has_parts { 2 } else { 1 }].join(" ");
+            // `gristmill dashboard` comes with the server of these pages.
+            assert!(commands.contains(&*command) || command == "dashboard", "{}: {command}", sample.name);
+        }
+    }
+}

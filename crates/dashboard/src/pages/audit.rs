@@ -114,14 +114,19 @@ fn chain(frame: &Frame, view: &Audit) -> Markup {
     }
 }
 
-const KINDS: [Choice<'static>; 7] = [
+const KINDS: [Choice<'static>; 12] = [
     Choice { value: "", label: "Any kind" },
-    Choice { value: "execution", label: "Execution" },
+    Choice { value: "execution.begun", label: "Execution begun" },
+    Choice { value: "execution.ended", label: "Execution ended" },
+    Choice { value: "execution.refused", label: "Execution refused" },
     Choice { value: "call", label: "Call" },
-    Choice { value: "approval", label: "Approval" },
     Choice { value: "finding", label: "Finding" },
-    Choice { value: "access", label: "Access" },
-    Choice { value: "change", label: "Change" },
+    Choice { value: "violation", label: "Violation" },
+    Choice { value: "approval", label: "Approval" },
+    Choice { value: "token.refused", label: "Token refused" },
+    Choice { value: "tools.approved", label: "Tools approved" },
+    Choice { value: "skill.changed", label: "Skill changed" },
+    Choice { value: "privacy.restored", label: "Personal data restored" },
 ];
 const TIMES: [Choice<'static>; 4] = [
     Choice { value: "", label: "Any time" },

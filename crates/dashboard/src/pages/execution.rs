@@ -151,7 +151,7 @@ fn code(view: &Execution) -> Markup {
         @if let Some(code) = &view.code {
             (listing(code, failing))
         } @else {
-            p.note { "This gateway keeps no contents: " code { "history.contents" } " is off." }
+            p.note { "This gateway keeps no contents: " code { "history.content" } " is off." }
         }
         @if !view.findings.is_empty() {
             p { strong { "Found before it ran: " }

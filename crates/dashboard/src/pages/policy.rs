@@ -86,7 +86,7 @@ pub struct Explained {
 
 pub fn policy(frame: &Frame, view: &Policy) -> Markup {
     let head = Head {
-        lead: html! { "What programs may call. The strictest rule that matches wins." },
+        lead: html! { "What programs may call. The first rule that fits decides." },
         ..Head::of(Place::Policy)
     };
     let body = html! {
@@ -116,7 +116,7 @@ fn rules(view: &Policy) -> Markup {
     });
     html! {
         @if view.rules.is_empty() {
-            (empty("No rules of your own", &html! { "Add one with " code { "gristmill policy add" } "." }))
+            (empty("No rules of your own", &html! { "Add one with " code { "gristmill policy deny TOOL" } " or " code { "policy allow" } "." }))
         } @else {
             (table("Rules", &columns, rows))
         }
@@ -124,9 +124,10 @@ fn rules(view: &Policy) -> Markup {
     }
 }
 
-const LEVELS: [Choice<'static>; 3] = [
+const LEVELS: [Choice<'static>; 4] = [
     Choice { value: "", label: "The gateway's" },
-    Choice { value: "standard", label: "standard" },
+    Choice { value: "development", label: "development" },
+    Choice { value: "production", label: "production" },
     Choice { value: "hardened", label: "hardened" },
 ];
 

@@ -77,7 +77,7 @@ pub fn servers(frame: &Frame, view: &Servers) -> Markup {
             (empty(
                 "No servers yet",
                 &html! { "Import those of your MCP clients with " code { "gristmill import" } ", or add one with "
-                    code { "gristmill servers add" } "." },
+                    code { "gristmill add" } "." },
             ))
         } @else {
             section.card { (table("Servers", &columns, view.servers.iter().map(|line| row(frame, line)))) }

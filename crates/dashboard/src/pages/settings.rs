@@ -43,7 +43,7 @@ pub struct GatewayLine {
 
 pub fn settings(frame: &Frame, view: &Settings) -> Markup {
     let head = Head {
-        lead: html! { "Read-only: change settings in the configuration or with " code { "gristmill config set" } "." },
+        lead: html! { "Read-only: change settings in the configuration or with " code { "gristmill config edit" } "." },
         ..Head::of(Place::Settings)
     };
     let columns = [cell("Setting"), cell("Value"), cell("From")];

@@ -90,7 +90,7 @@ pub fn skills(frame: &Frame, view: &Skills) -> Markup {
     let body = html! {
         @if view.skills.is_empty() {
             (empty("No skills yet", &html! { "Agents save what works with " code { "save_skill" }
-                "; you can too, with " code { "gristmill skills save" } "." }))
+                "; you can too, with " code { "gristmill skills add" } "." }))
         } @else {
             section.card { (table("Skills", &columns, view.skills.iter().map(|line| row(frame, line)))) }
         }

@@ -181,7 +181,7 @@ pub fn failed(voice: &Voice<'_>) -> Execution {
             "# Which customers are overdue, and who reminds them?",
         ),
         language: voice.say("python"),
-        level: voice.say("standard"),
+        level: voice.say("production"),
         code: Some(voice.say(PROGRAM)),
         error: Some(ExecutionError {
             code: voice.say("GM-2101"),

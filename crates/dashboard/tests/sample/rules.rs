@@ -109,7 +109,7 @@ pub fn audit(voice: &Voice<'_>) -> Audit {
             since: voice.say("24h"),
         },
         lines: vec![
-            line(120_482, "execution", "ended after 1.2 s, 14 calls", Tone::Bad, "failed"),
+            line(120_482, "execution.ended", "ended after 1.2 s, 14 calls", Tone::Bad, "failed"),
             line(120_481, "call", "mail.send, 212 bytes", Tone::Good, "sent"),
             line(120_480, "approval", "mail.send, once", Tone::Good, "approved"),
             line(120_479, "finding", "loop-with-writes, line 5", Tone::Warn, "noted"),

@@ -133,7 +133,7 @@ fn session_line(voice: &Voice<'_>, name: &str, minutes: i64) -> SessionLine {
         handle: voice.say(&format!("ses_{name}")),
         name: (minutes < 100).then(|| voice.say(name)),
         owner: voice.say("ada"),
-        level: voice.say("standard"),
+        level: voice.say("production"),
         created: minutes_ago(minutes * 20),
         last_used: minutes_ago(minutes),
         expires: (minutes < 100).then(|| minutes_ago(-600)),
