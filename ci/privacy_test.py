@@ -33,8 +33,9 @@ from searched import Found, Needles, pieces, table_rows
 CONTROL_SECONDS = 60
 ROUND_SECONDS = (4, 12)
 SHOWN_MAX = 60
-# Where a program's own files, `state` and large values are: with `output` they are as the program wrote them.
-KEPT_PLACES = ("data: sessions", "data: gristmill.db, table session_values")
+# Where a program's own files, `state` and large values, and outputs of analyses are: with `output` they are as they
+# were written.
+KEPT_PLACES = ("data: sessions", "data: results", "data: gristmill.db, table session_values")
 
 
 def main():

@@ -172,6 +172,8 @@ result = {number}
             slot, code = self.ledger.slot(SKILL, name), skill_code(number)
             slot.send(code)
             saved = self.gateway.call("save_skill", name=name, code=code)
+            if saved["status"] != "ok":
+                raise Refused(f"{name} is this agent's own skill, yet saving it is {saved['status']}: {saved}")
             self.ledger.acknowledge(slot)
             self.ledger.versions.append(Version(name, saved["version"], code))
             self.ledger.count(SKILL_VERSION, "acknowledged")

@@ -39,7 +39,7 @@ pub fn read(flags: &Flags) -> Result<Configured, Failure> {
 }
 
 /// The same for a command that connects no server: nothing that is wrong with one matters to it.
-fn read_without_servers(flags: &Flags) -> Result<Configured, Failure> {
+pub fn read_without_servers(flags: &Flags) -> Result<Configured, Failure> {
     let surroundings = Surroundings::of_this_process().map_err(|error| Failure::Internal(error.into()))?;
     let mut loaded = config::load(&surroundings, flags);
     loaded.problems.retain(|problem| !is_about_servers(problem));

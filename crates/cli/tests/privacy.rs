@@ -159,6 +159,49 @@ fn at_the_boundary_neither_program_nor_model_nor_disk_has_a_value() {
     assert_eq!(domain, json!(["example.com", true, false]));
 }
 
+/// The same with a mode for the CRM alone, and a rule that lets addresses go into files.
+fn stricter_crm(name: &str, mode: &str, crm: &str) -> Home {
+    let allowed = "[[privacy.restore]]\nkinds = ['email']\nto = 'files.write_file'\nallow = true\n";
+    let home = home(name, mode, allowed);
+    let config = std::fs::read_to_string(home.config_file()).expect("it is there");
+    let stricter = config.replace("[servers.crm]\n", &format!("[servers.crm]\nprivacy = '{crm}'\n"));
+    std::fs::write(home.config_file(), stricter).expect("written");
+    home
+}
+
+#[test]
+fn a_stricter_server_keeps_its_values_whatever_the_gateways_mode_is() {
+    let values = addresses("privacy-strict-open");
+    let tricks = [
+        "print(restore_pii(t), privacy.restore([t]))",
+        "print(privacy.same(t, 'x@example.com'))",
+        "from servers.files import write_file, read_file\nawait write_file(path='x', text=t)\nprint((await read_file(path='x')), ' '.join(str(await read_file(path='x'))))",
+        "from servers.files import write_file, list_directory\nawait write_file(path='y', text=t + '@@' + t + '=')\nfrom servers.files import read_file\nprint(str(await read_file(path='y'))[::-1])",
+    ];
+    for mode in ["off", "output"] {
+        let home = stricter_crm(&format!("privacy-strict-{mode}"), mode, "boundary");
+        for code in tricks {
+            let ran = run(&home, &format!("{LEADS}t = leads[0]['email']\n{code}"));
+            assert_eq!(leak(&ran.to_string(), &values), None, "{mode}: {code}\n{ran:#}");
+        }
+        let written = std::fs::read_to_string(home.path().join("files/x")).expect("written");
+        assert_eq!(written, values[0], "the server has the value");
+        assert_eq!(lies_in(&home.path().join("data"), &values), Vec::<String>::new());
+    }
+    let home = stricter_crm("privacy-strict-model", "off", "output");
+    let ran = run(
+        &home,
+        &format!(
+            "{LEADS}print(leads[0]['email'])\n[leads, 'bob@elsewhere.org', leads[0]['email'].count('@')]"
+        ),
+    );
+    assert_eq!(ran["success"], true, "{ran:#}");
+    assert_eq!(leak(&ran.to_string(), &values), None, "{ran:#}");
+    assert_eq!(ran["result"][1], "bob@elsewhere.org", "nobody hides it: {ran:#}");
+    assert_eq!(ran["result"][2], 1, "the program has the value: {ran:#}");
+    assert_eq!(lies_in(&home.path().join("data"), &values), Vec::<String>::new());
+}
+
 /// Each tries to have a value, or to get one out, and must not. `t` is a token, `leads` are the records.
 const TRICKS: [(&str, &str); 22] = [
     ("print it", "print(t, repr(t), leads)"),
@@ -227,4 +270,28 @@ fn the_boundary_gains_a_hostile_program_nothing_whatever_it_tries() {
     let open = self::home("privacy-tricks-control", "off", "");
     let ran = run(&open, &format!("{LEADS}t = leads[0]['email']\n{}", TRICKS[2].1));
     assert!(leak(&ran.to_string(), &values).is_some(), "{ran:#}");
+}
+
+#[test]
+fn a_scan_uses_the_patterns_and_exceptions_of_your_configuration() {
+    let more =
+        "[privacy.patterns]\nticket = 'T-[0-9]{4}'\n[privacy.allow]\nvalues = ['ann@mill-brook.org']\n";
+    let home = home("privacy-scan", "off", more);
+    let file = home.path().join("mail.txt");
+    std::fs::write(&file, "ann@mill-brook.org and bob@mill-brook.org about T-1234").expect("written");
+    let file = file.to_str().expect("a path");
+    let kinds = |more: &[&str]| {
+        let found = parsed(&home.run(&[&["privacy", "scan", file, "--json"], more].concat()).stdout);
+        let kinds: Vec<String> = found["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["kind"].as_str().expect("a name").to_owned())
+            .collect();
+        (kinds, found["settings"].as_str().expect("where they are").to_owned())
+    };
+    let (found, by) = kinds(&[]);
+    assert_eq!(found, ["email", "ticket"]);
+    assert!(by.ends_with(".toml"), "{by}");
+    assert_eq!(kinds(&["--no-config"]), (vec!["email".to_owned(); 2], "the defaults".to_owned()));
 }

@@ -89,10 +89,15 @@ impl PrivacyConfig {
             }
         }
         for (name, pattern, line) in &table.patterns {
-            // Another pattern under the same name would no longer find what the user's finds.
-            let own = detector.patterns.entry(name.clone()).or_insert_with(|| pattern.clone());
-            if own != pattern {
-                leave_out(&join("patterns", name), *line);
+            match detector.patterns.get(name) {
+                // Another pattern under the same name would no longer find what the user's finds.
+                Some(own) if own != pattern => leave_out(&join("patterns", name), *line),
+                Some(_) => {}
+                // Nor may a value have another kind than the user's rules are about.
+                None => {
+                    detector.patterns.insert(name.clone(), pattern.clone());
+                    detector.added.insert(name.clone());
+                }
             }
         }
         for (key, kinds) in [("off", &table.off), ("restore_to_model", &table.restore_to_model)] {

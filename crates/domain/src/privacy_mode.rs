@@ -23,10 +23,11 @@ pub enum PrivacyMode {
 impl PrivacyMode {
     pub const ALL: [Self; 3] = [Self::Off, Self::Output, Self::Boundary];
 
-    /// What holds at a level if nothing else is said: so far, whoever wants it asks for it.
+    /// What holds at a level if nothing else is said.
     pub fn of(level: Level) -> Self {
         match level {
-            Level::Development | Level::Production | Level::Hardened => Self::Off,
+            Level::Development => Self::Off,
+            Level::Production | Level::Hardened => Self::Output,
         }
     }
 

@@ -439,6 +439,37 @@ async fn what_is_too_large_gets_no_code_and_hurts_nothing_else() {
 }
 
 #[tokio::test]
+async fn all_scopes_together_have_a_bound_and_what_is_wiped_makes_room() {
+    let world = World::new();
+    let (one, other) = (world.session("a").await, world.session("b").await);
+    let kept = token(&world.vault, &one, ANN).await;
+    token(&world.vault, &other, ANN).await;
+    let sql = "UPDATE vault_scopes SET bytes = 512 << 20 WHERE session = ?1";
+    world.database().execute(sql, [id(&other).as_str()]).unwrap();
+    let new = [email("new@example.com"), email(ANN)];
+    assert_eq!(world.beside().tokens(&one, &new).await.unwrap(), ["[EMAIL]".to_owned(), kept.clone()]);
+    assert_eq!(value(&world.beside(), &one, &kept).await.as_deref(), Some(ANN));
+    world.vault.wipe(None, Wipe::Session(id(&other).clone())).await.unwrap();
+    assert_ne!(world.beside().tokens(&one, &new).await.unwrap()[0], "[EMAIL]");
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_value_is_told_without_keeping_anything() {
+    let world = World::new();
+    let (one, other) = (world.session("a").await, world.session("b").await);
+    let asked = [email("new@example.com"), email(ANN)];
+    assert_eq!(world.vault.known(&one, &asked).await.unwrap(), [None, None]);
+    token(&world.vault, &one, ANN).await;
+    for vault in [&world.vault, &world.beside()] {
+        let known = vault.known(&one, &asked).await.unwrap();
+        assert_eq!(known[1].as_ref().map(|kept| kept.value.as_str()), Some(ANN));
+        assert_eq!(known[0], None);
+    }
+    assert_eq!(world.vault.known(&other, &asked).await.unwrap(), [None, None]);
+    assert_eq!(world.vault.list(None).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn without_a_database_the_vault_is_in_memory() {
     let vault = Vault::open(None, None).unwrap();
     let scope = Scope::Session(SessionId::read("abcdefghijkmnpqrstuv").unwrap());

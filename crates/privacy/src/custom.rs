@@ -1,6 +1,6 @@
 //! Patterns of the configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
@@ -43,6 +43,12 @@ impl Custom {
             Ok((Kind::Custom(Arc::from(name.as_str())), regex))
         });
         Ok(Self { patterns: compiled.collect::<Result<_, _>>()? })
+    }
+
+    /// These patterns but for some, and those.
+    pub fn without(self, names: &BTreeSet<String>) -> (Self, Self) {
+        let (others, these) = self.patterns.into_iter().partition(|(kind, _)| !names.contains(kind.name()));
+        (Self { patterns: others }, Self { patterns: these })
     }
 
     /// Every match that isn't empty.

@@ -6,9 +6,10 @@ use crate::custom::Custom;
 use crate::finding::Finding;
 use crate::kind::Kind;
 use crate::phone::Phones;
+use crate::printed;
 use crate::scan::{Depth, Rules, scan};
 use crate::settings::{Settings, SettingsError};
-use crate::sink::Sink;
+use crate::sink::{Sink, beside};
 use crate::token::outside_tokens;
 
 /// Finds personal data and secrets. Make it once: patterns are compiled then.
@@ -18,6 +19,8 @@ pub struct Detector {
     confidence_min: u8,
     phones: Phones,
     custom: Custom,
+    /// What they find counts only where nothing else is found.
+    added: Custom,
     allow: AllowList,
 }
 
@@ -25,12 +28,14 @@ impl Detector {
     pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
         let phones =
             Phones::of(&settings.phone_regions).map_err(|region| SettingsError::Region { region })?;
+        let (custom, added) = Custom::of(&settings.patterns)?.without(&settings.added);
         Ok(Self {
             off: settings.off.clone(),
             // What nothing speaks for is never told.
             confidence_min: settings.confidence_min.max(1),
             phones,
-            custom: Custom::of(&settings.patterns)?,
+            custom,
+            added,
             allow: AllowList::of(&settings.allow)?,
         })
     }
@@ -40,16 +45,31 @@ impl Detector {
         self.within(text, Topics::default(), |_| {})
     }
 
+    /// Every kind of ours that speaks for a text or a part of it, whichever pattern of the configuration fits, too.
+    pub fn built_in_kinds(&self, text: &str) -> Vec<Kind> {
+        let rules = Rules { phones: &self.phones, off: &[], confidence_min: self.confidence_min };
+        let mut sink = rules.sink();
+        scan(text, Topics::default(), rules, &mut sink, Depth::Outer);
+        printed::records(text, rules, &mut sink);
+        sink.kinds()
+    }
+
     /// As [`Self::scan`], for the value of a field with these topics; `also` adds what else is known of it.
     pub(crate) fn within(&self, text: &str, field: Topics, also: impl FnOnce(&mut Sink<'_>)) -> Vec<Finding> {
         let rules = Rules { phones: &self.phones, off: &self.off, confidence_min: self.confidence_min };
         let mut sink = rules.sink();
         scan(text, field, rules, &mut sink, Depth::Outer);
+        printed::records(text, rules, &mut sink);
         also(&mut sink);
         self.custom.find(text, |found| {
             sink.take(found);
         });
-        let mut findings = outside_tokens(text, sink.into_findings());
+        let mut added = rules.sink();
+        self.added.find(text, |found| {
+            added.take(found);
+        });
+        let found = beside(sink.into_findings(), added.into_findings());
+        let mut findings = outside_tokens(text, found);
         findings
             .retain(|found| text.get(found.span.clone()).is_some_and(|value| !self.allow.has_value(value)));
         findings

@@ -128,6 +128,14 @@ impl Field {
         Self { topics, name: if own == Name::No { titled } else { own } }
     }
 
+    /// The same in an object that is about a person: a name of two words or more is theirs.
+    pub fn of_person(self) -> Self {
+        match self.name {
+            Name::No => Self { name: Name::Role, ..self },
+            Name::Certain | Name::Likely | Name::Role => self,
+        }
+    }
+
     /// Adds what a value is because of its field.
     pub fn find(self, value: &str, sink: &mut Sink<'_>) {
         let start = value.len() - value.trim_start().len();

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::detector::Detector;
 use crate::fields::Field;
 use crate::finding::{Finding, JsonFinding};
+use crate::persons::{is_bare_name, is_person};
 
 /// Where a document comes from, for allow-lists and for context.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,6 +14,10 @@ pub struct Origin<'o> {
     pub tool: Option<&'o str>,
     /// The JSON Schema of the document; its titles are context.
     pub schema: Option<&'o Value>,
+    /// The names of fields that it was found under, the outermost first.
+    pub above: &'o [String],
+    /// The object that it is a member of.
+    pub beside: Option<&'o Map<String, Value>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,27 +93,30 @@ fn scan<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)>(
     origin: &Origin<'v>,
     told: F,
 ) {
-    let mut walk = Walk { detector, origin: *origin, path: Vec::new(), nodes: 0, told };
+    let path: Vec<Step<'v>> = origin.above.iter().map(|key| Step::Key(key)).collect();
+    let beside = Beside::of(origin.above.last().map_or("", String::as_str), origin.beside);
+    let mut walk = Walk { detector, origin: *origin, path, nodes: 0, told };
     let mut open: Vec<(Rest<'v>, Option<&'v Value>)> = Vec::new();
-    walk.visit(value, None, origin.schema, &mut open);
+    walk.visit(value, beside, origin.schema, &mut open);
     while let Some((rest, schema)) = open.last_mut() {
         let schema = *schema;
         let next = match rest {
             Rest::Object(members, all) => members.next().map(|(key, value)| {
                 let below = schema.and_then(|schema| of_property(schema, key));
-                (Step::Key(key), value, below, neighbor_title(key, all))
+                (Step::Key(key), value, below, Beside::of(key, Some(all)))
             }),
             Rest::Array(items) => items.next().map(|(at, value)| {
-                (Step::Index(at), value, schema.and_then(|schema| schema.get("items")), None)
+                let below = schema.and_then(|schema| schema.get("items"));
+                (Step::Index(at), value, below, Beside::default())
             }),
         };
         match next {
-            Some((step, value, below, title)) => {
+            Some((step, value, below, beside)) => {
                 walk.path.push(step);
                 if let Step::Key(key) = step {
                     walk.key(key);
                 }
-                walk.visit(value, title, below, &mut open);
+                walk.visit(value, beside, below, &mut open);
             }
             None => {
                 open.pop();
@@ -123,15 +131,15 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
     fn visit(
         &mut self,
         value: &'v Value,
-        title: Option<&'v str>,
+        beside: Beside<'v>,
         schema: Option<&'v Value>,
         open: &mut Vec<(Rest<'v>, Option<&'v Value>)>,
     ) {
         match value {
             Value::Object(members) => return open.push((Rest::Object(members.iter(), members), schema)),
             Value::Array(items) => return open.push((Rest::Array(items.iter().enumerate()), schema)),
-            Value::String(text) => self.text(text, false, title, schema),
-            Value::Number(number) => self.text(&number.to_string(), true, title, schema),
+            Value::String(text) => self.text(text, false, beside, schema),
+            Value::Number(number) => self.text(&number.to_string(), true, beside, schema),
             Value::Null | Value::Bool(_) => {}
         }
         self.path.pop();
@@ -145,7 +153,7 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
         self.nodes += 1;
     }
 
-    fn text(&mut self, text: &str, is_number: bool, title: Option<&str>, schema: Option<&'v Value>) {
+    fn text(&mut self, text: &str, is_number: bool, beside: Beside<'_>, schema: Option<&'v Value>) {
         let mut keys = self.path.iter().rev().filter_map(|step| match step {
             Step::Key(key) => Some(*key),
             Step::Index(_) => None,
@@ -153,7 +161,10 @@ impl<'v, F: FnMut(&[Step<'v>], usize, &Node<'_, 'v>, Finding)> Walk<'v, '_, F> {
         let key = keys.next().unwrap_or_default();
         let parent = keys.next();
         let titled = schema.and_then(|schema| schema.get("title")).and_then(Value::as_str);
-        let field = Field::of(key, parent, title.or(titled));
+        let mut field = Field::of(key, parent, beside.title.or(titled));
+        if beside.is_person {
+            field = field.of_person();
+        }
         let node = Node { text, is_key: false, is_number, schema };
         for finding in self.detector.within(text, field.topics, |sink| field.find(text, sink)) {
             self.keep(&node, finding);
@@ -191,6 +202,21 @@ fn pointer(path: &[Step<'_>]) -> String {
 
 fn of_property<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
     schema.get("properties").and_then(|all| all.get(key)).or_else(|| schema.get("additionalProperties"))
+}
+
+/// What the other members of an object say about one.
+#[derive(Clone, Copy, Default)]
+struct Beside<'v> {
+    title: Option<&'v str>,
+    is_person: bool,
+}
+
+impl<'v> Beside<'v> {
+    fn of(key: &str, all: Option<&'v Map<String, Value>>) -> Self {
+        let Some(all) = all else { return Self::default() };
+        let is_person = is_bare_name(key) && is_person(all.keys().map(String::as_str));
+        Self { title: neighbor_title(key, all), is_person }
+    }
 }
 
 /// `{"name": "SSN", "value": "…"}`: the name of a value is that of its neighbor.

@@ -40,6 +40,8 @@ mod scan;
 mod detector;
 mod fields;
 mod json;
+mod persons;
+mod printed;
 
 pub use detector::Detector;
 pub use finding::{Encoding, Finding, JsonFinding};

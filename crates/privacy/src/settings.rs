@@ -1,6 +1,6 @@
 //! What a detector looks for, and what it leaves alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,8 @@ pub struct Settings {
     pub phone_regions: Vec<String>,
     /// Custom kinds: name and regular expression.
     pub patterns: BTreeMap<String, String>,
+    /// Custom kinds that only add: they never take the place of another kind. For patterns of somebody else.
+    pub added: BTreeSet<String>,
     pub allow: Allow,
 }
 
@@ -56,6 +58,7 @@ impl Default for Settings {
             confidence_min: 50,
             phone_regions: regions.map(str::to_owned).to_vec(),
             patterns: BTreeMap::new(),
+            added: BTreeSet::new(),
             allow: Allow::default(),
         }
     }

@@ -34,9 +34,43 @@ impl<'d> Sink<'d> {
         is_taken
     }
 
+    /// Of everything that was taken, each once.
+    pub fn kinds(self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = self.findings.into_iter().map(|finding| finding.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
     pub fn into_findings(self) -> Vec<Finding> {
         without_overlaps(self.findings)
     }
+}
+
+/// Findings, and of others what lies outside of them. Both are in the order of the text without overlaps, and so
+/// is what is returned.
+pub fn beside(findings: Vec<Finding>, others: Vec<Finding>) -> Vec<Finding> {
+    if others.is_empty() {
+        return findings;
+    }
+    let mut all = Vec::with_capacity(findings.len() + others.len());
+    let mut first = 0;
+    for other in others {
+        first += findings[first..].iter().take_while(|one| one.span.end <= other.span.start).count();
+        let mut start = other.span.start;
+        for one in findings[first..].iter().take_while(|one| one.span.start < other.span.end) {
+            if start < one.span.start {
+                all.push(Finding { span: start..one.span.start, ..other.clone() });
+            }
+            start = one.span.end;
+        }
+        if start < other.span.end {
+            all.push(Finding { span: start..other.span.end, ..other });
+        }
+    }
+    all.extend(findings);
+    all.sort_by_key(|finding| finding.span.start);
+    all
 }
 
 /// In the order of the text. Of findings that overlap the surest stays, of equally sure ones the longest.
@@ -80,5 +114,21 @@ mod tests {
         check(&[(0, 5, 80), (0, 9, 80)], &[(0, 9)]);
         check(&[(5, 9, 80), (0, 5, 80)], &[(0, 5), (5, 9)]);
         check(&[(0, 5, 49)], &[]);
+    }
+
+    #[test]
+    fn what_is_added_is_cut_where_something_else_was_found() {
+        let found = |spans: &[(usize, usize)]| -> Vec<Finding> {
+            spans.iter().map(|(start, end)| Finding::new(Kind::Phone, *start..*end, 90, "test")).collect()
+        };
+        let check = |findings: &[(usize, usize)], added: &[(usize, usize)], expected: &[(usize, usize)]| {
+            let all = beside(found(findings), found(added));
+            let spans: Vec<_> = all.iter().map(|found| (found.span.start, found.span.end)).collect();
+            assert_eq!(spans, expected);
+        };
+        check(&[(3, 9)], &[(4, 5), (6, 7)], &[(3, 9)]);
+        check(&[(3, 9)], &[(0, 12)], &[(0, 3), (3, 9), (9, 12)]);
+        check(&[(3, 9), (10, 14)], &[(8, 11), (20, 22)], &[(3, 9), (9, 10), (10, 14), (20, 22)]);
+        check(&[], &[(1, 2)], &[(1, 2)]);
     }
 }

@@ -70,7 +70,7 @@ fn an_allow_list_lets_values_and_fields_pass() {
         "to": ["support@example.com", "a@noreply.example.com", "ann@example.com"],
         "fields": {"notes": "bob@example.com, 536-22-1234"},
     });
-    let crm = Origin { server: Some("crm"), tool: Some("get"), schema: None };
+    let crm = Origin { server: Some("crm"), tool: Some("get"), ..Origin::default() };
     let pointers = |origin: &Origin<'_>| -> Vec<String> {
         found_with(&settings, &value, origin).into_iter().map(|(at, kind)| format!("{at} {kind}")).collect()
     };
@@ -136,4 +136,84 @@ fn a_document_of_any_depth_is_walked() {
     assert_eq!(found.len(), 1);
     // Dropping it takes a stack frame for each level, which is serde_json's business.
     std::mem::forget(value);
+}
+
+#[test]
+fn a_pattern_that_only_adds_neither_renames_nor_breaks_up_what_is_found() {
+    let text = "phone 030 901820, ticket T-7";
+    let found = |patterns: &[(&str, &str)]| {
+        let named = |(name, pattern): &(&str, &str)| ((*name).to_owned(), (*pattern).to_owned());
+        let settings = Settings {
+            patterns: patterns.iter().map(named).collect(),
+            added: patterns.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            ..Settings::default()
+        };
+        let detector = Detector::new(&settings).expect("these settings work");
+        let found = detector.scan(text).into_iter();
+        found.map(|found| format!("{} {}", found.kind, &text[found.span])).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[]), ["phone 030 901820"]);
+    for pattern in ["0", "[0-9 ]+[0-9]", "901820"] {
+        assert_eq!(
+            found(&[("mine", pattern)]).last().map(String::as_str),
+            Some("phone 030 901820"),
+            "{pattern}"
+        );
+    }
+    assert_eq!(found(&[("ticket", "T-[0-9]+")]), ["phone 030 901820", "ticket T-7"]);
+    assert_eq!(found(&[("all", "030.*")]), ["phone 030 901820", "all , ticket T-7"]);
+    let detector = Detector::new(&Settings::default()).expect("these settings work");
+    assert_eq!(detector.built_in_kinds("to <ann@example.com>"), [gristmill_privacy::Kind::Email]);
+}
+
+#[test]
+fn a_bare_name_beside_an_address_or_a_number_is_a_persons() {
+    for person in [
+        json!({"name": "Ada Lovelace", "email": null}),
+        json!({"Name": "Ada Lovelace", "mobilePhone": ""}),
+        json!({"id": 7, "home_address": {}, "display_name": "Ada Lovelace"}),
+        json!({"name": "Ada Lovelace", "address": ""}),
+    ] {
+        let found = found_with(&Settings::default(), &json!({"rows": [person]}), &Origin::default());
+        assert_eq!(found.len(), 1, "{person}: {found:?}");
+        assert_eq!(found[0].1, "person_name", "{person}");
+    }
+    for thing in [
+        json!({"name": "Blue Suede Shoes", "price": 20, "support_email": ""}),
+        json!({"name": "Blue Suede Shoes", "color": "blue"}),
+        json!({"name": "Corner Bakery Cafe", "address": "", "cuisine": "bread"}),
+        json!({"name": "left-pad", "email": ""}),
+        json!({"name": "Sales", "email": ""}),
+        json!({"title": "Blue Suede Shoes", "email": ""}),
+    ] {
+        let found = found_with(&Settings::default(), &json!({"rows": [thing]}), &Origin::default());
+        assert_eq!(found, [], "{thing}");
+    }
+}
+
+#[test]
+fn a_part_of_a_document_is_known_by_where_it_was() {
+    let (above, name) = (["rows".to_owned(), "customer_name".to_owned()], json!("Ada Lovelace"));
+    let place = Origin { above: &above, ..Origin::default() };
+    assert_eq!(found_with(&Settings::default(), &name, &place).len(), 1);
+    assert_eq!(found_with(&Settings::default(), &name, &Origin::default()), []);
+    let (above, person) = (["name".to_owned()], json!({"name": "Ada Lovelace", "email": ""}));
+    let place = Origin { above: &above, beside: person.as_object(), ..Origin::default() };
+    assert_eq!(found_with(&Settings::default(), &name, &place).len(), 1);
+}
+
+#[test]
+fn a_record_that_a_program_prints_is_read_by_its_keys() {
+    let found = |text: &str| -> Vec<String> {
+        let findings = Detector::new(&Settings::default()).unwrap().scan(text);
+        findings.iter().map(|found| text[found.span.clone()].to_owned()).collect()
+    };
+    let printed = "got [{'id': 'CON-1', 'email': 'ada@example.com', 'name': 'Ada Lovelace', 'n': 3}, {'id': 'CON-2', \
+                   'name': 'Grace Hopper', 'phone': None, 'job_title': 'Admiral'}]";
+    assert_eq!(found(printed), ["ada@example.com", "Ada Lovelace", "Grace Hopper"]);
+    assert_eq!(found(r#"saved {"customer_name": "Ada Lovelace", "total": 12}"#), ["Ada Lovelace"]);
+    let things = "[{'name': 'Blue Kettle', 'price': 12}, {'name': 'Oak Table', 'sku': 'T-1', 'email': ''}]";
+    assert_eq!(found(things), Vec::<String>::new());
+    assert_eq!(found("{'name': 'Blue Kettle'} and {'email': 'a@example.com'}"), ["a@example.com"]);
+    assert_eq!(found("'key': 'no end"), Vec::<String>::new());
 }

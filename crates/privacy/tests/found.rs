@@ -273,8 +273,17 @@ fn a_message_about_a_failure_hides_nothing_in_it() {
     card("  File \"program.py\", line 3\n    pay('5105105105105100')");
     card("status 402, code declined: 5105105105105100");
     let address = |text: &str| check(text, Kind::IpAddress, "203.0.113.96", "ipv4");
+    card("there is no tool `people.5105105105105100`");
+    check("no module named 'servers.536-90-4399'", Kind::Ssn, "536-90-4399", "us-ssn");
+    check(
+        "no module named 'servers.+44 20 7946 0958'",
+        Kind::Phone,
+        "+44 20 7946 0958",
+        "phone-international",
+    );
     address("KeyError: '203.0.113.96'");
     address("order 17 from 203.0.113.96");
+    address("there is no tool `people.203.0.113.96`");
 }
 
 #[test]

@@ -5,12 +5,12 @@ from gristmill_guest import at_once, encoding, loop, tools
 
 def sanitize_pii(value):
     """Text or JSON with tokens such as [EMAIL_k3v9q2ab] in the place of personal data. Needs no `await`."""
-    return _ask("sanitize_pii", {"do": "sanitize", "value": value})
+    return _ask("sanitize_pii", {"do": "sanitize", "value": encoding.plain_value(value, "value")})
 
 
 def restore_pii(value):
     """Text or JSON with values in the place of tokens, as far as this program may have them. Needs no `await`."""
-    return _ask("restore_pii", {"do": "restore", "value": value})
+    return _ask("restore_pii", {"do": "restore", "value": encoding.plain_value(value, "value")})
 
 
 class Privacy:

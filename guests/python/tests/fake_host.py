@@ -36,7 +36,7 @@ class FakeHost:
     """
 
     def __init__(
-        self, search=None, search_delay_ms=0, resource=None, skill=None, analysis=None, stats=None, **tools
+        self, search=None, search_delay_ms=0, resource=None, skill=None, analysis=None, stats=None, privacy=None, **tools
     ):
         self.values = {}
         self._tools = tools
@@ -45,6 +45,7 @@ class FakeHost:
         self._skill = skill
         self._analysis = analysis
         self._stats = stats
+        self._privacy = privacy
         self.large_result = []
         self.large_result_refusal = None
         self._search_delay_ms = search_delay_ms
@@ -80,6 +81,8 @@ class FakeHost:
             return self._analysis(request)
         if kind == "stats":
             return self._stats(request)
+        if kind == "privacy":
+            return self._privacy(request)
         if kind == "result":
             if self.large_result_refusal is not None:
                 raise Refusal(**self.large_result_refusal)
@@ -101,7 +104,7 @@ class FakeHost:
         return None
 
     def _delay_ms(self, kind, request):
-        if kind in ("resource", "state", "skill", "analyze", "stats", "result"):
+        if kind in ("resource", "state", "skill", "analyze", "stats", "result", "privacy"):
             return 0
         return self._search_delay_ms if kind == "search" else request["arguments"].get("delay_ms", 0)
 

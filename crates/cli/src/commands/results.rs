@@ -170,7 +170,7 @@ async fn show(
     budget: (Strategy, usize),
 ) -> Outcome {
     let owner = owner_of(results, handle).await?;
-    let part = results.read(&owner, handle, path, slice, budget).await.map_err(|error| {
+    let part = results.read(&owner, handle, path, slice, budget, None).await.map_err(|error| {
         let told = match error.hint() {
             Some(_) if matches!(error, ReadError::Binary { .. }) => {
                 anyhow!("{error}\nhint: `gristmill results get {handle} --output FILE` saves it")

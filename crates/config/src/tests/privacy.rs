@@ -80,7 +80,7 @@ fn the_mode_alone_may_be_a_word_and_is_the_levels_otherwise() {
         settings(&loaded).mode
     };
     assert_eq!(mode("privacy = 'boundary'\n"), PrivacyMode::Boundary);
-    assert_eq!(mode(""), PrivacyMode::Off);
+    assert_eq!(mode(""), PrivacyMode::Output);
     assert_eq!(mode("level = 'development'\n"), PrivacyMode::Off);
     assert_eq!(mode("level = 'development'\nprivacy = 'output'\n"), PrivacyMode::Output);
     assert_eq!(mode("privacy = 'off'\n"), PrivacyMode::Off);
@@ -164,7 +164,7 @@ fn a_projects_file_makes_privacy_stricter() {
     let own = "[privacy]\nphone_regions = ['US']\npatterns = { employee = 'E-[0-9]+' }\n\
          [[privacy.restore]]\nto = 'mail'\nallow = true\n";
     let world = World::new().user(own).project(project);
-    assert_eq!(settings(&world.load()).mode, PrivacyMode::Off, "not approved");
+    assert_eq!(settings(&world.load()).mode, PrivacyMode::Output, "not approved");
     world.approve("home/project/gristmill.toml");
     let loaded = world.load();
     assert_eq!(world.said(&loaded), Vec::<String>::new());
@@ -172,6 +172,7 @@ fn a_projects_file_makes_privacy_stricter() {
     assert_eq!((*mode, detector.confidence_min), (PrivacyMode::Boundary, 40));
     assert_eq!(detector.phone_regions, ["US", "DE"]);
     assert_eq!(detector.patterns.keys().collect::<Vec<_>>(), ["employee", "ticket"]);
+    assert_eq!(detector.added.iter().collect::<Vec<_>>(), ["ticket"], "it gives no other name to anything");
     let refused = rule(&[Kind::Email, Kind::named("ticket")], "mail.*", &[], false);
     assert_eq!(*restore, [refused, rule(&[], "mail.*", &[], true)]);
 }

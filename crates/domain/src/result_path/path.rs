@@ -46,6 +46,17 @@ impl ResultPath {
         Ok(Self { steps })
     }
 
+    /// The names of fields on the way, without positions in lists.
+    pub fn keys(&self) -> Vec<String> {
+        self.steps.iter().filter(|step| step.index.is_none()).map(|step| step.text.clone()).collect()
+    }
+
+    /// The path of the object that the last key belongs to.
+    pub fn parent(&self) -> Option<Self> {
+        let (last, before) = self.steps.split_last()?;
+        last.index.is_none().then(|| Self { steps: before.to_vec() })
+    }
+
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }

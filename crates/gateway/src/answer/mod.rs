@@ -23,6 +23,7 @@ use gristmill_domain::shape::Strategy;
 use serde_json::Value;
 
 use crate::ids::{ExecutionId, Owner};
+use crate::privacy::Veil;
 use crate::report::{ErrorReport, PlanReport, Report, VariablesReport};
 use crate::results::{Origin, ResultKind, Results};
 use binaries::Binaries;
@@ -67,6 +68,8 @@ pub struct Keeping {
     pub owner: Owner,
     /// What it came from.
     pub origin: Origin,
+    /// What hides what is personal in a value that is read again from there.
+    pub veil: Option<Arc<Veil>>,
 }
 
 /// An answer on its way.

@@ -26,7 +26,7 @@ async fn keeping(folder: &TestFolder, bytes_max: u64) -> Keeping {
     let store = Store::in_memory().unwrap();
     let results = Results::open(store, folder.path().join("results"), settings).await.unwrap();
     let origin = Origin { session: None, execution: Some("e".to_owned()), ..Origin::default() };
-    Keeping { results, owner: Owner::local(), origin }
+    Keeping { results, owner: Owner::local(), origin, veil: None }
 }
 
 /// The bytes under a handle of an answer.

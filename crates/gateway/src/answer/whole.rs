@@ -79,7 +79,7 @@ pub(super) async fn shown_large(
     strategy: Strategy,
     keep: &Keeping,
 ) -> Shown {
-    let Keeping { results, owner, .. } = keep;
+    let Keeping { results, owner, veil, .. } = keep;
     let place = match results.find(owner, &large.handle).await {
         Ok(Some(stored)) => Place::Kept(stored),
         Ok(None) => Place::Nowhere,
@@ -88,7 +88,10 @@ pub(super) async fn shown_large(
     let mut whole = Whole { what: "result", bytes: large.bytes, place, left_out: None, is_short: false };
     let condensed = match whole.leave_room(room) {
         0 => None,
-        room => results.condensed(owner, &large.handle, (strategy, room)).await.ok().flatten(),
+        room => {
+            let budget = (strategy, room);
+            results.condensed(owner, &large.handle, budget, veil.as_deref()).await.ok().flatten()
+        }
     };
     whole.beside(condensed.map(|(_, shaped)| shaped))
 }

@@ -31,6 +31,7 @@ pub use progress::{Progress, ProgressSink};
 pub(crate) use questions::QUESTION_WAIT_MAX;
 pub use questions::{
     APPROVAL_ANSWERS, AnswerWay, Ask, Asker, PLAN_ANSWERS, Pause, Question, QuestionAnswer, QuestionKind,
+    Screen,
 };
 pub use skill_offer::SkillOffer;
 pub use state_values::{StateFailure, StateValues};

@@ -111,26 +111,42 @@ pub trait Pause: Send + Sync {
     fn pause(&self) -> Option<Box<dyn Send>>;
 }
 
+/// What stands between whoever asks and whoever answers.
+pub trait Screen: Send + Sync {
+    /// A question as it may be shown.
+    fn question(&self, question: Question) -> BoxFuture<'static, Question>;
+
+    /// An answer as whoever asked may have it.
+    fn answer(&self, answer: QuestionAnswer) -> BoxFuture<'static, QuestionAnswer>;
+}
+
 /// Who answers questions; or nobody does.
 #[derive(Clone, Default)]
 pub struct Asker {
     ask: Option<Arc<dyn Ask>>,
     /// The clock of whoever waits, for answers that come by another way.
     pause: Option<Arc<dyn Pause>>,
+    /// What questions and answers pass on their way.
+    screen: Option<Arc<dyn Screen>>,
 }
 
 impl Asker {
     pub fn new(ask: Arc<dyn Ask>) -> Self {
-        Self { ask: Some(ask), pause: None }
+        Self { ask: Some(ask), pause: None, screen: None }
     }
 
     pub const fn none() -> Self {
-        Self { ask: None, pause: None }
+        Self { ask: None, pause: None, screen: None }
     }
 
     /// The same, with this clock.
     pub fn with_pause(self, pause: Arc<dyn Pause>) -> Self {
         Self { pause: Some(pause), ..self }
+    }
+
+    /// The same, behind this screen.
+    pub fn with_screen(self, screen: Arc<dyn Screen>) -> Self {
+        Self { screen: Some(screen), ..self }
     }
 
     /// Has the clock stand still, if there is one, while somebody answers by another way.
@@ -157,8 +173,16 @@ impl Asker {
     /// cannot answer this kind of question.
     pub async fn ask(&self, question: Question) -> Option<QuestionAnswer> {
         let ask = self.ask.as_ref().filter(|ask| ask.can_answer(&question.asked))?;
+        let question = match &self.screen {
+            Some(screen) => screen.question(question).await,
+            None => question,
+        };
         let answer = tokio::time::timeout(QUESTION_WAIT_MAX, ask.ask(question)).await;
-        Some(answer.unwrap_or(QuestionAnswer::Cancel))
+        let answer = answer.unwrap_or(QuestionAnswer::Cancel);
+        Some(match &self.screen {
+            Some(screen) => screen.answer(answer).await,
+            None => answer,
+        })
     }
 
     /// Whether both lead to the same place. Each execution has a place of its own.

@@ -5,19 +5,48 @@ use serde_json::Value;
 /// References that are followed from one place to the next.
 const REFERENCES_MAX: usize = 8;
 
-/// The schema of what a JSON Pointer points to.
-pub(super) fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
-    let mut schema = followed(root, root)?;
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        let below = schema
-            .get("properties")
-            .and_then(|all| all.get(&name))
-            .or_else(|| schema.get("items").filter(|_| step.parse::<usize>().is_ok()))
-            .or_else(|| schema.get("additionalProperties"))?;
-        schema = followed(root, below)?;
+/// Alternatives (`anyOf` and the like) that are looked at in one place.
+const ALTERNATIVES_MAX: usize = 32;
+
+/// What a schema says of a place.
+#[derive(Debug, Default)]
+pub(super) struct Place<'s> {
+    /// Each may describe it.
+    pub schemas: Vec<&'s Value>,
+    /// Whether the schema knows its name, or that of the list that it is in.
+    pub is_declared: bool,
+}
+
+impl<'s> Place<'s> {
+    /// Where a JSON Pointer points to.
+    pub fn at(root: &'s Value, pointer: &str) -> Option<Self> {
+        let mut place = Self { schemas: alternatives(root, root), is_declared: false };
+        for step in pointer.split('/').skip(1) {
+            let name = unescaped(step);
+            let below = |key: &str| place.schemas.iter().find_map(|schema| schema.get(key));
+            let named = place.schemas.iter().find_map(|schema| schema.get("properties")?.get(&name));
+            let (schema, is_declared) = match (named, below("items").filter(|_| is_position(step))) {
+                (Some(named), _) => (named, true),
+                (None, Some(item)) => (item, place.is_declared),
+                (None, None) => (below("additionalProperties")?, false),
+            };
+            place = Self { schemas: alternatives(root, schema), is_declared };
+        }
+        (!place.schemas.is_empty()).then_some(place)
     }
-    Some(schema)
+}
+
+/// A schema behind its references, and those that it combines.
+fn alternatives<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Value> {
+    let mut all: Vec<&Value> = followed(root, schema).into_iter().collect();
+    let mut next = 0;
+    while let Some(schema) = all.get(next).copied() {
+        next += 1;
+        let combined = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        let combined: Vec<&Value> = combined.flatten().filter_map(|one| followed(root, one)).collect();
+        all.extend(combined.into_iter().take(ALTERNATIVES_MAX.saturating_sub(all.len())));
+    }
+    all
 }
 
 /// A schema behind its references within the document.
@@ -31,10 +60,26 @@ fn followed<'s>(root: &'s Value, mut schema: &'s Value) -> Option<&'s Value> {
     None
 }
 
-/// A pointer as `message.to`, without positions in lists.
+/// A pointer as `message.to`, without positions in lists. A dot within a name is `%2E`: no name reads as two.
 pub(super) fn field_name(pointer: &str) -> String {
-    let steps = pointer.split('/').skip(1).filter(|step| step.parse::<usize>().is_err());
-    steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect::<Vec<_>>().join(".")
+    names(pointer).map(|name| name.replace('.', "%2E")).collect::<Vec<_>>().join(".")
+}
+
+/// The last name in a pointer.
+pub(super) fn last_name(pointer: &str) -> String {
+    names(pointer).last().unwrap_or_default()
+}
+
+fn names(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).filter(|step| !is_position(step)).map(unescaped)
+}
+
+fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
+fn is_position(step: &str) -> bool {
+    !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -42,21 +87,35 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    #[test]
-    fn a_schema_is_found_through_lists_and_references() {
-        let schema = json!({
-            "properties": {"people": {"items": {"$ref": "#/$defs/person"}}},
-            "$defs": {"person": {"properties": {"mail": {"format": "email"}}}, "loop": {"$ref": "#/$defs/loop"}},
-        });
-        let found = schema_at(&schema, "/people/3/mail").expect("it is described");
-        assert_eq!(found["format"], "email");
-        assert!(schema_at(&schema, "/people/3/phone").is_none());
-        assert!(schema_at(&json!({"$ref": "#/$defs/loop", "$defs": schema["$defs"]}), "").is_none());
+    fn at<'s>(schema: &'s Value, pointer: &str) -> Option<(Option<&'s str>, bool)> {
+        let place = Place::at(schema, pointer)?;
+        let format = place.schemas.iter().find_map(|schema| schema.get("format")?.as_str());
+        Some((format, place.is_declared))
     }
 
     #[test]
-    fn fields_are_named_without_positions() {
+    fn a_schema_is_found_through_lists_references_and_alternatives() {
+        let schema = json!({
+            "properties": {
+                "people": {"items": {"$ref": "#/$defs/person"}},
+                "to": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+                "free": {"additionalProperties": {"format": "email"}},
+            },
+            "$defs": {"person": {"properties": {"mail": {"format": "email"}}}, "loop": {"$ref": "#/$defs/loop"}},
+        });
+        assert_eq!(at(&schema, "/people/3/mail"), Some((Some("email"), true)));
+        assert_eq!(at(&schema, "/people/3/phone"), None);
+        assert_eq!(at(&schema, "/to/0"), Some((None, true)));
+        assert_eq!(at(&schema, "/free/to"), Some((Some("email"), false)), "it has no such name");
+        assert_eq!(at(&schema, "/cc"), None);
+        assert_eq!(at(&json!({"$ref": "#/$defs/loop", "$defs": schema["$defs"]}), ""), None);
+    }
+
+    #[test]
+    fn fields_are_named_without_positions_and_dots_in_names_divide_nothing() {
         assert_eq!(field_name("/messages/0/to/1"), "messages.to");
         assert_eq!(field_name(""), "");
+        assert_eq!(field_name("/message.to"), "message%2Eto");
+        assert_eq!(last_name("/message/x.to/0"), "x.to");
     }
 }

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gristmill_domain::{PrivacyMode, one_line};
 use gristmill_privacy::{Kind, find_tokens};
 use serde_json::{Map, Number, Value};
 
-use super::Privacy;
-use super::places::{field_name, schema_at};
+use super::places::{Place, field_name, last_name};
 use super::rules::{Way, decide};
 use super::vault::{Kept, VaultError};
+use super::{Inner, Privacy, scopes_of};
 use crate::ids::Caller;
 use crate::marks::Scope;
 
@@ -20,8 +21,8 @@ pub struct Destination<'d> {
     pub tool: &'d str,
     /// Of the arguments.
     pub schema: Option<&'d Value>,
-    /// The mode of the servers that values came from.
-    pub mode_of: &'d (dyn Fn(&str) -> PrivacyMode + Sync),
+    /// How strict whoever wrote them is with values at least, whichever server they came from.
+    pub mode: PrivacyMode,
 }
 
 /// What became of the tokens in a call's arguments.
@@ -53,6 +54,8 @@ pub enum NotRestored {
          Fetch the value again, and pass on the token that you get"
     )]
     Unknown { token: String, field: String },
+    #[error("privacy.same compares two tokens here")]
+    TokensOnly,
     #[error("there are more than {SPOTS_MAX} tokens in it; pass fewer at once")]
     TooMany,
     #[error("{0}")]
@@ -90,23 +93,27 @@ impl Privacy {
             return Ok(RestoredArguments::default());
         }
         let mut known = self.known(caller, &spots).await?;
-        let mut restored = RestoredArguments::default();
+        let mut told = Vec::new();
         for spot in &spots {
             let field = field_name(&spot.pointer);
             let Some(kept) = known.get(&spot.token) else {
                 // In a longer text it may be anything.
-                match spot.is_whole {
+                match spot.is_whole && self.is_on(caller) {
                     true => {
                         return Err(NotRestored::Unknown { token: spot.token.clone(), field: shown(&field) });
                     }
                     false => continue,
                 }
             };
-            let from = kept.servers.iter().map(|from| (to.mode_of)(from)).max();
-            // What a server said in an error, or in a file, is as strict as everything.
-            let mode = from.unwrap_or_else(|| self.mode(caller));
-            let schema = to.schema.and_then(|schema| schema_at(schema, &spot.pointer));
-            let way = Way { kept, server: to.server, tool: to.tool, field: &field, schema, mode };
+            let mode = self.mode_of(caller, kept).max(to.mode);
+            let place = to.schema.and_then(|schema| Place::at(schema, &spot.pointer)).unwrap_or_default();
+            let also = match kept.kind {
+                Kind::Custom(_) => self.inner.detector.built_in_kinds(&kept.value),
+                _ => Vec::new(),
+            };
+            let (server, tool, name) = (to.server, to.tool, last_name(&spot.pointer));
+            let way =
+                Way { kept, also: &also, server, tool, field: &field, name: &name, place: &place, mode };
             let ruled = decide(&self.inner.settings.restore, &way);
             if !ruled.allow {
                 return Err(NotRestored::HeldBack {
@@ -117,30 +124,31 @@ impl Privacy {
                     rule: ruled.rule,
                 });
             }
-            self.inner.restored.add(&Scope::of(caller), &kept.value, &spot.token);
-            restored.told.push(Told { kind: kept.kind.clone(), field, rule: ruled.rule });
+            let Inner { restored, vault, .. } = &*self.inner;
+            restored.add(vault.generation(), &Scope::of(caller), &kept.value, &spot.token, mode);
+            told.push(Told { kind: kept.kind.clone(), field, rule: ruled.rule });
         }
         *arguments = std::mem::take(arguments)
             .into_iter()
             .map(|(key, value)| (in_text(&key, &known), put(value, &known)))
             .collect();
         known.clear();
-        Ok(restored)
+        Ok(RestoredArguments { told })
     }
 
-    /// A text with values in the place of this caller's tokens whose kinds `may` be there, and how many. Others
+    /// A text with values in the place of this caller's tokens that `may` be there, and how many. Others
     /// stay as they are.
     pub async fn restore_text(
         &self,
         caller: &Caller,
         text: &str,
-        may: impl Fn(&Kind) -> bool,
+        may: impl Fn(&Kept) -> bool,
     ) -> Result<(String, usize), NotRestored> {
         let mut looking = Looking::default();
         looking.at(text);
         let spots = looking.finish()?;
         let mut known = self.known(caller, &spots).await?;
-        known.retain(|_, kept| may(&kept.kind));
+        known.retain(|_, kept| may(kept));
         let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
         Ok((in_text(text, &known), count))
     }
@@ -150,27 +158,39 @@ impl Privacy {
         &self,
         caller: &Caller,
         value: Value,
-        may: impl Fn(&Kind) -> bool,
+        may: impl Fn(&Kept) -> bool,
     ) -> Result<(Value, usize), NotRestored> {
         let mut looking = Looking::default();
         looking.below(&value);
         let spots = looking.finish()?;
         let mut known = self.known(caller, &spots).await?;
-        known.retain(|_, kept| may(&kept.kind));
+        known.retain(|_, kept| may(kept));
         let count = spots.iter().filter(|spot| known.contains_key(&spot.token)).count();
         Ok((put(value, &known), count))
     }
 
-    /// Whether two texts are the same value, each a token or the value itself, in whichever way it is written.
+    /// Whether two texts are the same value, each a token or the value itself, in whichever way it is written. A
+    /// value that programs may not have is compared with other tokens only.
     pub async fn is_same(&self, caller: &Caller, one: &str, other: &str) -> Result<bool, NotRestored> {
-        let (one, _) = self.restore_text(caller, one, |_| true).await?;
-        let (other, _) = self.restore_text(caller, other, |_| true).await?;
-        Ok(canonical(&one) == canonical(&other))
+        let is_guarded = AtomicBool::new(self.mode(caller) == PrivacyMode::Boundary);
+        let look = |kept: &Kept| {
+            is_guarded.fetch_or(self.mode_of(caller, kept) == PrivacyMode::Boundary, Ordering::Relaxed);
+            true
+        };
+        let (value, _) = self.restore_text(caller, one, look).await?;
+        let (other_value, _) = self.restore_text(caller, other, look).await?;
+        if is_guarded.into_inner() && !(is_token(one) && is_token(other)) {
+            return Err(NotRestored::TokensOnly);
+        }
+        Ok(canonical(&value) == canonical(&other_value))
     }
 
     /// The domain of an e-mail address behind a token, which says little of a person.
     pub async fn domain(&self, caller: &Caller, token: &str) -> Result<Option<String>, NotRestored> {
-        let (value, _) = self.restore_text(caller, token, |kind| *kind == Kind::Email).await?;
+        if !is_token(token) {
+            return Ok(None);
+        }
+        let (value, _) = self.restore_text(caller, token.trim(), |kept| kept.kind == Kind::Email).await?;
         Ok(value.rsplit_once('@').map(|(_, domain)| domain.to_lowercase()).filter(|_| value != token))
     }
 
@@ -186,10 +206,7 @@ impl Privacy {
     }
 
     async fn known(&self, caller: &Caller, spots: &[Spot]) -> Result<HashMap<String, Kept>, VaultError> {
-        let mut scopes = vec![Scope::of(caller)];
-        // What the same client was given before it had a session.
-        scopes.extend(caller.session.is_some().then(|| Scope::of_client(caller)));
-        self.known_in(&scopes, spots).await
+        self.known_in(&scopes_of(caller), spots).await
     }
 
     async fn known_in(&self, scopes: &[Scope], spots: &[Spot]) -> Result<HashMap<String, Kept>, VaultError> {
@@ -214,6 +231,18 @@ pub fn is_token(text: &str) -> bool {
 /// Whether there is a token in a text.
 pub fn has_token(text: &str) -> bool {
     !find_tokens(text).is_empty()
+}
+
+/// How many tokens there are in a document.
+pub fn token_count(value: &Value) -> usize {
+    match value {
+        Value::String(text) => find_tokens(text).len(),
+        Value::Array(items) => items.iter().map(token_count).sum(),
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| find_tokens(key).len() + token_count(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 fn shown(field: &str) -> String {

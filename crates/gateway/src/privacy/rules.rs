@@ -3,20 +3,24 @@
 use gristmill_domain::PrivacyMode;
 use gristmill_domain::policy::wildcard_fits;
 use gristmill_privacy::Kind;
-use serde_json::Value;
 
 use super::fitting::fits;
+use super::places::Place;
 use super::settings::RestoreRule;
 use super::vault::Kept;
 
 /// A value on its way to an argument of a tool.
 pub(super) struct Way<'a> {
     pub kept: &'a Kept,
+    /// What it is besides: a pattern of the configuration may give another name to it.
+    pub also: &'a [Kind],
     pub server: &'a str,
     pub tool: &'a str,
     /// As `message.to`.
     pub field: &'a str,
-    pub schema: Option<&'a Value>,
+    /// The last of its names.
+    pub name: &'a str,
+    pub place: &'a Place<'a>,
     /// The strictest mode among the servers that it came from.
     pub mode: PrivacyMode,
 }
@@ -39,18 +43,51 @@ pub(super) fn decide(rules: &[RestoreRule], way: &Way<'_>) -> Ruled {
     }
     let (allow, rule) = match &way.kept.kind {
         _ if way.kept.servers.iter().any(|from| from == way.server) => (true, "same-server"),
-        Kind::Secret | Kind::UrlCredentials => (false, "secrets-stay"),
+        kind if is_secret(kind) || way.also.iter().any(is_secret) => (false, "secrets-stay"),
         _ if way.mode < PrivacyMode::Boundary => (true, "seen-by-the-program"),
-        kind if fits(kind, way.field, way.schema) => (true, "fitting-argument"),
+        kind if fits(kind, way.name, way.place) => (true, "fitting-argument"),
         _ => (false, "other-argument"),
     };
     Ruled { allow, rule: rule.to_owned() }
 }
 
+fn is_secret(kind: &Kind) -> bool {
+    matches!(kind, Kind::Secret | Kind::UrlCredentials)
+}
+
 fn rule_fits(rule: &RestoreRule, way: &Way<'_>) -> bool {
     let tool = format!("{}.{}", way.server, way.tool);
     let fits_any = |patterns: &[String], name: &str| patterns.iter().any(|one| wildcard_fits(one, name));
-    (rule.kinds.is_empty() || rule.kinds.contains(&way.kept.kind))
+    // What is refused is refused under every name; what is allowed is allowed under its own.
+    let is_also = !rule.allow && way.also.iter().any(|kind| rule.kinds.contains(kind));
+    (rule.kinds.is_empty() || rule.kinds.contains(&way.kept.kind) || is_also)
         && wildcard_fits(&rule.to, &tool)
         && (rule.fields.is_empty() || fits_any(&rule.fields, way.field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zeroize::Zeroizing;
+
+    #[test]
+    fn a_value_is_refused_under_every_name_and_allowed_under_its_own() {
+        let rule = |allow| RestoreRule {
+            kinds: vec![Kind::Email],
+            to: "mail.*".to_owned(),
+            fields: Vec::new(),
+            allow,
+        };
+        let (kind, value) = (Kind::named("staff"), Zeroizing::new("x".to_owned()));
+        let kept = Kept { kind, value, is_number: false, servers: Vec::new() };
+        let place = Place::default();
+        let ruled = |also: &[Kind], rules: &[RestoreRule]| {
+            let (server, tool, field, name, mode) = ("mail", "send", "to", "to", PrivacyMode::Output);
+            decide(rules, &Way { kept: &kept, also, server, tool, field, name, place: &place, mode }).rule
+        };
+        assert_eq!(ruled(&[], &[rule(false)]), "seen-by-the-program");
+        assert_eq!(ruled(&[Kind::Email], &[rule(false)]), "privacy.restore 1");
+        assert_eq!(ruled(&[Kind::Email], &[rule(true)]), "seen-by-the-program");
+        assert_eq!(ruled(&[Kind::Secret], &[]), "secrets-stay");
+    }
 }

@@ -1,70 +1,103 @@
 //! The one function that texts leave through: what is personal in them is replaced by tokens.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::iter::Peekable;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use gristmill_privacy::{Finding, Form, Kind, Origin, placeholder};
+use gristmill_domain::PrivacyMode;
+use gristmill_domain::shape::Shaped;
+use gristmill_privacy::{Kind, placeholder};
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::Privacy;
-use super::vault::Wanted;
+use super::masks::{Instead, Masks, WITHHELD, shown_in, shown_in_value, unmask, unmask_value};
+use super::restored::{Pair, hide_in, hide_in_value};
+use super::source::{Source, fits};
+use super::vault::{Kept, Wanted};
+use super::{Inner, Privacy, scopes_of};
+use crate::ids::Caller;
 use crate::marks::Scope;
 
-/// Texts from here on are searched on a thread of their own.
+/// Texts and documents from here on are searched on a thread of their own.
 const AT_ONCE_BYTES_MAX: usize = 64 << 10;
-
-/// Of two findings that overlap only one is told; the rest of the other shows in the next pass.
-const PASSES_MAX: usize = 3;
 
 /// Tokens of a kind that are told one by one.
 const TOLD_MAX: usize = 3;
 
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Source<'s> {
-    pub server: Option<&'s str>,
-    pub tool: Option<&'s str>,
-    /// What the document is described by.
-    pub schema: Option<&'s Value>,
-    /// Whether a token must look like what the schema demands.
-    pub keeps_formats: bool,
+/// What a veil hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Whatever is found.
+    Found,
+    /// What servers of this mode or a stricter one have said, whoever repeats it.
+    Said(PrivacyMode),
 }
 
 /// Hides what is personal, for one caller, and counts what it hid.
 pub struct Veil {
     privacy: Privacy,
-    scope: Scope,
+    /// Where tokens belong; those behind the first were given to the same client before.
+    scopes: Vec<Scope>,
+    reach: Reach,
+    /// How strict the server is whose values are remembered.
+    remembers: Option<PrivacyMode>,
+    /// Whether what isn't kept can be told apart all the same.
+    is_distinct: bool,
+    is_unclear: AtomicBool,
+    found: AtomicUsize,
     hidden: Mutex<BTreeMap<Kind, BTreeSet<String>>>,
 }
 
 impl Veil {
-    pub(super) fn new(privacy: Privacy, scope: Scope) -> Self {
-        Self { privacy, scope, hidden: Mutex::default() }
+    pub(super) fn new(privacy: Privacy, caller: &Caller, reach: Reach) -> Self {
+        Self {
+            privacy,
+            scopes: scopes_of(caller),
+            reach,
+            remembers: None,
+            is_distinct: false,
+            is_unclear: AtomicBool::new(false),
+            found: AtomicUsize::new(0),
+            hidden: Mutex::default(),
+        }
+    }
+
+    /// What it hides is known again wherever it stands.
+    pub(super) fn remembering(self, mode: PrivacyMode) -> Self {
+        Self { remembers: Some(mode), ..self }
+    }
+
+    /// Two values never look the same, whether they are kept or not.
+    pub fn distinct(self) -> Self {
+        Self { is_distinct: true, ..self }
+    }
+
+    /// Whether two values may look the same nevertheless.
+    pub fn is_unclear(&self) -> bool {
+        self.is_unclear.load(Ordering::Relaxed)
     }
 
     /// A text without what is personal in it.
     pub async fn text(&self, text: &mut String) {
-        for _ in 0..PASSES_MAX {
-            if text.is_empty() || !self.text_once(text).await {
-                return;
-            }
-        }
+        self.text_from(text, None).await;
     }
 
-    async fn text_once(&self, text: &mut String) -> bool {
-        let found = self.found_in(text).await;
-        if found.is_empty() {
-            return false;
+    async fn text_from(&self, text: &mut String, server: Option<&str>) {
+        let mut masks = self.masks();
+        if text.len() <= AT_ONCE_BYTES_MAX {
+            masks.text(text);
+        } else {
+            let mut taken = std::mem::take(text);
+            let searched = tokio::task::spawn_blocking(move || {
+                masks.text(&mut taken);
+                (taken, masks)
+            });
+            (*text, masks) = searched.await.unwrap_or_else(|_| (WITHHELD.to_owned(), self.no_masks()));
         }
-        let wanted = found.iter().filter_map(|finding| {
-            let value = text.get(finding.span.clone())?;
-            Some(Wanted { kind: &finding.kind, value, form: Form::Plain, is_number: false, server: None })
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        *text = in_place(text, &found, tokens.into_iter());
-        true
+        self.look_at(&masks);
+        if !masks.is_empty() {
+            unmask(text, &self.tokens_of(&masks, None, server).await);
+        }
     }
 
     pub async fn maybe_text(&self, text: &mut Option<String>) {
@@ -76,34 +109,24 @@ impl Veil {
     /// A JSON document without what is personal in it; names of fields count as context. Numbers become texts.
     /// Whether there was something.
     pub async fn value(&self, value: &mut Value, source: Source<'_>) -> bool {
-        for pass in 0..PASSES_MAX {
-            if !self.value_once(value, source).await {
-                return pass > 0;
-            }
+        let mut masks = self.masks();
+        if fits(value, &mut { AT_ONCE_BYTES_MAX }) {
+            masks.value(value, source);
+        } else {
+            let (mut taken, source) = (value.take(), source.to_owned());
+            let searched = tokio::task::spawn_blocking(move || {
+                masks.value(&mut taken, source.borrowed());
+                (taken, masks)
+            });
+            (*value, masks) = searched.await.unwrap_or_else(|_| (Value::from(WITHHELD), self.no_masks()));
         }
-        true
-    }
-
-    async fn value_once(&self, value: &mut Value, source: Source<'_>) -> bool {
-        let origin = Origin { server: source.server, tool: source.tool, schema: source.schema };
-        let found = self.privacy.inner.detector.scan_nodes(value, &origin);
-        if found.is_empty() {
-            return false;
+        self.look_at(&masks);
+        if masks.is_empty() {
+            return masks.has_hidden();
         }
-        let wanted = found.iter().map(|found| {
-            let form = match found.schema.filter(|_| source.keeps_formats && found.is_whole) {
-                Some(schema) => demanded_form(schema, &found.finding.kind),
-                None => Form::Plain,
-            };
-            let (kind, value, is_number) = (&found.finding.kind, found.value.as_str(), found.is_number);
-            Wanted { kind, value, form, is_number, server: source.server }
-        });
-        let tokens = self.tokens(&wanted.collect::<Vec<_>>()).await;
-        let found = found.into_iter().map(|found| (found.node, found.finding)).zip(tokens);
-        let found: Vec<Replaced> =
-            found.map(|((node, finding), token)| Replaced { node, finding, token }).collect();
-        Replacing { found: found.into_iter().peekable(), node: 0 }.value(value);
-        true
+        let tokens = self.tokens_of(&masks, None, source.server).await;
+        unmask_value(value, &tokens);
+        masks.has_hidden() || tokens.values().any(|instead| !instead.is_value)
     }
 
     /// The same for the text of a JSON document; one that can't be read is hidden as text.
@@ -121,17 +144,74 @@ impl Veil {
     /// The text of a server's answer, also without values that this caller's programs have had sent: no rule may
     /// know them again.
     pub async fn answer(&self, json: &mut String, source: Source<'_>) {
-        let Ok(mut value) = serde_json::from_str::<Value>(json) else { return self.words(json).await };
-        let is_repeated = self.privacy.inner.restored.hide_value(&self.scope, &mut value);
+        let Ok(mut value) = serde_json::from_str::<Value>(json) else {
+            return self.words(json, source).await;
+        };
+        let is_repeated = hide_in_value(&self.remembered(self.least()), &mut value);
         if self.value(&mut value, source).await || is_repeated {
             *json = value.to_string();
         }
     }
 
     /// The same for a server's words.
-    pub async fn words(&self, text: &mut String) {
-        self.privacy.inner.restored.hide(&self.scope, text);
-        self.text(text).await;
+    pub async fn words(&self, text: &mut String, source: Source<'_>) {
+        hide_in(&self.remembered(self.least()), text);
+        self.text_from(text, source.server).await;
+    }
+
+    /// What hides a document on a thread of its own, before it is condensed.
+    pub(crate) fn masks(&self) -> Masks {
+        let remembered = match self.reach {
+            Reach::Found => Vec::new(),
+            Reach::Said(mode) => self.remembered(mode),
+        };
+        Masks::new(self.privacy.inner.detector.clone(), remembered)
+    }
+
+    fn no_masks(&self) -> Masks {
+        Masks::withheld(self.privacy.inner.detector.clone())
+    }
+
+    fn look_at(&self, masks: &Masks) {
+        self.is_unclear.fetch_or(masks.has_withheld(), Ordering::Relaxed);
+    }
+
+    /// What was condensed of it, with tokens for what is shown.
+    pub(crate) async fn shaped(&self, masks: &Masks, shaped: &mut Shaped) {
+        if masks.is_empty() {
+            return;
+        }
+        let mut shown = HashSet::new();
+        shown_in_value(&shaped.value, &mut shown);
+        shaped.left_out.iter().for_each(|left_out| shown_in(left_out, &mut shown));
+        let tokens = self.tokens_of(masks, Some(&shown), None).await;
+        unmask_value(&mut shaped.value, &tokens);
+        for left_out in &mut shaped.left_out {
+            unmask(left_out, &tokens);
+        }
+        match &shaped.value {
+            _ if shaped.text.is_empty() => {}
+            Value::String(text) => shaped.text.clone_from(text),
+            value => shaped.text = value.to_string(),
+        }
+    }
+
+    /// What is known again in this mode and in stricter ones.
+    fn remembered(&self, from: PrivacyMode) -> Vec<Arc<Pair>> {
+        let Inner { restored, vault, .. } = &*self.privacy.inner;
+        restored.of(vault.generation(), &self.scopes, from)
+    }
+
+    fn least(&self) -> PrivacyMode {
+        match self.reach {
+            Reach::Found => PrivacyMode::Off,
+            Reach::Said(mode) => mode,
+        }
+    }
+
+    /// How many values were found, each once in its text or document.
+    pub fn found_count(&self) -> usize {
+        self.found.load(Ordering::Relaxed)
     }
 
     /// How many different values were hidden.
@@ -155,127 +235,77 @@ impl Veil {
         ))
     }
 
-    async fn found_in(&self, text: &str) -> Vec<Finding> {
-        if text.len() <= AT_ONCE_BYTES_MAX {
-            return self.privacy.inner.detector.scan(text);
-        }
-        let (inner, owned) = (Arc::clone(&self.privacy.inner), text.to_owned());
-        let scanned = tokio::task::spawn_blocking(move || inner.detector.scan(&owned)).await;
-        // What isn't scanned there is scanned here: nothing goes through unseen.
-        scanned.unwrap_or_else(|_| self.privacy.inner.detector.scan(text))
+    /// What stands for each mask, or for each that is shown.
+    async fn tokens_of(
+        &self,
+        masks: &Masks,
+        shown: Option<&HashSet<String>>,
+        server: Option<&str>,
+    ) -> HashMap<String, Instead> {
+        let (names, wanted) = masks.wanted(shown, server);
+        let tokens = self.tokens(&wanted).await;
+        let instead = wanted.iter().zip(tokens).map(|(one, token)| masks.instead_of(one, token));
+        names.into_iter().zip(instead).collect()
     }
 
-    /// A token for each, in their order. What can't be kept has a label only.
-    async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<String> {
-        let kept = self.privacy.inner.vault.tokens(&self.scope, wanted).await;
-        let tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
+    /// A token for each that is hidden, in their order. What can't be kept has a label only.
+    async fn tokens(&self, wanted: &[Wanted<'_>]) -> Vec<Option<String>> {
+        self.found.fetch_add(wanted.len(), Ordering::Relaxed);
+        let tokens = match (self.reach, self.scopes.first()) {
+            (Reach::Found, Some(scope)) => self.kept(scope, wanted).await.into_iter().map(Some).collect(),
+            (Reach::Found, None) => wanted.iter().map(|one| Some(placeholder(one.kind))).collect(),
+            (Reach::Said(mode), _) => self.said(mode, wanted).await,
+        };
         let mut hidden = self.hidden.lock();
-        for (one, token) in wanted.iter().zip(&tokens) {
+        for (one, token) in wanted.iter().zip(&tokens).filter_map(|(one, token)| Some((one, token.as_ref()?)))
+        {
             hidden.entry(one.kind.clone()).or_default().insert(token.clone());
         }
         drop(hidden);
         tokens
     }
-}
 
-/// `[EMAIL]` and the like: nothing that could be restored.
-pub(super) fn bare_labels(found: &[Finding]) -> impl Iterator<Item = String> {
-    found.iter().map(|finding| placeholder(&finding.kind))
-}
-
-/// A text with these in the place of findings, which do not overlap and are in its order.
-pub(super) fn in_place(text: &str, found: &[Finding], mut instead: impl Iterator<Item = String>) -> String {
-    let mut replaced = String::with_capacity(text.len());
-    let mut done = 0;
-    for finding in found {
-        let (Some(before), Some(token)) = (text.get(done..finding.span.start), instead.next()) else {
-            continue;
-        };
-        replaced.push_str(before);
-        replaced.push_str(&token);
-        done = finding.span.end;
-    }
-    replaced.push_str(text.get(done..).unwrap_or_default());
-    replaced
-}
-
-/// What is put in the place of one finding.
-struct Replaced {
-    node: usize,
-    finding: Finding,
-    token: String,
-}
-
-/// Walks a document once more, in the order in which it was searched. Its depth is bounded by whatever read it.
-struct Replacing<I: Iterator<Item = Replaced>> {
-    found: Peekable<I>,
-    node: usize,
-}
-
-impl<I: Iterator<Item = Replaced>> Replacing<I> {
-    fn value(&mut self, value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                let mut renamed = Map::with_capacity(members.len());
-                for (key, mut value) in std::mem::take(members) {
-                    let key = self.text(&key).unwrap_or(key);
-                    self.value(&mut value);
-                    renamed.insert(unlike(&renamed, key), value);
+    async fn kept(&self, scope: &Scope, wanted: &[Wanted<'_>]) -> Vec<String> {
+        let Inner { vault, restored, .. } = &*self.privacy.inner;
+        let kept = vault.tokens(scope, wanted).await;
+        let mut tokens = kept.unwrap_or_else(|_| wanted.iter().map(|one| placeholder(one.kind)).collect());
+        for (one, token) in wanted.iter().zip(&mut tokens) {
+            if *token != placeholder(one.kind) {
+                if let Some(mode) = self.remembers {
+                    restored.add(vault.generation(), scope, one.value, token, mode);
                 }
-                *members = renamed;
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
-            Value::String(text) => {
-                if let Some(hidden) = self.text(text) {
-                    *text = hidden;
+            } else if self.is_distinct {
+                match vault.digest(scope, one.kind, one.value).await {
+                    Ok(digest) => *token = format!("[{} #{digest}]", one.kind.label()),
+                    Err(_) => self.is_unclear.store(true, Ordering::Relaxed),
                 }
             }
-            Value::Number(number) => {
-                if let Some(hidden) = self.text(&number.to_string()) {
-                    *value = Value::String(hidden);
-                }
+        }
+        tokens
+    }
+
+    /// Tokens for what servers of a mode have said. What the vault can't tell might be of them.
+    async fn said(&self, mode: PrivacyMode, wanted: &[Wanted<'_>]) -> Vec<Option<String>> {
+        let vault = &self.privacy.inner.vault;
+        let mut tokens: Vec<Option<String>> = vec![None; wanted.len()];
+        for scope in &self.scopes {
+            let open: Vec<usize> = (0..wanted.len()).filter(|place| tokens[*place].is_none()).collect();
+            let asked: Vec<Wanted<'_>> = open.iter().map(|place| wanted[*place]).collect();
+            let Ok(known) = vault.known(scope, &asked).await else {
+                return wanted.iter().map(|one| Some(placeholder(one.kind))).collect();
+            };
+            let is_meant = |kept: &Kept| self.privacy.mode_from(&kept.servers).is_some_and(|of| of >= mode);
+            let said: Vec<usize> = open
+                .into_iter()
+                .zip(known)
+                .filter(|(_, kept)| kept.as_deref().is_some_and(is_meant))
+                .unzip::<_, _, Vec<_>, Vec<_>>()
+                .0;
+            let asked: Vec<Wanted<'_>> = said.iter().map(|place| wanted[*place]).collect();
+            for (place, token) in said.into_iter().zip(self.kept(scope, &asked).await) {
+                tokens[place] = Some(token);
             }
-            Value::Null | Value::Bool(_) => {}
         }
-    }
-
-    /// The next node, if something is replaced in it.
-    fn text(&mut self, text: &str) -> Option<String> {
-        let node = self.node;
-        self.node += 1;
-        let mut here = Vec::new();
-        while let Some(replaced) = self.found.next_if(|replaced| replaced.node == node) {
-            here.push(replaced);
-        }
-        let (findings, tokens): (Vec<Finding>, Vec<String>) =
-            here.into_iter().map(|replaced| (replaced.finding, replaced.token)).unzip();
-        (!findings.is_empty()).then(|| in_place(text, &findings, tokens.into_iter()))
-    }
-}
-
-/// A key that is not there yet: labels without a code may be alike, and no member is lost by that.
-fn unlike(members: &Map<String, Value>, key: String) -> String {
-    if !members.contains_key(&key) {
-        return key;
-    }
-    let mut number = members.len();
-    loop {
-        let other = format!("{key} {number}");
-        if !members.contains_key(&other) {
-            return other;
-        }
-        number += 1;
-    }
-}
-
-/// What a schema demands of a token that takes a whole text.
-fn demanded_form(schema: &Value, kind: &Kind) -> Form {
-    let of = |key: &str| schema.get(key).and_then(Value::as_str);
-    match kind {
-        Kind::Email if matches!(of("format"), Some("email" | "idn-email")) || of("pattern").is_some() => {
-            Form::Email
-        }
-        Kind::Phone if of("format") == Some("phone") || of("pattern").is_some() => Form::Phone,
-        _ => Form::Plain,
+        tokens
     }
 }

@@ -2,17 +2,19 @@
 //! stored for whoever ran the program.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
-use gristmill_domain::shape::{Shaped, Strategy, shape_json, shape_text};
+use gristmill_domain::shape::{Shaped, Strategy};
 use gristmill_domain::{LARGE_RESULT_BYTES_MAX, format_bytes};
 use gristmill_protocol::{JSON_DEPTH_MAX, JsonCaps};
 use serde::de::IgnoredAny;
 
+use super::condensed::Condensed;
 use super::{NewResult, Origin, ResultKind, Results, ResultsError, StoredResult, blocking};
 use crate::ids::{Caller, Owner};
 use crate::ports::{BoxFuture, GrowingResult, KeptResult, LargeResult, LargeResultFailure, LargeResults};
+use crate::privacy::{Masks, Veil};
 use crate::store::StoreError;
-use crate::tokens;
 
 /// Large results that are held in memory at once, to be checked or condensed. Others wait.
 pub(super) const HELD_AT_ONCE: usize = 2;
@@ -25,12 +27,15 @@ pub(super) struct LargeResultsOf {
     pub results: Results,
     pub caller: Caller,
     pub origin: Origin,
+    /// What hides in it what is personal, where it is shown.
+    pub veil: Option<Arc<Veil>>,
 }
 
 struct Growing {
     results: Results,
     caller: Caller,
     origin: Origin,
+    veil: Option<Arc<Veil>>,
     new: NewResult,
 }
 
@@ -41,10 +46,11 @@ impl LargeResults for LargeResultsOf {
 
     fn begin(&self) -> BoxFuture<'static, Result<Box<dyn GrowingResult>, LargeResultFailure>> {
         let (results, caller, origin) = (self.results.clone(), self.caller.clone(), self.origin.clone());
+        let veil = self.veil.clone();
         Box::pin(async move {
             let (made, owner) = (results.clone(), caller.owner.clone());
             let new = blocking(move || made.new_file(&owner)).await.map_err(not_stored)?;
-            Ok(Box::new(Growing { results, caller, origin, new }) as Box<dyn GrowingResult>)
+            Ok(Box::new(Growing { results, caller, origin, veil, new }) as Box<dyn GrowingResult>)
         })
     }
 }
@@ -66,16 +72,17 @@ impl GrowingResult for Growing {
 
     fn keep(self: Box<Self>) -> BoxFuture<'static, Result<KeptResult, LargeResultFailure>> {
         Box::pin(async move {
-            let Self { results, caller, origin, new } = *self;
+            let Self { results, caller, origin, veil, new } = *self;
             let origin = results.with_seen(&caller, origin).await;
             let _held = results.inner.held_whole.acquire().await;
-            let failed_in = results.clone();
+            let (failed_in, masks) = (results.clone(), veil.as_ref().map(|veil| veil.masks()));
             let read = blocking(move || {
                 let text = whole_text(new.file()).map_err(|error| failed_in.inner.place.failed(&error))?;
-                Ok((new, Checked::of(text)))
+                Ok((new, Checked::of(text, masks)))
             });
             let (new, checked) = read.await.map_err(not_stored)?;
             let Checked { condensed, text } = checked?;
+            let condensed = condensed.shown_through(veil.as_deref()).await;
             let stored = match text {
                 None => results.keep(new, origin, ResultKind::Json, None).await,
                 Some(text) => {
@@ -94,54 +101,49 @@ impl GrowingResult for Growing {
 
 /// A large result that is JSON, which only the program had said so far.
 struct Checked {
-    condensed: Shaped,
+    condensed: Condensed,
     /// The text, if it is one and nothing else.
     text: Option<String>,
 }
 
 impl Checked {
-    fn of(json: String) -> Result<Self, LargeResultFailure> {
+    fn of(json: String, masks: Option<Masks>) -> Result<Self, LargeResultFailure> {
         let caps = JsonCaps { bytes_max: json.len(), depth_max: JSON_DEPTH_MAX, values_max: usize::MAX };
         let not_json =
             |error: &dyn std::fmt::Display| LargeResultFailure(format!("the result isn't JSON: {error}"));
         caps.check(json.as_bytes()).map_err(|error| not_json(&error))?;
+        let budget = (Strategy::Auto, CONDENSED_TOKENS_MAX);
         if json.starts_with('"') {
             let text: String = serde_json::from_str(&json).map_err(|error| not_json(&error))?;
-            let condensed = shape_text(&text, Strategy::Auto, CONDENSED_TOKENS_MAX, &tokens::count);
+            let condensed = Condensed::of(text.clone(), ResultKind::Text, budget, masks);
             return Ok(Self { condensed, text: Some(text) });
         }
         serde_json::from_str::<IgnoredAny>(&json).map_err(|error| not_json(&error))?;
-        let condensed = shape_json(&json, Strategy::Auto, CONDENSED_TOKENS_MAX, &tokens::count);
-        Ok(Self { condensed, text: None })
+        Ok(Self { condensed: Condensed::of(json, ResultKind::Json, budget, masks), text: None })
     }
 }
 
 impl Results {
     /// All of a stored value that is no larger than a large result, condensed to so many tokens; `None` if
-    /// it isn't there, or is of another kind.
+    /// it isn't there, or is of another kind. With a veil, without what is personal in it.
     pub async fn condensed(
         &self,
         owner: &Owner,
         handle: &str,
-        (strategy, tokens_max): (Strategy, usize),
+        budget: (Strategy, usize),
+        veil: Option<&Veil>,
     ) -> Result<Option<(StoredResult, Shaped)>, ResultsError> {
         let Some((stored, file)) = self.open_file(owner, handle).await? else { return Ok(None) };
         if stored.bytes > LARGE_RESULT_BYTES_MAX || stored.kind == ResultKind::Binary {
             return Ok(None);
         }
         let _held = self.inner.held_whole.acquire().await;
-        let results = self.clone();
-        blocking(move || {
+        let (results, kind, masks) = (self.clone(), stored.kind, veil.map(Veil::masks));
+        let condensed = blocking(move || {
             let text = whole_text(&file).map_err(|error| results.inner.place.failed(&error))?;
-            let shaped = match stored.kind {
-                ResultKind::Json => shape_json(&text, strategy, tokens_max, &tokens::count),
-                ResultKind::Text | ResultKind::Binary => {
-                    shape_text(&text, strategy, tokens_max, &tokens::count)
-                }
-            };
-            Ok(Some((stored, shaped)))
-        })
-        .await
+            Ok(Condensed::of(text, kind, budget, masks))
+        });
+        Ok(Some((stored, condensed.await?.shown_through(veil).await)))
     }
 }
 

@@ -21,8 +21,22 @@ use crate::store::MarkedResult;
 /// When a marked file says that it was changed: the last moment but a few that every file system can write.
 const CHANGED_S: u64 = 2_145_830_400;
 
-/// The kernel's clock for files lags behind ours.
-const CLOCK_LAG: Duration = Duration::from_millis(50);
+/// Now, by the clock that reads of files are noted with. It advances some hundred times per second, so a
+/// read just before counts as one after.
+#[cfg(target_os = "linux")]
+fn now_of_files() -> SystemTime {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    let (Ok(seconds), Ok(rest)) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec)) else {
+        return UNIX_EPOCH;
+    };
+    UNIX_EPOCH + Duration::new(seconds, rest)
+}
+
+/// Now, or a moment before where the clock of files lags behind ours.
+#[cfg(not(target_os = "linux"))]
+fn now_of_files() -> SystemTime {
+    SystemTime::now().checked_sub(Duration::from_millis(50)).unwrap_or(UNIX_EPOCH)
+}
 
 /// From now on the time of every read is noted.
 pub(super) fn note_reads_of(file: &File) -> io::Result<()> {
@@ -65,8 +79,7 @@ impl Results {
     /// What a program reads of its owner's results from now on counts as read by its caller.
     pub(crate) fn follow_reads(&self, execution: &ExecutionId, owner: &Owner) -> Option<Reading> {
         let ledger = self.marks.as_ref()?;
-        let since = SystemTime::now().checked_sub(CLOCK_LAG).unwrap_or(UNIX_EPOCH);
-        let reads = ReadsSince { results: self.clone(), owner: owner.clone(), since };
+        let reads = ReadsSince { results: self.clone(), owner: owner.clone(), since: now_of_files() };
         Some(ledger.reading(execution, Arc::new(reads)))
     }
 

@@ -13,6 +13,7 @@
 //! What cannot be kept fails no execution.
 
 mod analysis_inputs;
+mod condensed;
 mod error;
 mod handle;
 mod integrity;
@@ -35,6 +36,7 @@ use tokio::sync::Semaphore;
 
 use crate::ids::{Caller, Owner};
 use crate::marks::MarkLedger;
+use crate::privacy::Veil;
 use crate::request::Capabilities;
 use crate::store::{ResultRecord, ResultRoom, ResultsHeld, Room, Store, StoreError, StoredFile};
 
@@ -237,13 +239,19 @@ impl Results {
     }
 
     /// Lets a program of this caller read what is kept for its owner, as files and in analyses, and leave a
-    /// large result there.
-    pub fn offer_to(&self, capabilities: &mut Capabilities, caller: &Caller, origin: Origin) {
+    /// large result there, which is shown through `veil`.
+    pub fn offer_to(
+        &self,
+        capabilities: &mut Capabilities,
+        caller: &Caller,
+        origin: Origin,
+        veil: Option<Arc<Veil>>,
+    ) {
         let owner = &caller.owner;
         // Without their folder it runs as well, and opens none.
         capabilities.results_folder = self.folder_of(owner).ok();
         capabilities.analysis_inputs = Some(Arc::new(ResultsOf::new(self.clone(), owner.clone())));
-        let large = LargeResultsOf { results: self.clone(), caller: caller.clone(), origin };
+        let large = LargeResultsOf { results: self.clone(), caller: caller.clone(), origin, veil };
         capabilities.large_results = Some(Arc::new(large));
     }
 
@@ -410,5 +418,7 @@ async fn blocking<T: Send + 'static>(
     done.unwrap_or_else(|error| Err(StoreError::Other(error.to_string()).into()))
 }
 
+#[cfg(test)]
+mod hidden_tests;
 #[cfg(test)]
 mod tests;

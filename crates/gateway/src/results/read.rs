@@ -1,16 +1,24 @@
 //! A part of a result, shaped for whoever reads it.
 
-use gristmill_domain::result_path::{PartKind, ResultPath, Slice, TakenPart, take_part, take_text};
-use gristmill_domain::shape::{Shaped, Strategy, shape_json, shape_text};
-use gristmill_domain::{grouped, one_line};
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 
+use gristmill_domain::result_path::{PartKind, ResultPath, Slice, TakenPart, take_part, take_text};
+use gristmill_domain::shape::{Shaped, Strategy};
+use gristmill_domain::{grouped, one_line};
+use serde_json::{Map, Value};
+
+use super::condensed::Condensed;
 use super::{ReadError, ResultKind, Results, ResultsError, StoredResult};
 use crate::ids::Owner;
+use crate::privacy::{Source, Veil};
 use crate::store::StoreError;
-use crate::tokens;
 
 /// What is looked at of a result at once: far more than any answer shows. The rest is counted.
 const PART_BYTES_MAX: usize = 8 << 20;
+
+/// What is looked at of the object that a value is in, to see what it is.
+const BESIDE_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Clone, Debug)]
 pub struct ReadPart {
@@ -52,14 +60,16 @@ impl ReadPart {
 
 impl Results {
     /// Reads what is under a path of a result, or a slice of it, into at most so many tokens. That counts
-    /// as a use. However large the result is, little of it is held.
+    /// as a use. However large the result is, little of it is held. With a veil, without what is personal in it,
+    /// which the names of fields above it may tell.
     pub async fn read(
         &self,
         owner: &Owner,
         handle: &str,
         path: &str,
         slice: Slice,
-        (strategy, tokens_max): (Strategy, usize),
+        budget: (Strategy, usize),
+        veil: Option<&Veil>,
     ) -> Result<ReadPart, ReadError> {
         let Some((stored, file)) = self.open_file(owner, handle).await? else {
             return Err(ReadError::Missing { handle: one_line(handle, 64), keep: self.settings().keep });
@@ -76,21 +86,37 @@ impl Results {
                 return Err(ReadError::Binary { bytes, media_type, path_in_program });
             }
         }
-        let shaped = tokio::task::spawn_blocking(move || {
-            let part = match kind {
-                ResultKind::Json => take_part(file, &ResultPath::read(&path)?, slice, PART_BYTES_MAX)?,
-                ResultKind::Text | ResultKind::Binary => take_text(file, slice, PART_BYTES_MAX)?,
+        let masks = veil.map(Veil::masks);
+        let condensed = tokio::task::spawn_blocking(move || {
+            let path = match kind {
+                ResultKind::Json => ResultPath::read(&path)?,
+                ResultKind::Text | ResultKind::Binary => ResultPath::default(),
             };
-            let shaped = match part.kind {
-                PartKind::Text => shape_text(&part.content, strategy, tokens_max, &tokens::count),
-                PartKind::Array | PartKind::Object | PartKind::Scalar => {
-                    shape_json(&part.content, strategy, tokens_max, &tokens::count)
-                }
+            let mut part = match kind {
+                ResultKind::Json => take_part(&file, &path, slice, PART_BYTES_MAX)?,
+                ResultKind::Text | ResultKind::Binary => take_text(&file, slice, PART_BYTES_MAX)?,
             };
-            Ok::<_, ReadError>((part, shaped))
+            let above = path.keys();
+            let beside = masks.as_ref().and_then(|_| beside(&file, &path, part.kind));
+            let shape = match part.kind {
+                PartKind::Text => ResultKind::Text,
+                PartKind::Array | PartKind::Object | PartKind::Scalar => ResultKind::Json,
+            };
+            let source = Source { above: &above, beside: beside.as_ref(), ..Source::default() };
+            let content = std::mem::take(&mut part.content);
+            Ok::<_, ReadError>((part, Condensed::at(content, shape, budget, masks, source)))
         });
         let ended = |error: tokio::task::JoinError| ResultsError::from(StoreError::Other(error.to_string()));
-        let (TakenPart { kind, total, offset, taken, .. }, shaped) = shaped.await.map_err(ended)??;
+        let (TakenPart { kind, total, offset, taken, .. }, condensed) = condensed.await.map_err(ended)??;
+        let shaped = condensed.shown_through(veil).await;
         Ok(ReadPart { stored, shaped, kind, total, offset, taken })
     }
+}
+
+/// The object that a single value is a member of.
+fn beside(mut file: &File, path: &ResultPath, kind: PartKind) -> Option<Map<String, Value>> {
+    let path = path.parent().filter(|_| matches!(kind, PartKind::Scalar | PartKind::Text))?;
+    file.seek(SeekFrom::Start(0)).ok()?;
+    let object = take_part(file, &path, Slice::default(), BESIDE_BYTES_MAX).ok()?;
+    serde_json::from_str(&object.content).ok()
 }

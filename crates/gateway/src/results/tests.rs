@@ -308,7 +308,7 @@ async fn a_part_is_read_within_its_budget() {
     let read = |path: &'static str, offset, limit, tokens_max| {
         let (results, handle) = (results.clone(), stored.handle.clone());
         let slice = Slice { offset, limit };
-        async move { results.read(&of("a"), &handle, path, slice, (Strategy::Auto, tokens_max)).await }
+        async move { results.read(&of("a"), &handle, path, slice, (Strategy::Auto, tokens_max), None).await }
     };
     let part = read("rows", 9_998, Some(5), 500).await.unwrap();
     let expected = serde_json::json!([{"name": "row 9998", "at": 9998}, {"name": "row 9999", "at": 9999}]);
@@ -322,7 +322,8 @@ async fn a_part_is_read_within_its_budget() {
     assert!(read("", 0, None, 300).await.unwrap().shaped.tokens <= 300);
     let missing = read("row", 0, None, 100).await.unwrap_err();
     assert_eq!(missing.to_string(), "the result has no `row`; did you mean `rows`?");
-    let unknown = results.read(&of("b"), &stored.handle, "", Slice::default(), (Strategy::Auto, 100)).await;
+    let unknown =
+        results.read(&of("b"), &stored.handle, "", Slice::default(), (Strategy::Auto, 100), None).await;
     let unknown = unknown.unwrap_err();
     assert_eq!(unknown.to_string(), format!("no result `{}`", stored.handle));
     assert!(unknown.hint().unwrap().starts_with("results expire 7 d after their last use"));

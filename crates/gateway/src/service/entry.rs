@@ -1,6 +1,6 @@
 //! One execution as it is kept: what has happened so far, and how to stop it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use gristmill_domain::Code;
@@ -14,6 +14,7 @@ use super::{ExecutionId, Owner};
 use crate::answer::Answer;
 use crate::execute::{Event, Execution, Running};
 use crate::ports::{Question, QuestionAnswer};
+use crate::privacy::Veil;
 use crate::report::{Refusal, Report};
 
 /// What a follower sees of the output before the end: enough to tell how it goes.
@@ -30,6 +31,8 @@ pub(super) struct Entry {
     happened: Mutex<Happened>,
     changes: watch::Sender<u64>,
     cancel: CancellationToken,
+    /// What hides what is personal in all that is said of it.
+    veil: OnceLock<Arc<Veil>>,
 }
 
 #[derive(Default)]
@@ -73,7 +76,19 @@ impl Entry {
             happened: Mutex::default(),
             changes: watch::Sender::new(0),
             cancel: CancellationToken::new(),
+            veil: OnceLock::new(),
         })
+    }
+
+    /// Once it is known whose it is.
+    pub fn shown_through(&self, veil: Option<Arc<Veil>>) {
+        if let Some(veil) = veil {
+            let _ = self.veil.set(veil);
+        }
+    }
+
+    pub fn veil(&self) -> Option<Arc<Veil>> {
+        self.veil.get().cloned()
     }
 
     pub fn changes(&self) -> watch::Receiver<u64> {

@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::{ExecutionId, Owner};
 use crate::execute::Event;
 use crate::ports::QuestionAnswer;
+use crate::privacy::Veil;
 use crate::report::Report;
 
 /// Sees how an execution goes. Dropping it changes nothing: the program runs on.
@@ -27,6 +28,10 @@ impl Follower {
     /// Which execution this is.
     pub fn id(&self) -> &ExecutionId {
         &self.entry.id
+    }
+
+    pub(super) fn veil(&self) -> Option<Arc<Veil>> {
+        self.entry.veil()
     }
 
     pub(super) fn owner(&self) -> &Owner {

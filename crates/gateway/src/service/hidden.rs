@@ -10,18 +10,18 @@ use crate::report::{ErrorReport, Report, ToolCalled};
 
 /// Hides what is personal in a report, and says so in it. Everything that is recorded, stored or answered is
 /// made from it afterwards.
-pub(super) async fn hide_report(privacy: Option<&Privacy>, caller: &Caller, report: &mut Report) {
-    let Some(veil) = privacy.and_then(|privacy| privacy.veil(caller)) else { return };
+pub(super) async fn hide_report(veil: Option<&Veil>, report: &mut Report) {
+    let Some(veil) = veil else { return };
     if let Some(result) = &mut report.result {
         veil.value(result, Source::default()).await;
     }
     veil.text(&mut report.stdout).await;
     veil.text(&mut report.stderr).await;
     if let Some(error) = &mut report.error {
-        hide_error(&veil, error).await;
+        hide_error(veil, error).await;
     }
     for called in &mut report.tools_called {
-        hide_call(&veil, called).await;
+        hide_call(veil, called).await;
     }
     for note in &mut report.notes {
         veil.text(note).await;

@@ -20,7 +20,7 @@ use crate::ids::{Caller, ExecutionId, Owner, SessionId};
 use crate::marks::{MarkLedger, Reading};
 use crate::plans::Plans;
 use crate::ports::Asker;
-use crate::privacy::Privacy;
+use crate::privacy::{Privacy, Veil};
 use crate::report::{Refusal, Report};
 use crate::request::{Capabilities, ExecuteRequest};
 use crate::results::{Origin, Results};
@@ -140,6 +140,7 @@ struct Executed {
     recording: Option<Recording>,
     audited: Option<AuditedExecution>,
     budget: Option<AnswerBudget>,
+    veil: Option<Arc<Veil>>,
 }
 
 /// One that is in the history, or says why it is not.
@@ -188,11 +189,13 @@ async fn place(entry: &Arc<Entry>, world: &World, order: Order) -> Result<Placed
     };
     let level = request.limits.as_ref().map(Limits::level);
     let caller = Caller { session_name, level, ..caller.in_execution(id.clone(), session) };
+    let veil = world.privacy.as_ref().and_then(|privacy| privacy.veil(&caller)).map(Arc::new);
+    entry.shown_through(veil.clone());
     let mut reading = None;
     if let (Purpose::Asked(_), Some(results)) = (&purpose, &world.results) {
         let session = caller.session.as_ref().map(|session| session.as_str().to_owned());
         let origin = Origin { session, execution: Some(id.as_str().to_owned()), ..Origin::default() };
-        results.offer_to(&mut request.capabilities, &caller, origin);
+        results.offer_to(&mut request.capabilities, &caller, origin, veil);
         reading = results.follow_reads(&id, &owner);
     }
     if let (Purpose::Asked(_), Some(history)) = (&purpose, &world.history) {
@@ -295,16 +298,16 @@ impl Placed {
             let seen = report.seen.clone();
             place.leave(&owner, &seen, &mut report).await;
         }
-        hide_report(privacy, &caller, &mut report).await;
-        Executed { id, owner, report, recording, audited, budget }
+        hide_report(entry.veil().as_deref(), &mut report).await;
+        Executed { id, owner, report, recording, audited, budget, veil: entry.veil() }
     }
 }
 
 impl Executed {
     /// Before anybody hears of the end: what was answered is known, whatever happens next.
     async fn record(self, world: &World) -> Recorded {
-        let Self { id, owner, mut report, recording, audited, budget } = self;
-        let keep = keeping(world.results.as_ref(), &owner, &id, &report);
+        let Self { id, owner, mut report, recording, audited, budget, veil } = self;
+        let keep = keeping(world.results.as_ref(), &owner, &id, &report, veil);
         let answer = answer_within(&report, budget, keep.as_ref()).await;
         let mut is_outdated = false;
         // Both in one transaction.
@@ -363,8 +366,9 @@ pub(super) fn keeping(
     owner: &Owner,
     id: &ExecutionId,
     report: &Report,
+    veil: Option<Arc<Veil>>,
 ) -> Option<Keeping> {
     let session = report.session.as_ref().map(|session| session.id.clone());
     let origin = Origin { session, execution: Some(id.as_str().to_owned()), seen: report.seen.clone() };
-    results.map(|results| Keeping { results: results.clone(), owner: owner.clone(), origin })
+    results.map(|results| Keeping { results: results.clone(), owner: owner.clone(), origin, veil })
 }

@@ -109,7 +109,7 @@ impl Service {
     /// What is said about the end of an execution within another budget than it was started with.
     pub async fn answer(&self, follower: &Follower, report: &Report, budget: &AnswerBudget) -> Answer {
         let results = self.inner.world.results.as_ref();
-        let keep = keeping(results, follower.owner(), follower.id(), report);
+        let keep = keeping(results, follower.owner(), follower.id(), report, follower.veil());
         answer::of_report(report, budget, keep.as_ref(), None).await
     }
 

@@ -99,6 +99,7 @@ impl Skills {
     /// What lies in a folder and has another content than its latest version becomes a version.
     pub(super) async fn note_edits(
         &self,
+        place: SkillPlace,
         folder: &str,
         found: &[&FoundSkill],
     ) -> Result<Vec<SkillVersion>, SkillError> {
@@ -106,6 +107,11 @@ impl Skills {
         let mut noted = Vec::new();
         for skill in found {
             let (name, hash) = (skill.name.as_str(), skill.files.hash());
+            // It was read before the lock was ours, and may be older by now than what was saved meanwhile.
+            let there = self.files_of(place, &skill.name).await;
+            if !there.is_ok_and(|there| there.is_some_and(|files| files.hash() == hash)) {
+                continue;
+            }
             let latest = self.inner.store.latest_skill(folder, name).await?;
             if let Some(latest) = latest.as_ref().filter(|latest| latest.hash == hash) {
                 // Someone else was faster.

@@ -287,7 +287,7 @@ impl Skills {
             })
             .collect();
         if !new.is_empty() {
-            match self.note_edits(&folder, &new).await {
+            match self.note_edits(place, &folder, &new).await {
                 Ok(noted) => {
                     known.latest.extend(noted.into_iter().map(|version| (version.name.clone(), version)))
                 }

@@ -9,7 +9,7 @@ use super::audit_rows::{
     AuditBatch, AuditFilter, AuditHash, AuditHead, AuditKeep, AuditRecord, AuditRow, AuditSigner, AuditSize,
     RowEffect, SignedHead,
 };
-use super::executions::{natural, whole};
+use super::numbers::{natural, whole};
 use super::{Reply, Store, StoreError};
 
 /// What an event takes beside its text.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params, params};
 
 use super::audit::with_audit;
+use super::numbers::{natural, whole};
 use super::{
     BegunRow, EndedRow, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
     RecordedError, RecordedOutcome, Reply, Store, StoreError,
@@ -354,13 +355,4 @@ fn call(row: &Row<'_>) -> rusqlite::Result<RecordedCall> {
         answer_tokens: natural(row.get("answer_tokens")?),
         error: row.get("error")?,
     })
-}
-
-/// SQLite has no unsigned numbers; a program may well claim a line beyond them.
-pub(super) fn whole(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-pub(super) fn natural(number: i64) -> u64 {
-    u64::try_from(number).unwrap_or_default()
 }

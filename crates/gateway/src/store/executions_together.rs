@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::executions::{FILTER, FilterValues, WITH_TOKENS, natural, whole};
+use super::executions::{FILTER, FilterValues, WITH_TOKENS};
+use super::numbers::{natural, whole};
 use super::{DirectCalls, HistoryFilter, Reply, Stats, Store, StoreError, ToolStats};
 use crate::report::TokenAccount;
 

@@ -19,6 +19,7 @@ mod executions;
 mod executions_together;
 mod marks;
 mod migrations;
+mod numbers;
 mod plans;
 mod results;
 mod sessions;

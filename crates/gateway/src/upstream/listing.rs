@@ -1,43 +1,114 @@
 //! Resources and prompts of all servers under names of ours, from what is approved of each. They are read
 //! through the door.
 
+use std::sync::Arc;
+
+use gristmill_domain::resource_uri;
 use serde_json::Value;
 
 use super::server::Server;
 use super::{Upstreams, supervisor};
+use crate::ids::Caller;
+use crate::privacy::{Privacy, Source};
+
+/// Something that a server offers, as it is listed.
+struct Listed {
+    server: Arc<Server>,
+    value: Value,
+    /// The member that has a URI of ours, and what its server calls it.
+    uri: Option<(&'static str, String)>,
+}
 
 impl Upstreams {
     /// The resources of all servers, with URIs of ours: server by server as configured, each in the
-    /// order of its server. Nothing is reached that is known already.
-    pub async fn resources(&self) -> Vec<Value> {
-        self.listed(|server, name| {
+    /// order of its server. Nothing is reached that is known already. For a caller, without what is personal in them.
+    pub async fn resources(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let listed = self.listed(|server| {
+            let name = server.name();
             let known = server.read();
-            known.usable.resources().iter().map(|resource| resource.to_value(name)).collect()
-        })
-        .await
+            let listed = known.usable.resources().iter().map(|resource| {
+                let uri = Some(("uri", resource.uri.clone()));
+                Listed { server: Arc::clone(server), value: resource.to_value(name), uri }
+            });
+            listed.collect()
+        });
+        self.shown(listed.await, caller, resource_uri::to_ours).await
     }
 
     /// The same for templates of resources, whose expressions stay as they are.
-    pub async fn resource_templates(&self) -> Vec<Value> {
-        self.listed(|server, name| {
+    pub async fn resource_templates(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let listed = self.listed(|server| {
+            let name = server.name();
             let known = server.read();
-            known.usable.resource_templates().iter().map(|template| template.to_value(name)).collect()
-        })
-        .await
+            let listed = known.usable.resource_templates().iter().map(|template| {
+                let uri = Some(("uriTemplate", template.uri_template.clone()));
+                Listed { server: Arc::clone(server), value: template.to_value(name), uri }
+            });
+            listed.collect()
+        });
+        self.shown(listed.await, caller, resource_uri::template_to_ours).await
     }
 
     /// The prompts of all servers, in the same order, named `server.prompt`.
-    pub async fn prompts(&self) -> Vec<Value> {
-        self.listed(|server, name| {
+    pub async fn prompts(&self, caller: Option<&Caller>) -> Vec<Value> {
+        let listed = self.listed(|server| {
+            let name = server.name();
             let known = server.read();
-            known.usable.prompts().iter().map(|prompt| prompt.to_value(name)).collect()
-        })
-        .await
+            let listed = known.usable.prompts().iter().map(|prompt| Listed {
+                server: Arc::clone(server),
+                value: prompt.to_value(name),
+                uri: None,
+            });
+            listed.collect()
+        });
+        self.shown(listed.await, caller, resource_uri::to_ours).await
     }
 
-    async fn listed(&self, of: impl Fn(&Server, &str) -> Vec<Value>) -> Vec<Value> {
+    async fn listed(&self, of: impl Fn(&Arc<Server>) -> Vec<Listed>) -> Vec<Listed> {
         self.registry.known_soon().await;
         supervisor::retry_unreached(&self.registry);
-        self.registry.servers().iter().flat_map(|server| of(server, server.name())).collect()
+        self.registry.servers().iter().flat_map(of).collect()
+    }
+
+    async fn shown(
+        &self,
+        listed: Vec<Listed>,
+        caller: Option<&Caller>,
+        to_ours: impl Fn(&str, &str) -> String,
+    ) -> Vec<Value> {
+        let mut shown = Vec::with_capacity(listed.len());
+        for one in listed {
+            shown.push(match (self.door.privacy(), caller) {
+                (Some(privacy), Some(caller)) => one.shown_to(privacy, caller, &to_ours).await,
+                _ => one.value,
+            });
+        }
+        shown
+    }
+}
+
+impl Listed {
+    /// As this caller may see it. A URI is looked at as its server wrote it: encoded, a token in it would stand for
+    /// something else.
+    async fn shown_to(
+        self,
+        privacy: &Privacy,
+        caller: &Caller,
+        to_ours: impl Fn(&str, &str) -> String,
+    ) -> Value {
+        let Self { server, mut value, uri } = self;
+        let Some(veil) = privacy.veil_to(caller, &server.settings) else { return value };
+        let source = Source { server: Some(server.name()), ..Source::default() };
+        let Some((member, uri)) = uri else {
+            veil.value(&mut value, source).await;
+            return value;
+        };
+        let mut own = Value::String(uri);
+        veil.value(&mut own, source).await;
+        // Ours stays where it was, and isn't looked at again.
+        value[member] = Value::Null;
+        veil.value(&mut value, source).await;
+        value[member] = Value::from(to_ours(server.name(), own.as_str().unwrap_or_default()));
+        value
     }
 }

@@ -63,6 +63,9 @@ impl Registry {
     ) -> Self {
         let offers = OfferCache::new(folders.cache.join("offers"));
         let pins = PinFile::in_folder(&folders.data);
+        if let Some(privacy) = privacy {
+            privacy.learn(&settings);
+        }
         let (enabled, disabled): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|settings| settings.enabled);
         let out_of_use = disabled.iter().map(|settings| names_of(settings, &offers, &pins)).collect();

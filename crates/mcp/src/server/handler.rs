@@ -106,17 +106,17 @@ impl ServerHandler for GatewayServer {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.resources(request).await
+        self.resources(&Requester::of(&context, self.connection).caller, request).await
     }
 
     async fn list_resource_templates(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.resource_templates(request).await
+        self.resource_templates(&Requester::of(&context, self.connection).caller, request).await
     }
 
     async fn read_resource(
@@ -131,9 +131,9 @@ impl ServerHandler for GatewayServer {
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.prompts(request).await
+        self.prompts(&Requester::of(&context, self.connection).caller, request).await
     }
 
     async fn get_prompt(

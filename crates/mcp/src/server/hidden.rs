@@ -33,7 +33,16 @@ impl GatewayServer {
         error
     }
 
-    fn veil(&self, caller: &Caller) -> Option<Veil> {
+    /// The name of something that was listed with tokens in it. Only what a server has by that name is reached.
+    pub(super) async fn restored_name(&self, caller: &Caller, name: &str) -> String {
+        let Some(privacy) = self.parts.gateway.privacy() else { return name.to_owned() };
+        match privacy.restore_text(caller, name, |_| true).await {
+            Ok((restored, _)) => restored,
+            Err(_) => name.to_owned(),
+        }
+    }
+
+    pub(super) fn veil(&self, caller: &Caller) -> Option<Veil> {
         self.parts.gateway.privacy()?.veil(caller)
     }
 }

@@ -29,10 +29,11 @@ const SETTLE: Duration = Duration::from_millis(50);
 impl GatewayServer {
     pub(super) async fn resources(
         &self,
+        caller: &Caller,
         request: Option<PaginatedRequestParams>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let Some(upstreams) = &self.parts.upstreams else { return Ok(ListResourcesResult::default()) };
-        let (items, next) = page(upstreams.resources().await, request)?;
+        let (items, next) = page(upstreams.resources(Some(caller)).await, request)?;
         let mut listed = ListResourcesResult::with_all_items(read_all(items));
         listed.next_cursor = next;
         Ok(listed)
@@ -40,12 +41,13 @@ impl GatewayServer {
 
     pub(super) async fn resource_templates(
         &self,
+        caller: &Caller,
         request: Option<PaginatedRequestParams>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let Some(upstreams) = &self.parts.upstreams else {
             return Ok(ListResourceTemplatesResult::default());
         };
-        let (items, next) = page(upstreams.resource_templates().await, request)?;
+        let (items, next) = page(upstreams.resource_templates(Some(caller)).await, request)?;
         let mut listed = ListResourceTemplatesResult::with_all_items(read_all(items));
         listed.next_cursor = next;
         Ok(listed)
@@ -53,10 +55,11 @@ impl GatewayServer {
 
     pub(super) async fn prompts(
         &self,
+        caller: &Caller,
         request: Option<PaginatedRequestParams>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let Some(upstreams) = &self.parts.upstreams else { return Ok(ListPromptsResult::default()) };
-        let (items, next) = page(upstreams.prompts().await, request)?;
+        let (items, next) = page(upstreams.prompts(Some(caller)).await, request)?;
         let mut listed = ListPromptsResult::with_all_items(read_all(items));
         listed.next_cursor = next;
         Ok(listed)

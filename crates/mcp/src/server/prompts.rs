@@ -75,6 +75,7 @@ impl GatewayServer {
             let failure = ToolFailure::UnknownOffer { name: request.name, nearest: Vec::new() };
             return Err(prompt_error(&failure));
         };
+        let name = self.restored_name(&requester.caller, &request.name).await;
         let arguments = request.arguments.unwrap_or_default();
         let asked = with_name(&request.name, &arguments);
         if let Some(state) = &request.request_state {
@@ -89,13 +90,13 @@ impl GatewayServer {
         };
         if !requester.is_modern {
             let asker = asker(Arc::new(AskedPeer { peer: context.peer.clone(), answers }));
-            let door = DoorRequest::GetPrompt { name: request.name, arguments, asker };
+            let door = DoorRequest::GetPrompt { name, arguments, asker };
             let answer = upstreams.pass(&requester.caller, door).await;
             return self.complete(requester, answer).await;
         }
         let desk = Arc::new(Desk { answers, open: Arc::default(), asked: Arc::default() });
         let asker = asker(Arc::clone(&desk) as Arc<dyn Ask>);
-        let door = DoorRequest::GetPrompt { name: request.name, arguments, asker };
+        let door = DoorRequest::GetPrompt { name, arguments, asker };
         let filling = Filling::begin(upstreams.clone(), requester, door, desk);
         self.filled_in(filling, requester, &asked).await
     }

@@ -61,11 +61,11 @@ async fn what_servers_have_is_listed_in_order_under_our_names() {
         scripted("c", &[]),
         scripted("a", &["readables"]),
     ]);
-    let resources = world.upstreams.resources().await;
+    let resources = world.upstreams.resources(None).await;
     assert_eq!(resources, [own_resources("b"), own_resources("a")].concat());
     let template = |server: &str| json!({ "uriTemplate": format!("gristmill://{server}/db%3A%2F%2F{{table}}{{?limit}}"), "name": "rows" });
-    assert_eq!(world.upstreams.resource_templates().await, [template("b"), template("a")]);
-    assert_eq!(world.upstreams.prompts().await, [own_prompts("b"), own_prompts("a")].concat());
+    assert_eq!(world.upstreams.resource_templates(None).await, [template("b"), template("a")]);
+    assert_eq!(world.upstreams.prompts(None).await, [own_prompts("b"), own_prompts("a")].concat());
 }
 
 async fn servers_are_asked_only_for_what_they_say_they_have() {
@@ -84,7 +84,7 @@ async fn servers_are_asked_only_for_what_they_say_they_have() {
 async fn a_server_without_tools_has_its_resources() {
     for behaviors in [&["readables", "no-tools"][..], &["readables", "no-tools", "modern"]] {
         let world = World::start(vec![scripted("a", behaviors)]);
-        assert_eq!(world.upstreams.resources().await, own_resources("a"));
+        assert_eq!(world.upstreams.resources(None).await, own_resources("a"));
         assert_eq!(world.tools(), Vec::<String>::new());
         let read = world.read_resource(NOTES).await.expect("a resource");
         assert_eq!(read["contents"][0]["text"], "hello");
@@ -172,8 +172,8 @@ async fn resources_are_known_without_starting_the_server() {
     world.upstreams.known().await;
     let folder = world.stop().await;
     let world = World::start_in(folder, settings(), Refresh::WhenUsed);
-    assert_eq!(world.upstreams.resources().await, own_resources("a"));
-    assert_eq!(world.upstreams.prompts().await, own_prompts("a"));
+    assert_eq!(world.upstreams.resources(None).await, own_resources("a"));
+    assert_eq!(world.upstreams.prompts(None).await, own_prompts("a"));
     assert_eq!(std::fs::read_to_string(&file).expect("starts").lines().count(), 1);
     world.read_resource(NOTES).await.expect("a resource");
     assert_eq!(std::fs::read_to_string(&file).expect("starts").lines().count(), 2);
@@ -197,10 +197,10 @@ async fn an_offer_kept_without_resources_is_still_known() {
         std::fs::write(&path, kept.to_string()).expect("written");
     }
     let world = World::start_in(folder, settings(), Refresh::WhenUsed);
-    assert_eq!((world.tools(), world.upstreams.resources().await), (tools, Vec::<Value>::new()));
+    assert_eq!((world.tools(), world.upstreams.resources(None).await), (tools, Vec::<Value>::new()));
     // They are there once the server was started.
     world.json("a.heard", json!({})).await;
-    assert_eq!(world.upstreams.resources().await, own_resources("a"));
+    assert_eq!(world.upstreams.resources(None).await, own_resources("a"));
 }
 
 async fn changes_are_told_and_counted() {
@@ -217,7 +217,7 @@ async fn changes_are_told_and_counted() {
         changes.changed().await.expect("a change");
         assert_eq!(*changes.borrow(), before + 1);
         let expected = json!({ "uri": "gristmill://a/x%3Ay", "name": "new" });
-        assert_eq!(world.upstreams.resources().await, [expected]);
+        assert_eq!(world.upstreams.resources(None).await, [expected]);
     }
 }
 

@@ -84,9 +84,9 @@ async fn door_2_instructions_prompts_and_resources_are_pinned() {
         // What was approved is still said; nothing of the new words is.
         assert_eq!(description(&world).as_deref(), Some("one"));
         let lists = [
-            world.upstreams.resources().await,
-            world.upstreams.resource_templates().await,
-            world.upstreams.prompts().await,
+            world.upstreams.resources(None).await,
+            world.upstreams.resource_templates(None).await,
+            world.upstreams.prompts(None).await,
         ];
         assert_eq!(lists.each_ref().map(Vec::len), [1, 0, 1]);
         assert!(!json!(lists).to_string().contains(EVIL));
@@ -161,8 +161,8 @@ async fn a_server_that_lists_its_prompts_only_later_has_them_reviewed() {
     let folder = world.stop().await;
     let world = World::start_in(folder, vec![scripted("a", &["readables"])], Refresh::InBackground);
     world.upstreams.check().await;
-    assert_eq!(world.upstreams.prompts().await, Vec::<Value>::new());
-    assert_eq!(world.upstreams.resources().await, Vec::<Value>::new());
+    assert_eq!(world.upstreams.prompts(None).await, Vec::<Value>::new());
+    assert_eq!(world.upstreams.resources(None).await, Vec::<Value>::new());
     let waiting = world.upstreams.waiting().remove(0).1;
     assert_eq!(waiting.len(), 5);
     assert!(waiting.iter().all(|item| item.kind == WaitingKind::Added));
@@ -175,8 +175,8 @@ async fn without_approvals_nothing_is_listed_or_read() {
     std::fs::write(&pins, "{broken").expect("written");
     let world = World::start_in(folder, vec![saying("modern", "one")], Refresh::WhenUsed);
     world.upstreams.known().await;
-    assert_eq!(world.upstreams.resources().await, Vec::<Value>::new());
-    assert_eq!(world.upstreams.prompts().await, Vec::<Value>::new());
+    assert_eq!(world.upstreams.resources(None).await, Vec::<Value>::new());
+    assert_eq!(world.upstreams.prompts(None).await, Vec::<Value>::new());
     assert_eq!(description(&world), None);
     held_back(world.read_resource(&to_ours("a", "file:///notes.txt")).await.expect_err("held back"));
     held_back(world.get_prompt("a.review", Map::new()).await.expect_err("held back"));

@@ -11,6 +11,9 @@ const RUNS_MAX: usize = 8;
 /// More digits are no number that we know.
 const DIGITS_MAX: usize = 19;
 
+/// Shorter numbers behind a dot are versions and parts of names.
+const CARD_DIGITS_MIN: usize = 13;
+
 /// Runs of digits from one place on.
 #[derive(Debug)]
 pub struct Group<'t> {
@@ -89,11 +92,20 @@ impl<'t> Group<'t> {
         let Some(byte) = before(self.bytes, start) else { return false };
         let is_after = |belongs: fn(u8) -> bool| before(self.bytes, start - 1).is_some_and(belongs);
         match byte {
+            // `people.+44 20 …`: a name has no such part, a number does.
+            b'.' if self.is_no_part_of_a_name() => is_after(|byte| byte.is_ascii_digit()),
             b'-' | b'/' | b'.' | b'\\' | b'~' => is_after(is_name) || byte == b'/' && is_after(|b| b == b'/'),
             b':' | b',' => is_after(|byte| byte.is_ascii_digit()) && !self.has_plus && byte == b':',
             b'$' => true,
             _ => is_name(byte) && !self.has_parenthesis,
         }
+    }
+
+    fn is_no_part_of_a_name(&self) -> bool {
+        let (start, end, _) = self.runs[0];
+        let has_hyphens = self.count > 2 && self.runs[1..3].iter().all(|run| run.2 == Separator::Hyphen);
+        let is_address = self.count == 4 && self.runs[1..4].iter().all(|run| run.2 == Separator::Dot);
+        self.has_plus || end - start >= CARD_DIGITS_MIN || has_hyphens || is_address
     }
 
     /// Where the runs end that certainly belong together.

@@ -8,13 +8,16 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::Args;
+use gristmill_config::Flags;
 use gristmill_gateway::domain::format_bytes;
 use gristmill_privacy::{Detector, Finding, Settings};
 use serde_json::json;
 
+use crate::arguments::ConfigFile;
 use crate::commands::{Failure, Outcome};
 use crate::table::{Column, Table};
 use crate::terminal::{eprint_lines, one_line};
+use crate::upstreams;
 
 /// The whole file is in memory while it is scanned.
 const FILE_BYTES_MAX: u64 = 256 << 20;
@@ -33,18 +36,27 @@ pub struct ScanArguments {
     /// Print one JSON document: kind, span, confidence and rule of each finding
     #[arg(long)]
     json: bool,
+
+    /// Use the default settings, not those of your configuration
+    #[arg(long, conflicts_with = "config")]
+    no_config: bool,
+
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 pub fn scan(arguments: &ScanArguments) -> Outcome {
     let bytes = read(&arguments.file)?;
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned());
-    let detector = Detector::new(&Settings::default()).map_err(|error| Failure::Usage(anyhow!(error)))?;
+    let (settings, by) = settings(arguments)?;
+    let detector = Detector::new(&settings).map_err(|error| Failure::Usage(anyhow!(error)))?;
     let findings = detector.scan(&text);
     if arguments.json {
-        println!("{:#}", json!({ "bytes": text.len(), "findings": findings }));
+        println!("{:#}", json!({ "bytes": text.len(), "settings": by, "findings": findings }));
         return Ok(ExitCode::SUCCESS);
     }
+    eprint_lines(&format!("settings: {by}"));
     if findings.is_empty() {
         eprint_lines("no personal data or secrets found");
         return Ok(ExitCode::SUCCESS);
@@ -59,6 +71,22 @@ pub fn scan(arguments: &ScanArguments) -> Outcome {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is looked for, and where that is said.
+fn settings(arguments: &ScanArguments) -> Result<(Settings, String), Failure> {
+    let by_default = || (Settings::default(), "the defaults".to_owned());
+    if arguments.no_config {
+        return Ok(by_default());
+    }
+    let flags = Flags { config: arguments.config.config.clone(), ..Flags::default() };
+    let configured = upstreams::read_without_servers(&flags)?;
+    let files: Vec<String> =
+        configured.config.files.iter().map(|file| one_line(&file.path.display().to_string())).collect();
+    match files.is_empty() {
+        true => Ok(by_default()),
+        false => Ok((configured.config.privacy.settings.detector, files.join(", "))),
+    }
 }
 
 fn by_kind(findings: &[Finding]) -> Table {

@@ -15,6 +15,9 @@ use crate::store::{VaultKeyId, VaultOf};
 
 pub(super) const KEY_BYTES: usize = 32;
 
+/// Of a value that isn't kept: too many for two values to meet.
+const DIGEST_BYTES: usize = 16;
+
 /// The key outside of the database.
 pub(super) struct Master {
     bytes: Zeroizing<[u8; KEY_BYTES]>,
@@ -41,6 +44,18 @@ impl Master {
 
     pub fn bytes(&self) -> &[u8] {
         &*self.bytes
+    }
+
+    /// The same for the same value of a scope, in letters that nothing is recognized in.
+    pub fn digest(&self, of: &VaultOf, kind: &Kind, value: &str) -> String {
+        let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, &*self.bytes));
+        context.update(b"gristmill vault digest 1");
+        context.update(&name(of));
+        context.update(&(kind.name().len() as u64).to_be_bytes());
+        context.update(kind.name().as_bytes());
+        context.update(value.as_bytes());
+        let letters = |byte: &u8| [byte >> 4, byte & 15].map(|half| char::from(b'a' + half));
+        context.sign().as_ref().iter().take(DIGEST_BYTES).flat_map(letters).collect()
     }
 
     /// The keys of a scope.

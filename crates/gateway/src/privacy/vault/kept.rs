@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 /// Servers beyond these aren't remembered.
-const SERVERS_MAX: usize = 32;
+pub(in crate::privacy) const SERVERS_MAX: usize = 32;
 
 /// Lengths of values are hidden within steps of so many bytes.
 const PADDED_BYTES: usize = 64;

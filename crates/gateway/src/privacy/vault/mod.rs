@@ -17,7 +17,7 @@ mod memory;
 use std::path::Path;
 use std::sync::Arc;
 
-use gristmill_privacy::{Code, FoundToken, mint, placeholder};
+use gristmill_privacy::{Code, FoundToken, Kind, mint, placeholder};
 use parking_lot::Mutex;
 
 use crate::ids::Owner;
@@ -25,6 +25,7 @@ use crate::marks::Scope;
 use crate::store::{Store, StoreError, VaultOf, VaultRows};
 
 pub use error::VaultError;
+pub(super) use kept::SERVERS_MAX;
 pub use kept::{Kept, Wanted};
 pub use line::{VaultLine, Wipe};
 
@@ -113,6 +114,51 @@ impl Vault {
         Ok(found)
     }
 
+    /// What is kept of values in a scope, in their order; `None` for what isn't in it. Nothing is written.
+    pub async fn known(
+        &self,
+        scope: &Scope,
+        wanted: &[Wanted<'_>],
+    ) -> Result<Vec<Option<Arc<Kept>>>, VaultError> {
+        let mut found: Vec<Option<Arc<Kept>>> = vec![None; wanted.len()];
+        let Some(key) = self.inner.key.current()? else { return Ok(found) };
+        let Some(keys) = self.scope_keys(&key, scope).await? else { return Ok(found) };
+        let mut open: Vec<usize> = (0..wanted.len()).collect();
+        for attempt in 0..ATTEMPTS {
+            let code = |place: &usize| keys.code(wanted[*place].kind, wanted[*place].value, attempt);
+            let codes: Vec<Code> = open.iter().map(code).collect();
+            let kept = self.kept(&key, scope, &codes).await?;
+            let mut taken = Vec::new();
+            for (place, kept) in open.into_iter().zip(kept) {
+                match kept {
+                    Some(kept) if kept.is(wanted[place].kind, wanted[place].value) => {
+                        found[place] = Some(kept);
+                    }
+                    // Another value has this code: the next one may be ours.
+                    Some(_) => taken.push(place),
+                    None => {}
+                }
+            }
+            open = taken;
+            if open.is_empty() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Tells a value apart from every other one of a scope, although it isn't kept. Without the key nobody can
+    /// check a guess by it.
+    pub async fn digest(&self, scope: &Scope, kind: &Kind, value: &str) -> Result<String, VaultError> {
+        let key = self.key_or_new().await?;
+        Ok(key.master.digest(&self.inner.row_of(scope), kind, value))
+    }
+
+    /// Another number whenever something was wiped: what somebody else remembers of it isn't to be used then.
+    pub fn generation(&self) -> u64 {
+        self.inner.key.current().ok().flatten().map_or(0, |current| current.number)
+    }
+
     /// How much there is of what, by scope and kind, the last used first; of one owner or of everyone.
     pub async fn list(&self, owner: Option<&Owner>) -> Result<Vec<VaultLine>, VaultError> {
         let key = self.inner.key.current()?.map(|current| current.master.id());
@@ -155,6 +201,21 @@ impl Vault {
             Some(current) => Ok(current),
             None => self.on_disk(|inner| inner.key.current_or_new()).await,
         }
+    }
+
+    /// The keys of a scope that is there.
+    async fn scope_keys(&self, key: &Current, scope: &Scope) -> Result<Option<Arc<ScopeKeys>>, VaultError> {
+        let now_ms = self.inner.store.now_ms();
+        let open = self.inner.memory.lock().of_key(key.number).scope(scope, now_ms);
+        if let Some(open) = open {
+            return Ok(Some(open.keys));
+        }
+        let of = self.inner.row_of(scope);
+        let rows = self.inner.store.vault_values(of.clone(), key.master.id(), Vec::new()).await?;
+        let Some((row, _)) = rows else { return Ok(None) };
+        let keys = || key.master.scope(&of, &row.salt);
+        let mut memory = self.inner.memory.lock();
+        Ok(memory.of_key(key.number).opened(scope, &row.salt, now_ms, keys).map(|open| open.keys))
     }
 
     async fn on_disk<T: Send + 'static>(

@@ -74,6 +74,23 @@ async fn a_save_that_was_killed_after_writing_its_files_is_still_its_agents() {
 }
 
 #[tokio::test]
+async fn a_folder_that_was_read_before_a_save_is_nobodys_edit() {
+    let world = World::new("skills-read-before");
+    let name = SkillName::new("total").expect("a name");
+    world.user("total/total.py", "x = 1\n");
+    world.skills.look_again().await;
+    world.user("total/total.py", "x = 2\n");
+    let files = world.skills.files_of(SkillPlace::User, &name).await.expect("readable").expect("there");
+    let stale = FoundSkill { name, files };
+    world.skills.rollback("total", 1, &SkillOrigin::Person).await.expect("a person may");
+    let folder = world.skills.key_of(SkillPlace::User).expect("a folder");
+    let noted = world.skills.note_edits(SkillPlace::User, &folder, &[&stale]).await.expect("looked at");
+    assert_eq!(noted, []);
+    let versions = world.versions("total").await;
+    assert_eq!(versions.first(), Some(&(3, SavedHow::RolledBack)), "{versions:?}");
+}
+
+#[tokio::test]
 async fn a_skill_that_was_handed_over_is_its_agents_until_a_person_changes_it() {
     let world = World::new("skills-handed-over");
     world.user("total/total.py", "x = 1\n");

@@ -18,10 +18,17 @@ pub(super) fn answer(checked: &Checked, raw: &str) -> Result<ToolAnswer, ToolFai
     let server = checked.server.as_ref();
     match &checked.outgoing {
         Outgoing::Tool { definition, .. } => of_tool(server, definition, raw),
-        Outgoing::Resource(_) => {
+        Outgoing::Resource(uri) => {
             let mut result = parsed(server, raw)?;
             let contents = result.get_mut("contents").and_then(Value::as_array_mut);
-            contents.into_iter().flatten().for_each(|content| rename(content, server.name()));
+            for content in contents.into_iter().flatten() {
+                // As it was asked for, if it is that: without values that were put into it.
+                if checked.personal.has_restored() && content.get("uri").and_then(Value::as_str) == Some(uri)
+                {
+                    content["uri"] = Value::from(checked.shown());
+                }
+                rename(content, server.name());
+            }
             Ok(whole(&result))
         }
         Outgoing::Prompt { .. } => {

@@ -61,14 +61,21 @@ impl Checked {
             Outgoing::Resource(uri) => (uri.as_str(), None),
             Outgoing::Prompt { name, .. } => (name.as_str(), None),
         };
-        Source { server: Some(self.server.name()), tool: Some(tool), schema, keeps_formats: true }
+        let server = Some(self.server.name());
+        Source { server, tool: Some(tool), schema, keeps_formats: true, ..Source::default() }
     }
 
     /// What the caller says, as people, plans and records see it.
     pub fn shown(&self) -> &str {
-        match (&self.outgoing, &self.personal.shown) {
-            (Outgoing::Tool { .. } | Outgoing::Prompt { .. }, Some(shown)) => shown,
-            (outgoing, _) => outgoing.arguments(),
+        self.personal.shown.as_deref().unwrap_or(self.outgoing.arguments())
+    }
+
+    /// What it is for, in the same way: a URI may have something personal in it.
+    pub fn shown_name(&self) -> &str {
+        match &self.outgoing {
+            Outgoing::Tool { definition, .. } => &definition.name,
+            Outgoing::Resource(_) => self.shown(),
+            Outgoing::Prompt { name, .. } => name,
         }
     }
 }

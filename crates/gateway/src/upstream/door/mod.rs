@@ -13,6 +13,10 @@ mod check;
 mod failure;
 #[cfg(test)]
 mod flow_tests;
+#[cfg(test)]
+mod guarded_tests;
+#[cfg(test)]
+mod leaving_tests;
 mod passage;
 mod personal;
 #[cfg(test)]
@@ -25,6 +29,7 @@ mod policy;
 mod policy_tests;
 mod request;
 mod resolve;
+mod screened;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -43,7 +48,7 @@ use admit::admit;
 use answer::answer;
 use check::{Checked, check};
 use passage::Passage;
-use personal::restore;
+use personal::{restore, shown_name};
 use policy::{Permission, permit};
 use resolve::resolve;
 use send::send;
@@ -69,6 +74,11 @@ impl Door {
         Self { registry, observer, guard, privacy }
     }
 
+    /// What becomes of personal data on the way.
+    pub(super) fn privacy(&self) -> Option<&Privacy> {
+        self.privacy.as_ref()
+    }
+
     /// Nothing more passes.
     pub(super) async fn close(&self) {
         if let Some(guard) = &self.guard {
@@ -84,7 +94,8 @@ impl Door {
         seen: &Snapshot,
         request: DoorRequest,
     ) -> Result<ToolAnswer, ToolFailure> {
-        let mut passage = Passage::begin(self.observer.clone(), caller, &request);
+        let name = shown_name(self.privacy.as_ref(), caller, None, request.name()).await;
+        let mut passage = Passage::begin(self.observer.clone(), caller, request.kind(), name);
         let outcome = self.carry_out(caller, seen, request, &mut passage).await;
         passage.end(&outcome);
         outcome
@@ -98,8 +109,9 @@ impl Door {
         passage: &mut Passage,
     ) -> Result<ToolAnswer, ToolFailure> {
         let resolved = resolve(&self.registry, seen, request).await?;
-        passage.resolved(&resolved);
-        let restored = restore(self.privacy.as_ref(), &self.registry, caller, resolved).await?;
+        let (server, name) = (&resolved.server.settings, resolved.target.name());
+        passage.resolved(&resolved, shown_name(self.privacy.as_ref(), caller, Some(server), name).await);
+        let restored = restore(self.privacy.as_ref(), caller, resolved).await?;
         let checked = check(restored)?;
         passage.checked(&checked);
         let permitted = match permit(self.guard.as_deref(), caller, checked, passage).await? {

@@ -7,10 +7,9 @@ use gristmill_domain::ToolAnswer;
 use gristmill_domain::policy::Decided;
 
 use super::check::Checked;
-use super::request::DoorRequest;
 use super::resolve::Resolved;
 use crate::ids::Caller;
-use crate::ports::{CallEnd, CallFacts, CallObserver, ToolFailure};
+use crate::ports::{CallEnd, CallFacts, CallObserver, RequestKind, ToolFailure};
 
 /// Recorded when it is dropped: whoever is cancelled drops it on the way.
 pub(super) struct Passage {
@@ -21,12 +20,18 @@ pub(super) struct Passage {
 }
 
 impl Passage {
-    pub fn begin(observer: Option<Arc<dyn CallObserver>>, caller: &Caller, request: &DoorRequest) -> Self {
+    /// `name` is what was asked for, as it may be recorded.
+    pub fn begin(
+        observer: Option<Arc<dyn CallObserver>>,
+        caller: &Caller,
+        kind: RequestKind,
+        name: String,
+    ) -> Self {
         let facts = CallFacts {
             caller: caller.clone(),
-            kind: request.kind(),
+            kind,
             server: None,
-            name: request.name().to_owned(),
+            name,
             decision: None,
             request_bytes: 0,
             arguments: None,
@@ -38,16 +43,16 @@ impl Passage {
         Self { observer, began: Instant::now(), facts, has_left: false }
     }
 
-    pub fn resolved(&mut self, resolved: &Resolved) {
+    pub fn resolved(&mut self, resolved: &Resolved, name: String) {
         self.facts.server = Some(resolved.server.name().to_owned());
-        self.facts.name = resolved.target.name().to_owned();
+        self.facts.name = name;
     }
 
     pub fn checked(&mut self, checked: &Checked) {
         self.facts.request_bytes = checked.outgoing.arguments().len() as u64;
         self.facts.arguments =
             self.observer.as_ref().and_then(|observer| observer.arguments(checked.shown()));
-        self.facts.restored = checked.personal.told();
+        self.facts.restored = checked.personal.told.clone();
     }
 
     pub fn decided(&mut self, decided: Decided) {

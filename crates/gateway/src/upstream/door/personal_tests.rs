@@ -10,28 +10,34 @@ use serde_json::{Value, json};
 use super::policy_tests::Person;
 use super::tests::{program, tool_call};
 use crate::ids::{Caller, Owner, SessionId};
-use crate::ports::{Asker, BoxFuture, CallFacts, CallObserver, ToolFailure};
+use crate::ports::{
+    ArgumentRecord, Asker, BoxFuture, CallFacts, CallObserver, Question, QuestionKind, ToolFailure,
+};
 use crate::privacy::{Kind, Privacy, PrivacySettings, RestoreRule, Vault};
 use crate::upstream::{
     ConnectRequest, Connection, Connector, DoorRequest, Guard, GuardSettings, Refresh, ServerFacts, Startup,
     Upstream, UpstreamCall, UpstreamFailure, UpstreamFolders, Upstreams,
 };
 
-const ADDRESS: &str = "ann.lovelace@mill-brook.org";
+pub(super) const ADDRESS: &str = "ann.lovelace@mill-brook.org";
 const PHONE: u64 = 4_930_901_820;
 const KEY: &str = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
 
 /// People and a way to write to them, under any name.
 #[derive(Clone, Default)]
-struct People {
+pub(super) struct People {
     facts: ServerFacts,
     heard: Arc<Mutex<Vec<String>>>,
-    seen: Arc<Mutex<Vec<CallFacts>>>,
+    pub seen: Arc<Mutex<Vec<CallFacts>>>,
 }
 
 impl CallObserver for People {
     fn passed(&self, facts: &CallFacts) {
         self.seen.lock().unwrap().push(facts.clone());
+    }
+
+    fn arguments(&self, json: &str) -> Option<ArgumentRecord> {
+        Some(ArgumentRecord { digest: String::new(), text: Some(json.to_owned()) })
     }
 }
 
@@ -71,20 +77,22 @@ impl Upstream for People {
             json!({"name": "send", "inputSchema": send}),
             json!({"name": "echo", "inputSchema": {"type": "object", "properties": {"text": text}}}),
             json!({"name": "count", "inputSchema": {"type": "object", "properties": {"phone": {"type": "integer"}}}}),
+            json!({"name": "ask", "inputSchema": {"type": "object"}}),
             json!({"name": "fail", "inputSchema": {"type": "object", "properties": {"email": text}}}),
         ])
     }
 
     fn list_resources(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({"uri": format!("people:{ADDRESS}"), "name": ADDRESS})])
     }
 
     fn list_resource_templates(&self) -> Listed<'_> {
-        listed(Vec::new())
+        let uri = format!("people:{ADDRESS}/{{field}}");
+        listed(vec![json!({"uriTemplate": uri, "name": "fields", "description": format!("of {ADDRESS}")})])
     }
 
     fn list_prompts(&self) -> Listed<'_> {
-        listed(Vec::new())
+        listed(vec![json!({"name": "greet", "description": format!("Greets {ADDRESS}")})])
     }
 
     fn call(&self, call: UpstreamCall) -> Raw<'_> {
@@ -92,6 +100,14 @@ impl Upstream for People {
         let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
         Box::pin(async move {
             Ok(match call.tool.as_str() {
+                "ask" => {
+                    let asked = QuestionKind::Form {
+                        schema: json!({"properties": {"to": {"type": "string", "default": ADDRESS}}}),
+                    };
+                    let message = format!("Write to {ADDRESS}?");
+                    let question = Question { server: "crm".to_owned(), message, asked };
+                    text_of(format!("{:?}", call.asker.ask(question).await))
+                }
                 "find" => {
                     let found = json!({"email": ADDRESS, "phone": PHONE, "api_key": KEY, "id": 7});
                     text_of(found.to_string())
@@ -112,6 +128,7 @@ impl Upstream for People {
     }
 
     fn read_resource<'a>(&'a self, uri: &'a str) -> Raw<'a> {
+        self.heard.lock().unwrap().push(format!("read {uri}"));
         Box::pin(async move { Ok(json!({"contents": [{"uri": uri, "text": ADDRESS}]}).to_string()) })
     }
 
@@ -128,50 +145,66 @@ impl Upstream for People {
     }
 }
 
-struct World {
-    upstreams: Upstreams,
-    people: People,
+pub(super) struct World {
+    pub upstreams: Upstreams,
+    pub people: People,
+    pub privacy: Privacy,
     _folder: TestFolder,
 }
 
 /// `crm` and `mail`, in a mode, with rules.
 async fn world(mode: PrivacyMode, restore: Vec<RestoreRule>, guard: Option<Guard>) -> World {
     let settings = PrivacySettings { mode, restore, ..PrivacySettings::of(Level::Production) };
-    let privacy = Privacy::new(settings, Vault::open(None, None).unwrap()).unwrap();
-    let (people, folder) = (People::default(), TestFolder::new("personal"));
-    let folders = UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
-    let startup = Startup {
-        refresh: Refresh::InBackground,
-        observer: Some(Arc::new(people.clone())),
-        guard: guard.map(Arc::new),
-        privacy: Some(privacy),
-        ..Startup::default()
-    };
-    let servers = ["crm", "mail"].map(|name| ServerSettings::program(name, "scripted", &[]));
-    let upstreams = Upstreams::start(servers.to_vec(), Arc::new(people.clone()), &folders, startup);
-    upstreams.known().await;
-    World { upstreams, people, _folder: folder }
+    let servers = ["crm", "mail"].map(|name| (name, PrivacyMode::Off));
+    World::of(settings, &servers, Vault::open(None, None).unwrap(), guard).await
 }
 
 impl World {
-    async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, ToolFailure> {
+    /// With servers in modes of their own.
+    pub async fn of(
+        settings: PrivacySettings,
+        servers: &[(&str, PrivacyMode)],
+        vault: Vault,
+        guard: Option<Guard>,
+    ) -> Self {
+        let privacy = Privacy::new(settings, vault).unwrap();
+        let (people, folder) = (People::default(), TestFolder::new("personal"));
+        let folders =
+            UpstreamFolders { data: folder.path().join("data"), cache: folder.path().join("cache") };
+        let startup = Startup {
+            refresh: Refresh::InBackground,
+            observer: Some(Arc::new(people.clone())),
+            guard: guard.map(Arc::new),
+            privacy: Some(privacy.clone()),
+            ..Startup::default()
+        };
+        let servers = servers.iter().map(|(name, mode)| ServerSettings {
+            privacy: Some(*mode),
+            ..ServerSettings::program(*name, "scripted", &[])
+        });
+        let upstreams = Upstreams::start(servers.collect(), Arc::new(people.clone()), &folders, startup);
+        upstreams.known().await;
+        Self { upstreams, people, privacy, _folder: folder }
+    }
+
+    pub async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, ToolFailure> {
         let answer = self.upstreams.pass(caller, DoorRequest::CallTool(tool_call(tool, arguments))).await?;
         Ok(serde_json::from_str(&answer.json).unwrap())
     }
 
-    fn heard(&self) -> Vec<String> {
+    pub fn heard(&self) -> Vec<String> {
         std::mem::take(&mut *self.people.heard.lock().unwrap())
     }
 }
 
-fn refusal(outcome: Result<Value, ToolFailure>) -> String {
+pub(super) fn refusal(outcome: Result<Value, ToolFailure>) -> String {
     match outcome {
         Err(ToolFailure::Refused { code: Code::PrivacyRefused, message }) => message,
         other => panic!("{other:?}"),
     }
 }
 
-fn token(value: &Value, field: &str) -> String {
+pub(super) fn token(value: &Value, field: &str) -> String {
     value[field].as_str().unwrap_or_else(|| panic!("{value}")).to_owned()
 }
 

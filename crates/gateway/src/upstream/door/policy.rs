@@ -79,9 +79,9 @@ async fn foreseen(guard: Option<&Guard>, caller: &Caller, checked: &Checked) -> 
 }
 
 fn approvable<'a>(caller: &'a Caller, checked: &'a Checked) -> Approvable<'a> {
-    let (kind, tool, arguments, asker) = parts(&checked.outgoing, &NOBODY);
+    let (kind, _, arguments, asker) = parts(&checked.outgoing, &NOBODY);
     let arguments = if kind == AskedKind::Resource { arguments } else { checked.shown() };
-    Approvable { caller, server: checked.server.name(), tool, arguments, asker }
+    Approvable { caller, server: checked.server.name(), tool: checked.shown_name(), arguments, asker }
 }
 
 impl Permitted {
@@ -145,7 +145,7 @@ fn parts<'a>(outgoing: &'a Outgoing, nobody: &'a Asker) -> (AskedKind, &'a str, 
 
 /// What the program is told: what it may not do, why, and what it or its user can do instead.
 fn refusal(checked: &Checked, decided: &Decided, id: Option<String>) -> ToolFailure {
-    let (_, name, _, _) = parts(&checked.outgoing, &NOBODY);
+    let name = checked.shown_name();
     let what = one_line(&format!("{}.{name}", checked.server.name()), 200);
     let Decided { why, rule, answer, .. } = decided;
     let (code, message) = match answer {

@@ -7,8 +7,8 @@ use gristmill_domain::catalogue::ItemKind;
 
 use super::check::{Checked, Outgoing};
 use super::failure::{down, held_back, of_read, of_tool, unreached};
-use crate::ports::ToolFailure;
-use crate::upstream::connection::{Connection, UpstreamFailure};
+use crate::ports::{Asker, ToolFailure};
+use crate::upstream::connection::{Connection, UpstreamCall, UpstreamFailure};
 use crate::upstream::registry::Registry;
 use crate::upstream::server::Server;
 use crate::upstream::supervisor;
@@ -55,7 +55,7 @@ async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String,
         // After the connection: with a new one comes a new offer.
         still_approved(server, outgoing).map_err(kept)?;
         watcher.sending();
-        let failure = match put(&connection, outgoing).await {
+        let failure = match put(&connection, checked).await {
             Ok(raw) => return Ok(raw),
             Err(failure) => failure,
         };
@@ -79,13 +79,16 @@ async fn exchange(registry: &Arc<Registry>, checked: &Checked) -> Result<String,
     }
 }
 
-async fn put(connection: &Connection, outgoing: &Outgoing) -> Result<String, UpstreamFailure> {
+async fn put(connection: &Connection, checked: &Checked) -> Result<String, UpstreamFailure> {
     let upstream = connection.upstream();
-    match outgoing {
-        Outgoing::Tool { call, .. } => upstream.call(call.clone()).await,
+    let screened = |asker: &Asker| checked.personal.screened(asker);
+    match &checked.outgoing {
+        Outgoing::Tool { call, .. } => {
+            upstream.call(UpstreamCall { asker: screened(&call.asker), ..call.clone() }).await
+        }
         Outgoing::Resource(uri) => upstream.read_resource(uri).await,
         Outgoing::Prompt { name, arguments, asker } => {
-            upstream.get_prompt(name, arguments, asker.clone()).await
+            upstream.get_prompt(name, arguments, screened(asker)).await
         }
     }
 }

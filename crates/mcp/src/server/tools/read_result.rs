@@ -91,7 +91,8 @@ async fn read_result(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answe
     let frame = FRAME_TOKENS + tokens::count(&json!(path).to_string());
     let budget = (Strategy::Auto, TOKENS_MAX.saturating_sub(frame));
     let owner = &call.requester.owner;
-    match results.read(owner, &arguments.handle, &arguments.path, slice, budget).await {
+    let veil = server.veil(&call.requester.caller);
+    match results.read(owner, &arguments.handle, &arguments.path, slice, budget, veil.as_ref()).await {
         Ok(part) => {
             results.note_read(&server.reader(&call.requester).await, &part.stored).await;
             Ok(of_part(&part, &path))

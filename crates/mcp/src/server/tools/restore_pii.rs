@@ -4,7 +4,7 @@ use gristmill_gateway::access::Scope;
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::{Code, Level};
 use gristmill_gateway::ports::AuditLog;
-use gristmill_gateway::privacy::{Kind, has_token};
+use gristmill_gateway::privacy::{Kept, has_token};
 use serde_json::Value;
 
 use super::own_tool::{Annotations, OwnTool, Run};
@@ -36,7 +36,7 @@ async fn restore(server: &GatewayServer, call: ToolCall<'_>) -> Result<Answer, A
     let is_free = server.parts.gateway.limits().level() == Level::Development;
     let kinds = &privacy.settings().restore_to_model;
     let refuse = |message: &str, hint: &str| Err(Answer::refused(Code::PrivacyRefused, message, Some(hint)));
-    let may = |kind: &Kind| is_free || kinds.contains(kind);
+    let may = |kept: &Kept| is_free || kinds.contains(&kept.kind);
     let restored = match is_document(&text) {
         true => {
             let value: Value = serde_json::from_str(&text).unwrap_or_default();
