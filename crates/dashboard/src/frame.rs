@@ -143,7 +143,8 @@ pub(crate) fn document(title: &Markup, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
+                // With `no-referrer` browsers would not say which page a form comes from.
+                meta name="referrer" content="same-origin";
                 title { (title) }
                 link rel="icon" href=(assets::address("icon.svg")) type="image/svg+xml";
                 link rel="stylesheet" href=(assets::address("style.css"));

@@ -10,11 +10,9 @@ pub const EXECUTIONS: &str = "/dashboard/executions";
 pub const EXECUTION: &str = "/dashboard/executions/{id}";
 /// POST: runs the program once more.
 pub const EXECUTION_RERUN: &str = "/dashboard/executions/{id}/rerun";
-/// POST: answers with a test made of the execution.
-pub const EXECUTION_AS_TEST: &str = "/dashboard/executions/{id}/test";
 
 pub const APPROVALS: &str = "/dashboard/approvals";
-/// POST: `answer` is `once`, `session`, `always` or `deny`; `reason` may be empty.
+/// POST: `answer` is `once`, `session`, `always` or `deny`.
 pub const APPROVAL_ANSWER: &str = "/dashboard/approvals/{id}/answer";
 
 pub const SERVERS: &str = "/dashboard/servers";

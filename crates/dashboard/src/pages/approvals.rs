@@ -49,9 +49,9 @@ pub struct AnsweredApproval {
     pub server: Text,
     pub tool: Text,
     pub verdict: ApprovalVerdict,
-    pub reason: Text,
-    pub by: Text,
-    pub at: Moment,
+    pub why: Text,
+    pub caller: Text,
+    pub asked: Moment,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,10 +155,6 @@ fn answers(frame: &Frame, approval: &Approval) -> Markup {
     html! {
         form.answers method="post" action=(routes::fill(routes::APPROVAL_ANSWER, &[approval.id.raw()])) {
             (csrf_field(frame))
-            label.reason {
-                span { "Reason" }
-                input name="reason" maxlength="500" autocomplete="off" placeholder="The agent reads it if you deny";
-            }
             div.buttons {
                 button.primary name="answer" value="once" type="submit" { "Approve once" }
                 button name="answer" value="session" type="submit" title=(approval.scope) { "For this session" }
@@ -171,14 +167,14 @@ fn answers(frame: &Frame, approval: &Approval) -> Markup {
 }
 
 fn answered(frame: &Frame, answered: &[AnsweredApproval]) -> Markup {
-    let columns = [cell("Answer"), cell("Call"), cell("Reason"), cell("By"), cell("When")];
+    let columns = [cell("Answer"), cell("Call"), cell("Asked because"), cell("Asked by"), cell("Asked")];
     let rows = answered.iter().map(|approval| {
         vec![
             approval.verdict.badge(),
             html! { (approval.server) "." (approval.tool) },
-            html! { (approval.reason) },
-            html! { (approval.by) },
-            approval.at.relative(frame.now),
+            html! { (approval.why) },
+            html! { (approval.caller) },
+            approval.asked.relative(frame.now),
         ]
     });
     table("Answered approvals", &columns, rows)

@@ -28,6 +28,8 @@ pub struct Execution {
     /// The stored result.
     pub handle: Option<Text>,
     pub spans: Vec<Span>,
+    /// Whether it is known when each of them began, and not only how long it took.
+    pub spans_are_placed: bool,
     pub tokens: TokenAccount,
     pub decisions: Vec<Decision>,
     pub trace_id: Option<Text>,
@@ -61,8 +63,8 @@ pub struct TokenAccount {
     pub inside: u64,
     /// What direct calls would have taken.
     pub direct: u64,
-    /// What direct calls behind a tool search would have taken.
-    pub tool_search: u64,
+    /// What direct calls behind a tool search would have taken, if that was counted.
+    pub tool_search: Option<u64>,
 }
 
 /// What the policy said about a call.
@@ -110,7 +112,14 @@ pub fn execution_live(view: &Execution) -> Markup {
             (stat("Memory, peak", bytes(view.memory_peak_bytes), html! { "level " (view.level) }))
             (stat("Tokens saved", signed(view.line.tokens_saved), "against direct calls"))
         }
-        (card("Where the time went", &waterfall(&view.spans, view.line.duration_ms)))
+        (card("Where the time went", &html! {
+            @if view.spans.is_empty() {
+                p.note { "No calls are recorded." }
+            } @else {
+                @if !view.spans_are_placed { p.note { "How long each call took. When it began isn't recorded." } }
+                (waterfall(&view.spans, view.line.duration_ms))
+            }
+        }))
         (output(view))
     }
 }
@@ -121,10 +130,6 @@ fn actions(frame: &Frame, view: &Execution) -> Markup {
         form method="post" action=(routes::fill(routes::EXECUTION_RERUN, &[id])) {
             (csrf_field(frame))
             button.primary type="submit" disabled[view.code.is_none()] { "Rerun" }
-        }
-        form method="post" action=(routes::fill(routes::EXECUTION_AS_TEST, &[id])) {
-            (csrf_field(frame))
-            button type="submit" disabled[view.code.is_none()] { "Copy as test" }
         }
     }
 }
@@ -200,14 +205,13 @@ fn kept(kept: &Kept, otherwise: &str) -> Markup {
 fn tokens(view: &Execution) -> Markup {
     let account = view.tokens;
     let bar = |label: &str, value, tone| Bar { label: Text::from(label), value, tone };
+    let mut ways = vec![bar("With Gristmill", account.used, Tone::Good)];
+    ways.extend(account.tool_search.map(|tokens| bar("Tool search", tokens, Tone::Quiet)));
+    ways.push(bar("Direct calls", account.direct, Tone::Quiet));
     card(
         "Tokens",
         &html! {
-            (bars(&[
-                bar("With Gristmill", account.used, Tone::Good),
-                bar("Tool search", account.tool_search, Tone::Quiet),
-                bar("Direct calls", account.direct, Tone::Quiet),
-            ], "tokens"))
+            (bars(&ways, "tokens"))
             p.note { (count(account.inside)) " tokens moved between tools without a model" }
         },
     )

@@ -1,4 +1,5 @@
-//! Login: a one-time code from the command line.
+//! Login: a one-time code from the command line. There is no session yet that a form could belong to: the code is
+//! what proves it.
 
 use maud::{Markup, html};
 
@@ -7,7 +8,6 @@ use crate::{Text, routes};
 
 #[derive(Clone, Debug)]
 pub struct Login {
-    pub csrf: Text,
     /// The code of a one-time link, to be confirmed by the button.
     pub code: Option<Text>,
     /// Why the last try failed.
@@ -23,7 +23,6 @@ pub fn login(view: &Login) -> Markup {
                 form.card method="post" action=(routes::LOGIN) {
                     h1 { "Log in" }
                     @if let Some(problem) = &view.problem { p.notice.bad role="alert" { (problem) } }
-                    input type="hidden" name="csrf" value=(view.csrf.raw());
                     @if let Some(code) = &view.code {
                         input type="hidden" name="code" value=(code.raw());
                         p { "Your link works once. This browser stays logged in until you log out." }

@@ -16,7 +16,7 @@ pub struct Overview {
     pub period: Period,
     pub running: Vec<ExecutionLine>,
     /// Programs that wait for a worker.
-    pub queued: u64,
+    pub queued: Option<u64>,
     /// In the period, as the figures below.
     pub executions: u64,
     pub failed: u64,
@@ -144,7 +144,7 @@ fn figures(view: &Overview) -> Markup {
     let running = view.running.len() as u64;
     html! {
         div.stats {
-            (stat("Running now", count(running), html! { (count(view.queued)) " waiting for a worker" }))
+            (stat("Running now", count(running), html! { @if let Some(queued) = view.queued { (count(queued)) " waiting for a worker" } }))
             @if view.executions > 0 {
                 (stat(
                     "Success",

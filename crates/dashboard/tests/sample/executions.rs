@@ -69,7 +69,7 @@ pub fn overview(voice: &Voice<'_>) -> Overview {
     Overview {
         period: Period::Day,
         running: vec![line(voice, "ex_1", Outcome::Running, 0, "reports = [drive.read(id=i) for i in ids]")],
-        queued: 1,
+        queued: Some(1),
         executions: 1_284,
         failed: 31,
         p50_ms: Some(212.0),
@@ -101,7 +101,7 @@ pub fn overview_of_nothing() -> Overview {
     Overview {
         period: Period::Week,
         running: vec![],
-        queued: 0,
+        queued: None,
         executions: 0,
         failed: 0,
         p50_ms: None,
@@ -197,8 +197,9 @@ pub fn failed(voice: &Voice<'_>) -> Execution {
         stderr: kept("DeprecationWarning: get_owner"),
         result: Some(kept("{\n  \"reminded\": 1\n}")),
         handle: Some(voice.say("res_9fk2")),
+        spans_are_placed: true,
         spans: spans(voice),
-        tokens: TokenAccount { used: 412, inside: 21_800, direct: 24_100, tool_search: 9_300 },
+        tokens: TokenAccount { used: 412, inside: 21_800, direct: 24_100, tool_search: Some(9_300) },
         decisions: vec![
             decision(voice, "crm", "list_customers", Verdict::Allow, "reads"),
             decision(voice, "mail", "send", Verdict::Ask, "writes-ask"),
@@ -267,9 +268,9 @@ pub fn approvals(voice: &Voice<'_>) -> Approvals {
         server: voice.say("mail"),
         tool: voice.say("send"),
         verdict,
-        reason: voice.say(reason),
-        by: voice.say("ada"),
-        at: minutes_ago(minutes),
+        why: voice.say(reason),
+        caller: voice.say("ada"),
+        asked: minutes_ago(minutes),
     };
     Approvals {
         waiting: vec![mail, delete],

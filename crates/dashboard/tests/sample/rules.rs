@@ -184,7 +184,6 @@ pub fn settings_of_nothing() -> Settings {
 
 pub fn login(voice: &Voice<'_>) -> Login {
     Login {
-        csrf: voice.say("c5rf-0123456789"),
         code: None,
         problem: Some(voice.say("This code was used already. Run gristmill dashboard again.")),
     }
