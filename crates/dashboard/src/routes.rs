@@ -17,7 +17,7 @@ pub const APPROVAL_ANSWER: &str = "/dashboard/approvals/{id}/answer";
 
 pub const SERVERS: &str = "/dashboard/servers";
 pub const SERVER: &str = "/dashboard/servers/{server}";
-/// POST: `decision` is `approve` or `reject`.
+/// POST: `decision` is `approve`.
 pub const SERVER_REVIEW: &str = "/dashboard/servers/{server}/review/{change}";
 pub const TOOL: &str = "/dashboard/servers/{server}/tools/{tool}";
 /// POST: calls the tool; the fields are read by [`crate::parts::schema_form::arguments`].
@@ -32,7 +32,7 @@ pub const SESSION_DELETE: &str = "/dashboard/sessions/{session}/delete";
 pub const SKILLS: &str = "/dashboard/skills";
 /// `?from=N&to=M` compares versions.
 pub const SKILL: &str = "/dashboard/skills/{skill}";
-/// POST: `decision` is `approve` or `reject`.
+/// POST: `decision` is `approve` or `reject`, `change` says of what.
 pub const SKILL_REVIEW: &str = "/dashboard/skills/{skill}/review";
 
 pub const RESULTS: &str = "/dashboard/results";

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::count;
 use crate::parts::{
-    Choice, Pager, Tone, badge, cell, empty, filter_field, filter_select, number, pager, stat, table,
+    Choice, Tone, badge, cell, empty, filter_field, filter_select, number, stat, table,
 };
 use crate::{Frame, Moment, Text, routes};
 
@@ -15,11 +15,8 @@ pub struct Audit {
     pub events: u64,
     /// The last signed checkpoint.
     pub checkpoint: Option<Moment>,
-    /// Events that aren't on disk yet.
-    pub unwritten: u64,
     pub filter: AuditFilter,
     pub lines: Vec<AuditLine>,
-    pub pager: Pager,
 }
 
 #[derive(Clone, Debug)]
@@ -72,12 +69,6 @@ pub fn audit(frame: &Frame, view: &Audit) -> Markup {
         ..Head::of(Place::Audit)
     };
     let filter = &view.filter;
-    let pairs = [
-        ("q", filter.text.raw()),
-        ("kind", filter.kind.raw()),
-        ("caller", filter.caller.raw()),
-        ("since", filter.since.raw()),
-    ];
     let body = html! {
         (chain(frame, view))
         (query_form(filter))
@@ -86,7 +77,6 @@ pub fn audit(frame: &Frame, view: &Audit) -> Markup {
         } @else {
             section.card { (lines(frame, &view.lines)) }
         }
-        (pager(&view.pager, routes::AUDIT, &pairs))
     };
     page(frame, &head, &body)
 }
@@ -104,7 +94,7 @@ fn chain(frame: &Frame, view: &Audit) -> Markup {
     html! {
         div.stats {
             (stat("Chain", state, note))
-            (stat("Events", count(view.events), html! { (count(view.unwritten)) " not written yet" }))
+            (stat("Events", count(view.events), "kept"))
             (stat(
                 "Last checkpoint",
                 html! { @if let Some(at) = view.checkpoint { (at.relative(frame.now)) } @else { "none" } },

@@ -3,17 +3,12 @@
 use maud::{Markup, html};
 
 use crate::frame::{Head, Place, csrf_field, page};
-use crate::number::{count, float};
-use crate::parts::{Choice, Tone, badge, card, cell, empty, filter_field, filter_select, number, table};
-use crate::plots::meter;
-use crate::{Frame, Moment, Text, routes};
+use crate::parts::{Choice, Tone, badge, card, cell, empty, filter_field, filter_select, table};
+use crate::{Frame, Text, routes};
 
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub rules: Vec<Rule>,
-    /// What happens when no rule matches.
-    pub otherwise: Verdict,
-    pub budgets: Vec<Budget>,
     pub always: Vec<AlwaysLine>,
     pub what_if: WhatIf,
     pub explained: Option<Explained>,
@@ -39,19 +34,14 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub name: Text,
-    pub verdict: Verdict,
+    /// Absent if it only counts.
+    pub verdict: Option<Verdict>,
     /// What it matches, in words.
     pub matches: Text,
     /// The file it is in.
     pub source: Text,
-    pub hits: u64,
-}
-
-#[derive(Clone, Debug)]
-pub struct Budget {
-    pub name: Text,
-    pub used: u64,
-    pub limit: u64,
+    /// How many calls it lets through, in words.
+    pub budget: Text,
 }
 
 /// A yes for good.
@@ -60,7 +50,8 @@ pub struct AlwaysLine {
     pub id: Text,
     pub server: Text,
     pub tool: Text,
-    pub since: Moment,
+    /// The rule that would ask.
+    pub rule: Text,
 }
 
 /// A call that is asked about; nothing is sent.
@@ -97,7 +88,6 @@ pub fn policy(frame: &Frame, view: &Policy) -> Markup {
             }
             div {
                 (card("What if", &what_if(view)))
-                @if !view.budgets.is_empty() { (card("Budgets today", &budgets(&view.budgets))) }
             }
         }
     };
@@ -105,13 +95,13 @@ pub fn policy(frame: &Frame, view: &Policy) -> Markup {
 }
 
 fn rules(view: &Policy) -> Markup {
-    let columns = [cell("Verdict"), cell("Rule"), cell("Matches"), number("Hits")];
+    let columns = [cell("Verdict"), cell("Rule"), cell("Matches"), cell("At most")];
     let rows = view.rules.iter().map(|rule| {
         vec![
-            rule.verdict.badge(),
+            html! { @if let Some(verdict) = rule.verdict { (verdict.badge()) } @else { "counts" } },
             html! { strong { (rule.name) } br; span.small { (rule.source) } },
             html! { (rule.matches) },
-            html! { (count(rule.hits)) },
+            html! { (rule.budget) },
         ]
     });
     html! {
@@ -120,7 +110,6 @@ fn rules(view: &Policy) -> Markup {
         } @else {
             (table("Rules", &columns, rows))
         }
-        p.note { "Everything else: " (view.otherwise.badge()) }
     }
 }
 
@@ -157,26 +146,11 @@ fn what_if(view: &Policy) -> Markup {
     }
 }
 
-fn budgets(budgets: &[Budget]) -> Markup {
-    html! {
-        ul.bars {
-            @for budget in budgets {
-                @let share = float(budget.used) / float(budget.limit.max(1));
-                li {
-                    span.label { (budget.name) }
-                    (meter(share, if share < 0.8 { Tone::Good } else { Tone::Warn }))
-                    span.amount { (count(budget.used)) " of " (count(budget.limit)) }
-                }
-            }
-        }
-    }
-}
-
 fn always(frame: &Frame, lines: &[AlwaysLine]) -> Markup {
     let rows = lines.iter().map(|line| {
         vec![
             html! { (line.server) "." (line.tool) },
-            line.since.relative(frame.now),
+            html! { code { (line.rule) } },
             html! {
                 form method="post" action=(routes::fill(routes::POLICY_REVOKE, &[line.id.raw()])) {
                     (csrf_field(frame))
@@ -185,5 +159,5 @@ fn always(frame: &Frame, lines: &[AlwaysLine]) -> Markup {
             },
         ]
     });
-    table("Always approved", &[cell("Tool"), cell("Since"), cell("Change")], rows)
+    table("Always approved", &[cell("Tool"), cell("Rule"), cell("Change")], rows)
 }

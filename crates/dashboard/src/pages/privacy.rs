@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::frame::{Head, Place, page};
-use crate::number::{count, counted};
+use crate::number::counted;
 use crate::parts::{Tone, badge, card, cell, empty, number, table};
 use crate::plots::{Bar, bars};
 use crate::{Frame, Moment, Text};
@@ -20,12 +20,8 @@ pub struct Privacy {
 #[derive(Clone, Debug)]
 pub struct KindCount {
     pub kind: Text,
-    /// How often a value was replaced by a token.
+    /// Values that have a token now.
     pub hidden: u64,
-    /// How often a tool got the value back.
-    pub restored: u64,
-    /// How often no rule let it.
-    pub refused: u64,
 }
 
 /// A server with a mode of its own.
@@ -53,7 +49,6 @@ pub fn privacy(frame: &Frame, view: &Privacy) -> Markup {
             (nothing(view))
         } @else {
             (card("Hidden by kind", &bars(&hidden(view), "values")))
-            (card("By kind", &kinds(view)))
         }
         div.columns-1-1 {
             @if !view.vault.is_empty() { (card("Vault", &vault(frame, &view.vault))) }
@@ -76,18 +71,6 @@ fn nothing(view: &Privacy) -> Markup {
 fn hidden(view: &Privacy) -> Vec<Bar> {
     let bar = |kind: &KindCount| Bar { label: kind.kind.clone(), value: kind.hidden, tone: Tone::Info };
     view.kinds.iter().map(bar).collect()
-}
-
-fn kinds(view: &Privacy) -> Markup {
-    let rows = view.kinds.iter().map(|kind| {
-        vec![
-            html! { (kind.kind) },
-            html! { (count(kind.hidden)) },
-            html! { (count(kind.restored)) },
-            html! { (count(kind.refused)) },
-        ]
-    });
-    table("By kind", &[cell("Kind"), number("Hidden"), number("Restored for tools"), number("Refused")], rows)
 }
 
 fn vault(frame: &Frame, lines: &[VaultLine]) -> Markup {

@@ -3,14 +3,13 @@
 use maud::{Markup, html};
 
 use crate::frame::{Head, Place, page};
-use crate::number::{bytes, count};
-use crate::parts::{Pager, block, card, cell, empty, facts, number, pager, table};
+use crate::number::bytes;
+use crate::parts::{block, card, cell, empty, facts, number, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]
 pub struct Results {
     pub results: Vec<ResultLine>,
-    pub pager: Pager,
 }
 
 #[derive(Clone, Debug)]
@@ -19,7 +18,6 @@ pub struct ResultLine {
     /// Such as `list of 4,210 objects`.
     pub shape: Text,
     pub bytes: u64,
-    pub tokens: u64,
     pub stored: Moment,
     pub expires: Option<Moment>,
     pub execution: Option<Text>,
@@ -37,13 +35,12 @@ pub fn results(frame: &Frame, view: &Results) -> Markup {
     let head =
         Head { lead: html! { "Full results that didn't fit in an answer." }, ..Head::of(Place::Results) };
     let columns =
-        [cell("Handle"), cell("Shape"), number("Size"), number("Tokens"), cell("Stored"), cell("Expires")];
+        [cell("Handle"), cell("Shape"), number("Size"), cell("Stored"), cell("Expires")];
     let rows = view.results.iter().map(|line| {
         vec![
             html! { a href=(routes::fill(routes::RESULT, &[line.handle.raw()])) { code { (line.handle) } } },
             html! { (line.shape) },
             html! { (bytes(line.bytes)) },
-            html! { (count(line.tokens)) },
             line.stored.relative(frame.now),
             expires(frame, line),
         ]
@@ -55,7 +52,6 @@ pub fn results(frame: &Frame, view: &Results) -> Markup {
         } @else {
             section.card { (table("Results", &columns, rows)) }
         }
-        (pager(&view.pager, routes::RESULTS, &[]))
     };
     page(frame, &head, &body)
 }
@@ -78,7 +74,7 @@ pub fn result(frame: &Frame, view: &StoredResult) -> Markup {
             }
         }))
         (card("Details", &facts(&[
-            ("Size", html! { (bytes(line.bytes)) ", " (count(line.tokens)) " tokens" }),
+            ("Size", html! { (bytes(line.bytes)) }),
             ("From", html! {
                 @if let Some(id) = &line.execution {
                     a href=(routes::fill(routes::EXECUTION, &[id.raw()])) { (id) }

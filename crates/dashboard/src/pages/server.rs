@@ -41,7 +41,8 @@ pub struct Change {
     pub id: Text,
     /// Such as `tool send_mail: description, schema`.
     pub what: Text,
-    pub seen: Moment,
+    /// If that was noted.
+    pub seen: Option<Moment>,
     /// What looks suspicious about it.
     pub findings: Vec<Text>,
     pub diff: Diff,
@@ -74,14 +75,16 @@ fn review(frame: &Frame, server: &Text, change: &Change) -> Markup {
     html! {
         section.card.question {
             h2 { "Changed: " (change.what) }
-            p.note { "Seen " (change.seen.relative(frame.now)) ". It can't be called until you approve it." }
+            p.note {
+                @if let Some(seen) = change.seen { "Seen " (seen.relative(frame.now)) ". " }
+                "It isn't used until you approve it."
+            }
             @for finding in &change.findings { p { (badge(Tone::Bad, "suspicious")) " " (finding) } }
             (diff(&change.diff))
             form.buttons method="post"
                 action=(routes::fill(routes::SERVER_REVIEW, &[server.raw(), change.id.raw()])) {
                 (csrf_field(frame))
                 button.primary name="decision" value="approve" type="submit" { "Approve the change" }
-                button.danger name="decision" value="reject" type="submit" { "Keep it out" }
             }
         }
     }

@@ -58,9 +58,6 @@ pub struct OpenFile {
 #[derive(Clone, Debug)]
 pub struct StateLine {
     pub key: Text,
-    pub bytes: u64,
-    /// Its beginning, as JSON.
-    pub preview: Text,
 }
 
 pub fn sessions(frame: &Frame, view: &Sessions) -> Markup {
@@ -181,12 +178,6 @@ fn state(view: &Session) -> Markup {
             &html! { "Programs keep values with " code { "state[\"key\"] = value" } "." },
         );
     }
-    let rows = view.state.iter().map(|line| {
-        vec![
-            html! { code { (line.key) } },
-            html! { code.preview { (line.preview) } },
-            html! { (bytes(line.bytes)) },
-        ]
-    });
-    table("State", &[cell("Key"), cell("Value"), number("Size")], rows)
+    let rows = view.state.iter().map(|line| vec![html! { code { (line.key) } }]);
+    table("State", &[cell("Key")], rows)
 }

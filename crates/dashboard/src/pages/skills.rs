@@ -20,10 +20,7 @@ pub struct SkillLine {
     pub home: Text,
     pub state: SkillState,
     pub version: u64,
-    pub uses: u64,
-    pub last_used: Option<Moment>,
-    /// Passed and all, the last time they ran.
-    pub tests: Option<(u64, u64)>,
+    pub saved: Moment,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +65,8 @@ pub struct SkillVersion {
 /// A change that somebody wants.
 #[derive(Clone, Debug)]
 pub struct Proposal {
+    /// Names exactly this change; sent back as `change`.
+    pub id: Text,
     pub by: Text,
     pub asked: Moment,
     pub diff: Diff,
@@ -83,9 +82,7 @@ pub fn skills(frame: &Frame, view: &Skills) -> Markup {
         cell("State"),
         cell("Home"),
         number("Version"),
-        number("Uses"),
-        number("Tests"),
-        cell("Last used"),
+        cell("Saved"),
     ];
     let body = html! {
         @if view.skills.is_empty() {
@@ -107,20 +104,8 @@ fn row(frame: &Frame, line: &SkillLine) -> Vec<Markup> {
         line.state.badge(),
         html! { (line.home) },
         html! { (count(line.version)) },
-        html! { (count(line.uses)) },
-        tests(line.tests),
-        html! { @if let Some(used) = line.last_used { (used.relative(frame.now)) } @else { "never" } },
+        line.saved.relative(frame.now),
     ]
-}
-
-fn tests(tests: Option<(u64, u64)>) -> Markup {
-    html! {
-        @match tests {
-            None => "none",
-            Some((passed, all)) if passed == all => (badge(Tone::Good, html! { (count(passed)) " of " (count(all)) })),
-            Some((passed, all)) => (badge(Tone::Bad, html! { (count(passed)) " of " (count(all)) })),
-        }
-    }
 }
 
 pub fn skill(frame: &Frame, view: &Skill) -> Markup {
@@ -128,7 +113,7 @@ pub fn skill(frame: &Frame, view: &Skill) -> Markup {
     let head = Head {
         title: Some(&line.name),
         lead: html! {
-            (line.state.badge()) " version " (count(line.version)) " · " (line.home) " · tests " (tests(line.tests))
+            (line.state.badge()) " version " (count(line.version)) " · " (line.home)
         },
         ..Head::of(Place::Skills)
     };
@@ -155,6 +140,7 @@ fn review(frame: &Frame, line: &SkillLine, proposal: &Proposal) -> Markup {
             (diff(&proposal.diff))
             form.buttons method="post" action=(routes::fill(routes::SKILL_REVIEW, &[line.name.raw()])) {
                 (csrf_field(frame))
+                input type="hidden" name="change" value=(proposal.id.raw());
                 button.primary name="decision" value="approve" type="submit" { "Approve the change" }
                 button.danger name="decision" value="reject" type="submit" { "Drop it" }
             }

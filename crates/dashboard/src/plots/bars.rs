@@ -30,7 +30,7 @@ pub(crate) fn bars(bars: &[Bar], unit: &str) -> Markup {
 }
 
 /// A share of one as a bar; what it means stands beside it.
-pub(crate) fn meter(share: f64, tone: Tone) -> Markup {
+fn meter(share: f64, tone: Tone) -> Markup {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     html! {
         svg.meter aria-hidden="true" {

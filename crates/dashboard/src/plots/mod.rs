@@ -10,7 +10,7 @@ pub use columns::ColumnPair;
 pub use curve::CurvePoint;
 pub use waterfall::{Span, SpanKind};
 
-pub(crate) use bars::{bars, meter};
+pub(crate) use bars::bars;
 pub(crate) use columns::columns;
 pub(crate) use curve::{curve, spark};
 pub(crate) use waterfall::waterfall;

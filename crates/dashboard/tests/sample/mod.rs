@@ -97,7 +97,7 @@ pub fn empty(voice: &Voice<'_>) -> Vec<Sample> {
         at("playground", pages::playground(&frame, &executions::playground_of_nothing(voice))),
         at("sessions", pages::sessions(&frame, &pages::Sessions { sessions: vec![] })),
         at("skills", pages::skills(&frame, &pages::Skills { skills: vec![] })),
-        at("results", pages::results(&frame, &pages::Results { results: vec![], pager: Default::default() })),
+        at("results", pages::results(&frame, &pages::Results { results: vec![] })),
         at("servers", pages::servers(&frame, &pages::Servers { servers: vec![] })),
         at("policy", pages::policy(&frame, &rules::policy_of_nothing())),
         at("privacy", pages::privacy(&frame, &rules::privacy_of_nothing(voice))),

@@ -1,34 +1,29 @@
 //! Sample policy, privacy, audit, settings and login.
 
 use gristmill_dashboard::pages::*;
-use gristmill_dashboard::parts::{Pager, Tone};
+use gristmill_dashboard::parts::Tone;
 
 use super::{Voice, minutes_ago};
 
 pub fn policy(voice: &Voice<'_>) -> Policy {
-    let rule = |name: &str, verdict, matches: &str, hits| Rule {
+    let rule = |name: &str, verdict, matches: &str, budget: &str| Rule {
         name: voice.say(name),
-        verdict,
+        verdict: Some(verdict),
         matches: voice.say(matches),
         source: voice.say("gristmill.toml:14"),
-        hits,
+        budget: voice.say(budget),
     };
     Policy {
         rules: vec![
-            rule("no-deletes", Verdict::Deny, "tools named delete or drop, on every server", 3),
-            rule("writes-ask", Verdict::Ask, "tools that write, except on server files", 48),
-            rule("reads", Verdict::Allow, "tools that only read", 12_480),
-        ],
-        otherwise: Verdict::Ask,
-        budgets: vec![
-            Budget { name: voice.say("calls of mail.send"), used: 41, limit: 50 },
-            Budget { name: voice.say("calls of all tools"), used: 2_210, limit: 20_000 },
+            rule("no-deletes", Verdict::Deny, "tools named delete or drop, on every server", ""),
+            rule("writes-ask", Verdict::Ask, "tools that write, except on server files", "5 a minute"),
+            rule("reads", Verdict::Allow, "tools that only read", ""),
         ],
         always: vec![AlwaysLine {
             id: voice.say("al_1"),
             server: voice.say("files"),
             tool: voice.say("write"),
-            since: minutes_ago(9_000),
+            rule: voice.say("writes-ask"),
         }],
         what_if: WhatIf {
             tool: voice.say("mail.send"),
@@ -51,8 +46,6 @@ pub fn policy(voice: &Voice<'_>) -> Policy {
 pub fn policy_of_nothing() -> Policy {
     Policy {
         rules: vec![],
-        otherwise: Verdict::Allow,
-        budgets: vec![],
         always: vec![],
         what_if: WhatIf::default(),
         explained: None,
@@ -63,8 +56,6 @@ pub fn privacy(voice: &Voice<'_>) -> Privacy {
     let kind = |kind: &str, hidden| KindCount {
         kind: voice.say(kind),
         hidden,
-        restored: hidden / 9,
-        refused: hidden / 400,
     };
     let scope =
         |scope: &str, tokens| VaultLine { scope: voice.say(scope), tokens, last_used: minutes_ago(7) };
@@ -101,7 +92,6 @@ pub fn audit(voice: &Voice<'_>) -> Audit {
         chain: ChainState::Broken { event: 120_399, why: voice.say("its hash doesn't match") },
         events: 120_482,
         checkpoint: Some(minutes_ago(4)),
-        unwritten: 0,
         filter: AuditFilter {
             text: voice.say("mail"),
             kind: voice.say("call"),
@@ -114,7 +104,6 @@ pub fn audit(voice: &Voice<'_>) -> Audit {
             line(120_480, "approval", "mail.send, once", Tone::Good, "approved"),
             line(120_479, "finding", "loop-with-writes, line 5", Tone::Warn, "noted"),
         ],
-        pager: Pager { older: Some(voice.say("120479")), newer: None },
     }
 }
 
@@ -123,10 +112,8 @@ pub fn audit_of_nothing() -> Audit {
         chain: ChainState::NotChecked,
         events: 0,
         checkpoint: None,
-        unwritten: 0,
         filter: AuditFilter::default(),
         lines: vec![],
-        pager: Pager::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sample servers, sessions, skills and results.
 
 use gristmill_dashboard::pages::*;
-use gristmill_dashboard::parts::{Diff, DiffLine, Pager};
+use gristmill_dashboard::parts::{Diff, DiffLine};
 use serde_json::json;
 
 use super::executions::line;
@@ -85,7 +85,7 @@ pub fn server(voice: &Voice<'_>) -> Server {
         changes: vec![Change {
             id: voice.say("ch_1"),
             what: voice.say("tool send: description"),
-            seen: minutes_ago(50),
+            seen: Some(minutes_ago(50)),
             findings: voice.list(&["The description tells models to read a private key."]),
             diff: diff(voice),
         }],
@@ -151,8 +151,7 @@ pub fn sessions(voice: &Voice<'_>) -> Sessions {
 
 pub fn session(voice: &Voice<'_>) -> Session {
     let file = |path: &str, bytes| FileLine { path: voice.say(path), bytes, changed: minutes_ago(12) };
-    let state =
-        |key: &str, preview: &str| StateLine { key: voice.say(key), bytes: 48, preview: voice.say(preview) };
+    let state = |key: &str| StateLine { key: voice.say(key) };
     Session {
         line: session_line(voice, "mail-triage", 2),
         files: vec![
@@ -165,33 +164,28 @@ pub fn session(voice: &Voice<'_>) -> Session {
             bytes: 4_000_000,
             text: Some(voice.say("# November\n\n12 customers are overdue.\n")),
         }),
-        state: vec![
-            state("last_run", "\"2026-11-16T21:40:00Z\""),
-            state("seen", "[\"m_1\", \"m_2\", \"m_3\", …]"),
-        ],
+        state: vec![state("last_run"), state("seen")],
         executions: vec![line(voice, "ex_2", Outcome::Ok, 2, "orders = shop.list_orders(status=\"open\")")],
     }
 }
 
-fn skill_line(voice: &Voice<'_>, name: &str, state: SkillState, tests: Option<(u64, u64)>) -> SkillLine {
+fn skill_line(voice: &Voice<'_>, name: &str, state: SkillState) -> SkillLine {
     SkillLine {
         name: voice.say(name),
         description: voice.say("Sums up the week's sales and who to call next."),
         home: voice.say("yours"),
         state,
         version: 3,
-        uses: 88,
-        last_used: Some(minutes_ago(33)),
-        tests,
+        saved: minutes_ago(33),
     }
 }
 
 pub fn skills(voice: &Voice<'_>) -> Skills {
     Skills {
         skills: vec![
-            skill_line(voice, "weekly_report", SkillState::ChangeWaits, Some((4, 4))),
-            skill_line(voice, "dedupe_contacts", SkillState::InUse, Some((2, 3))),
-            skill_line(voice, "parse_invoice", SkillState::Waits, None),
+            skill_line(voice, "weekly_report", SkillState::ChangeWaits),
+            skill_line(voice, "dedupe_contacts", SkillState::InUse),
+            skill_line(voice, "parse_invoice", SkillState::Waits),
         ],
     }
 }
@@ -204,10 +198,10 @@ pub fn skill(voice: &Voice<'_>) -> Skill {
         execution: Some(voice.say("ex_6")),
     };
     Skill {
-        line: skill_line(voice, "weekly_report", SkillState::ChangeWaits, Some((4, 4))),
+        line: skill_line(voice, "weekly_report", SkillState::ChangeWaits),
         code: voice.say("from servers import db\n\ndef run(week: int) -> dict:\n    rows = db.query(sql=SQL, week=week)\n    return {\"rows\": len(rows)}"),
         versions: vec![version(3, 3_000), version(2, 9_000), version(1, 20_000)],
-        proposal: Some(Proposal { by: voice.say("codex"), asked: minutes_ago(18), diff: diff(voice) }),
+        proposal: Some(Proposal { id: voice.say("ch_1"), by: voice.say("codex"), asked: minutes_ago(18), diff: diff(voice) }),
         compared: Some((2, 3, diff(voice))),
     }
 }
@@ -217,7 +211,6 @@ fn result_line(voice: &Voice<'_>, handle: &str, minutes: i64) -> ResultLine {
         handle: voice.say(handle),
         shape: voice.say("list of 4,210 objects"),
         bytes: 4_812_000,
-        tokens: 1_204_400,
         stored: minutes_ago(minutes),
         expires: Some(minutes_ago(minutes - 1_440)),
         execution: Some(voice.say("ex_4")),
@@ -227,7 +220,7 @@ fn result_line(voice: &Voice<'_>, handle: &str, minutes: i64) -> ResultLine {
 pub fn results(voice: &Voice<'_>) -> Results {
     let results = [("res_9fk2", 14), ("res_c01p", 80), ("res_77aq", 300)];
     let results = results.iter().map(|(handle, minutes)| result_line(voice, handle, *minutes)).collect();
-    Results { results, pager: Pager { older: Some(voice.say("res_77aq")), newer: None } }
+    Results { results }
 }
 
 pub fn result(voice: &Voice<'_>) -> StoredResult {

@@ -10,7 +10,8 @@ use gristmill_dashboard::{Frame, Text, routes};
 use gristmill_gateway::ExecuteRequest;
 use gristmill_gateway::history::{ExecutionQuery, ExecutionRecord, Found, PageFrom, RecordedOutcome};
 use gristmill_gateway::ids::{Caller, ExecutionId, Owner};
-use gristmill_gateway::service::StartRequest;
+use gristmill_gateway::ports::AnswerWay;
+use gristmill_gateway::service::{Answers, PlaceChoice, StartRequest};
 use http::StatusCode;
 
 use super::answer::redirect;
@@ -135,9 +136,7 @@ pub(super) async fn find(visit: &Visit, id: &str) -> Option<Execution> {
     let service = visit.parts().gateway.service();
     let follower = id.and_then(|id| service.find(&Owner(record.summary.owner.clone()), &id));
     let progress = follower.map(|follower| follower.progress());
-    let mut view = whole(&record, progress.as_ref(), now());
-    view.handle = handle(visit, &record).await;
-    Some(view)
+    Some(whole(&record, progress.as_ref(), now()))
 }
 
 async fn record(visit: &Visit, id: &str) -> Option<Box<ExecutionRecord>> {
@@ -147,12 +146,6 @@ async fn record(visit: &Visit, id: &str) -> Option<Box<ExecutionRecord>> {
         Ok(Found::One(record)) => Some(record),
         Ok(Found::Nothing | Found::Several(_)) | Err(_) => None,
     }
-}
-
-/// The handle under which the whole result is kept, if it is.
-async fn handle(_visit: &Visit, record: &ExecutionRecord) -> Option<Text> {
-    let note = record.notes.iter().find_map(|note| note.split('`').find(|word| word.starts_with("gmr_")));
-    note.map(Text::from)
 }
 
 /// Runs the program once more, as the owner and in no session.
@@ -174,17 +167,26 @@ pub(super) async fn rerun(visit: Visit, Path(id): Path<String>) -> Response {
         return visit.problem(StatusCode::CONFLICT, what, next).await;
     };
     let request = ExecuteRequest { context: context.into(), ..ExecuteRequest::python(code) };
-    start(&visit, request).await
+    let to = |id: &str| routes::fill(routes::EXECUTION, &[id]);
+    start(&visit, request, PlaceChoice::AsRequested, to).await
 }
 
-/// Starts a program as the owner, and leads to its page.
-pub(super) async fn start(visit: &Visit, request: ExecuteRequest) -> Response {
+/// Starts a program as the owner, and leads to where it is shown. Questions about its calls wait for an answer on
+/// the page of approvals.
+pub(super) async fn start(
+    visit: &Visit,
+    request: ExecuteRequest,
+    place: PlaceChoice,
+    to: impl FnOnce(&str) -> String,
+) -> Response {
     let service = visit.parts().gateway.service();
-    match service.start(StartRequest::new(Caller::local(), request)) {
+    let answers = Answers { approvals: true, way: AnswerWay::Dashboard, ..Answers::default() };
+    let request = StartRequest { place, answers, ..StartRequest::new(Caller::local(), request) };
+    match service.start(request) {
         Ok(follower) => {
             let id = follower.id().to_string();
             wait_for_record(visit, &id).await;
-            redirect(&routes::fill(routes::EXECUTION, &[&id]))
+            redirect(&to(&id))
         }
         Err(report) => {
             let words = report.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();

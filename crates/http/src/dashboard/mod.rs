@@ -6,6 +6,8 @@
 
 mod answer;
 mod approvals;
+mod audit;
+mod call_figures;
 mod execution_lines;
 mod executions;
 mod form;
@@ -15,6 +17,14 @@ mod live;
 mod logins;
 mod notices;
 mod overview;
+mod playground;
+mod policy;
+mod privacy;
+mod results;
+mod servers;
+mod sessions;
+mod settings;
+mod skills;
 mod visit;
 
 use std::sync::Arc;
@@ -25,9 +35,12 @@ use axum::{Router, middleware};
 use gristmill_dashboard::routes;
 use gristmill_gateway::Gateway;
 use gristmill_gateway::access::AccessTokens;
+use gristmill_gateway::domain::ServerSettings;
+use gristmill_gateway::domain::policy::Policy;
 use gristmill_gateway::store::Store;
 use gristmill_gateway::upstream::{AlwaysApprovals, Upstreams};
 use http::StatusCode;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -48,6 +61,12 @@ pub struct DashboardParts {
     pub store: Store,
     /// What was allowed for good, if anything can be.
     pub always: Option<AlwaysApprovals>,
+    /// As they are configured.
+    pub servers: Vec<ServerSettings>,
+    /// Which calls are allowed, if there are rules.
+    pub policy: Option<Policy>,
+    /// As `gristmill config show --json` has it.
+    pub configuration: Value,
     /// Whose token opens it.
     pub tokens: Arc<AccessTokens>,
     /// What this gateway is called.
@@ -61,6 +80,7 @@ struct Dashboard {
     logins: Logins,
     streams: Arc<Semaphore>,
     figures: overview::Figures,
+    chain: audit::LastCheck,
 }
 
 impl Dashboard {
@@ -77,6 +97,7 @@ pub fn dashboard(parts: DashboardParts) -> Vec<Mount> {
         logins: Logins::default(),
         streams: Arc::new(Semaphore::new(STREAMS_MAX)),
         figures: overview::Figures::default(),
+        chain: audit::LastCheck::default(),
     });
     let links = Router::new().route(link::LINK_PATH, post(link::new_link)).with_state(Arc::clone(&dashboard));
     vec![
@@ -95,6 +116,27 @@ fn pages(dashboard: Arc<Dashboard>) -> Router {
         .route(routes::EXECUTION_RERUN, post(executions::rerun))
         .route(routes::APPROVALS, get(approvals::approvals))
         .route(routes::APPROVAL_ANSWER, post(approvals::answer))
+        .route(routes::SERVERS, get(servers::servers))
+        .route(routes::SERVER, get(servers::server))
+        .route(routes::SERVER_REVIEW, post(servers::review))
+        .route(routes::TOOL, get(servers::tool))
+        .route(routes::TOOL_TRY, post(servers::try_call))
+        .route(routes::SESSIONS, get(sessions::sessions))
+        .route(routes::SESSION, get(sessions::session))
+        .route(routes::SESSION_DELETE, post(sessions::delete))
+        .route(routes::SKILLS, get(skills::skills))
+        .route(routes::SKILL, get(skills::skill))
+        .route(routes::SKILL_REVIEW, post(skills::review))
+        .route(routes::RESULTS, get(results::results))
+        .route(routes::RESULT, get(results::result))
+        .route(routes::POLICY, get(policy::policy))
+        .route(routes::POLICY_REVOKE, post(policy::revoke))
+        .route(routes::PRIVACY, get(privacy::privacy))
+        .route(routes::AUDIT, get(audit::audit))
+        .route(routes::AUDIT_VERIFY, post(audit::verify))
+        .route(routes::PLAYGROUND, get(playground::playground))
+        .route(routes::PLAYGROUND_RUN, post(playground::run))
+        .route(routes::SETTINGS, get(settings::settings))
         .route(routes::LIVE_OVERVIEW, get(overview::live))
         .route(routes::LIVE_EXECUTIONS, get(executions::live))
         .route(routes::LIVE_EXECUTION, get(executions::live_execution))

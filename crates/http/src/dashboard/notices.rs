@@ -12,16 +12,28 @@ pub(super) enum Done {
     Denied,
     AnsweredAlready,
     NotStored,
+    Approved,
+    ChangedMeanwhile,
+    Dropped,
+    SessionDeleted,
+    SessionBusy,
+    AskedAgain,
 }
 
 impl Done {
-    const ALL: [Done; 6] = [
+    const ALL: [Done; 12] = [
         Done::AllowedOnce,
         Done::AllowedSession,
         Done::AllowedAlways,
         Done::Denied,
         Done::AnsweredAlready,
         Done::NotStored,
+        Done::Approved,
+        Done::ChangedMeanwhile,
+        Done::Dropped,
+        Done::SessionDeleted,
+        Done::SessionBusy,
+        Done::AskedAgain,
     ];
 
     /// As the address has it.
@@ -33,6 +45,12 @@ impl Done {
             Done::Denied => "denied",
             Done::AnsweredAlready => "answered-already",
             Done::NotStored => "not-stored",
+            Done::Approved => "approved",
+            Done::ChangedMeanwhile => "changed-meanwhile",
+            Done::Dropped => "dropped",
+            Done::SessionDeleted => "session-deleted",
+            Done::SessionBusy => "session-busy",
+            Done::AskedAgain => "asked-again",
         }
     }
 
@@ -44,6 +62,12 @@ impl Done {
             Done::Denied => (Tone::Good, "Denied. The program is told."),
             Done::AnsweredAlready => (Tone::Warn, "It was answered already, or doesn't wait any more."),
             Done::NotStored => (Tone::Bad, "The answer couldn't be stored. Run gristmill doctor."),
+            Done::Approved => (Tone::Good, "Approved."),
+            Done::ChangedMeanwhile => (Tone::Warn, "It has changed since it was shown. Look at it again."),
+            Done::Dropped => (Tone::Good, "Dropped."),
+            Done::SessionDeleted => (Tone::Good, "The session is deleted."),
+            Done::SessionBusy => (Tone::Warn, "The session is in use or gone. Try again later."),
+            Done::AskedAgain => (Tone::Good, "You'll be asked about this tool again."),
         }
     }
 }
