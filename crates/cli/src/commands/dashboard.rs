@@ -44,7 +44,8 @@ pub async fn dashboard(arguments: DashboardArguments) -> Outcome {
              hint: run `gristmill dashboard` where the gateway runs, and forward the port: ssh -L 8770:127.0.0.1:8770 HOST"
         )));
     }
-    let configured = upstreams::read_without_servers(&Flags { config: arguments.config.config, ..Flags::default() })?;
+    let configured =
+        upstreams::read_without_servers(&Flags { config: arguments.config.config, ..Flags::default() })?;
     let token = LocalToken::open(&configured.data_folder()?).read();
     let token = token.map_err(|error| Failure::Usage(error.into()))?.ok_or_else(|| not_running(address))?;
     let path = new_link(address, token.reveal()).await?;

@@ -218,8 +218,11 @@ async fn serve_callers(
             let shown = shown.filter(|_| matches!(place, Place::Port(_)));
             let (listener, mut settings) = arguments.listen.listen(place, &data, grace).await?;
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
-            let mut mounts: Vec<_> = webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
-            mounts.extend(shown.into_iter().flat_map(|shown| shown.mounts(gateway, &settings, &data, &shutdown)));
+            let mut mounts: Vec<_> =
+                webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
+            mounts.extend(
+                shown.into_iter().flat_map(|shown| shown.mounts(gateway, &settings, &data, &shutdown)),
+            );
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let served = gristmill_http::serve(listener, endpoint, mounts, settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))

@@ -4,9 +4,7 @@ use maud::{Markup, html};
 
 use crate::frame::{Head, Place, csrf_field, page};
 use crate::number::count;
-use crate::parts::{
-    Choice, Tone, badge, cell, empty, filter_field, filter_select, number, stat, table,
-};
+use crate::parts::{Choice, Tone, badge, cell, empty, filter_field, filter_select, number, stat, table};
 use crate::{Frame, Moment, Text, routes};
 
 #[derive(Clone, Debug)]

@@ -34,8 +34,7 @@ pub struct StoredResult {
 pub fn results(frame: &Frame, view: &Results) -> Markup {
     let head =
         Head { lead: html! { "Full results that didn't fit in an answer." }, ..Head::of(Place::Results) };
-    let columns =
-        [cell("Handle"), cell("Shape"), number("Size"), cell("Stored"), cell("Expires")];
+    let columns = [cell("Handle"), cell("Shape"), number("Size"), cell("Stored"), cell("Expires")];
     let rows = view.results.iter().map(|line| {
         vec![
             html! { a href=(routes::fill(routes::RESULT, &[line.handle.raw()])) { code { (line.handle) } } },

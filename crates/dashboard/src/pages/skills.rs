@@ -77,13 +77,7 @@ pub fn skills(frame: &Frame, view: &Skills) -> Markup {
         lead: html! { "Code that agents saved, to be imported by later programs." },
         ..Head::of(Place::Skills)
     };
-    let columns = [
-        cell("Skill"),
-        cell("State"),
-        cell("Home"),
-        number("Version"),
-        cell("Saved"),
-    ];
+    let columns = [cell("Skill"), cell("State"), cell("Home"), number("Version"), cell("Saved")];
     let body = html! {
         @if view.skills.is_empty() {
             (empty("No skills yet", &html! { "Agents save what works with " code { "save_skill" }

@@ -44,19 +44,11 @@ pub fn policy(voice: &Voice<'_>) -> Policy {
 }
 
 pub fn policy_of_nothing() -> Policy {
-    Policy {
-        rules: vec![],
-        always: vec![],
-        what_if: WhatIf::default(),
-        explained: None,
-    }
+    Policy { rules: vec![], always: vec![], what_if: WhatIf::default(), explained: None }
 }
 
 pub fn privacy(voice: &Voice<'_>) -> Privacy {
-    let kind = |kind: &str, hidden| KindCount {
-        kind: voice.say(kind),
-        hidden,
-    };
+    let kind = |kind: &str, hidden| KindCount { kind: voice.say(kind), hidden };
     let scope =
         |scope: &str, tokens| VaultLine { scope: voice.say(scope), tokens, last_used: minutes_ago(7) };
     Privacy {

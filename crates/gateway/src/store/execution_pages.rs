@@ -149,17 +149,20 @@ fn page(
     let (order, beyond) = if is_upward { ("ASC", ">") } else { ("DESC", "<") };
     let unbounded = if is_upward { i64::MIN } else { i64::MAX };
     let (at_ms, at_number) = at.unwrap_or((unbounded, unbounded));
-    let session = match query.session {
-        Some(_) => "AND (session = :session OR session IN (SELECT id FROM sessions WHERE name = :session))",
-        None => "AND :session IS NULL",
-    };
-    let running = match query.outcome {
-        Some(RecordedOutcome::Running) => "AND outcome = 'running'",
-        _ => "",
+    // Each by the index that has few rows: along the time there may be very many without a match.
+    let (table, narrowed) = match (&query.session, query.outcome) {
+        (Some(_), _) => (
+            "executions INDEXED BY executions_by_session",
+            "AND session <> '' AND session IN (SELECT :session UNION SELECT id FROM sessions WHERE name = :session)",
+        ),
+        (None, Some(RecordedOutcome::Running)) => {
+            ("executions INDEXED BY executions_running", "AND :session IS NULL AND outcome = 'running'")
+        }
+        (None, _) => ("executions INDEXED BY executions_by_time", "AND :session IS NULL"),
     };
     let looked_at = format!(
-        "SELECT number FROM executions WHERE started_ms >= :since AND started_ms {beyond}= :at_ms \
-         AND (started_ms, number) {beyond} (:at_ms, :at_number) {session} {running} \
+        "SELECT number FROM {table} WHERE started_ms >= :since AND started_ms {beyond}= :at_ms \
+         AND (started_ms, number) {beyond} (:at_ms, :at_number) {narrowed} \
          ORDER BY started_ms {order}, number {order} LIMIT {LOOKED_AT_MAX}"
     );
     let mut statement = connection.prepare_cached(&format!(
@@ -250,8 +253,7 @@ fn figures(
     let mut rows = query.query(params![since_ms, width, i64::from(parts) - 1])?;
     while let Some(row) = rows.next()? {
         let at: usize = usize::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
-        let (executions, failed, saved) =
-            (natural(row.get(1)?), natural(row.get(2)?), row.get::<_, i64>(3)?);
+        let (executions, failed, saved) = (natural(row.get(1)?), natural(row.get(2)?), row.get::<_, i64>(3)?);
         all.executions += executions;
         all.failed += failed;
         all.saved = all.saved.saturating_add(saved);
@@ -275,3 +277,7 @@ fn quantiles(connection: &Connection, since_ms: i64) -> Result<(Option<f64>, Opt
     let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1)).copied();
     Ok((at(50), at(95)))
 }
+
+#[cfg(test)]
+#[path = "execution_pages_tests.rs"]
+mod tests;

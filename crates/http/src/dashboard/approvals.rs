@@ -2,9 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use gristmill_dashboard::pages::{
-    self, AnsweredApproval, Approval, ApprovalVerdict, Approvals, Argument,
-};
+use gristmill_dashboard::pages::{self, AnsweredApproval, Approval, ApprovalVerdict, Approvals, Argument};
 use gristmill_dashboard::{Frame, Moment, Text, routes};
 use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::ports::AnswerWay;
@@ -15,16 +13,18 @@ use serde_json::Value;
 
 use super::live::{Part, stream};
 use super::notices::Done;
-use super::visit::{Visit, done, now};
+use super::visit::{Visit, done, is_open, now};
+
+/// Nobody could be asked; a yes counts for the next try.
+const REFUSED: &str = "refused already: allow it, then ask your agent to try again";
 
 /// Answers that are shown.
 const ANSWERED_MAX: usize = 50;
 
 pub(super) async fn approvals(visit: Visit) -> Response {
     let Ok(all) = visit.parts().store.list_approvals().await else { return visit.unreadable().await };
-    let waiting = all.iter().rev().filter(|record| record.state == ApprovalState::Waiting);
     let view = Approvals {
-        waiting: waiting.map(approval).collect(),
+        waiting: visit.open_questions().await.iter().map(approval).collect(),
         answered: all.iter().filter_map(answered).take(ANSWERED_MAX).collect(),
     };
     visit.page(pages::approvals, view).await
@@ -37,7 +37,7 @@ pub(super) async fn live(visit: Visit) -> Response {
         Box::new(move || {
             let visit = looking.clone();
             Box::pin(async move {
-                let waiting: Vec<Approval> = visit.waiting().await.iter().map(approval).collect();
+                let waiting: Vec<Approval> = visit.open_questions().await.iter().map(approval).collect();
                 let frame = Frame { now: began, ..visit.frame_with(0) };
                 Part::Now(pages::approvals_live(&frame, &waiting).into_string())
             })
@@ -61,13 +61,14 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>) -> Response {
 async fn say(visit: &Visit, id: &str, answered: Answered) -> Done {
     let parts = visit.parts();
     let record = match parts.store.find_approval(id).await {
-        Ok(Some(record)) if record.state == ApprovalState::Waiting => record,
+        Ok(Some(record)) if is_open(&record) => record,
         Ok(_) => return Done::AnsweredAlready,
         Err(_) => return Done::NotStored,
     };
     if answered == Answered::Always {
         let ApprovalRecord { owner, rule, server, tool, .. } = record.clone();
-        let kept = parts.always.as_ref().map(|always| always.allow(AlwaysApproval { owner, rule, server, tool }));
+        let kept =
+            parts.always.as_ref().map(|always| always.allow(AlwaysApproval { owner, rule, server, tool }));
         if !matches!(kept, Some(Ok(()))) {
             return Done::NotStored;
         }
@@ -100,7 +101,7 @@ pub(super) fn approval(record: &ApprovalRecord) -> Approval {
         asked: Moment(record.asked_ms),
         until: None,
         scope: scope.into(),
-        marks: Vec::new(),
+        marks: if record.state == ApprovalState::Refused { vec![REFUSED.into()] } else { Vec::new() },
         arguments: arguments(&record.arguments),
         execution: None,
         can_always: true,
@@ -114,23 +115,24 @@ fn arguments(text: &str) -> Vec<Argument> {
         _ => Text::from(value.to_string()),
     };
     match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(members)) => {
-            members.iter().map(|(name, it)| Argument { name: name.as_str().into(), value: value(it) }).collect()
-        }
+        Ok(Value::Object(members)) => members
+            .iter()
+            .map(|(name, it)| Argument { name: name.as_str().into(), value: value(it) })
+            .collect(),
         Ok(_) | Err(_) => vec![Argument { name: "arguments".into(), value: text.into() }],
     }
 }
 
 fn answered(record: &ApprovalRecord) -> Option<AnsweredApproval> {
     let verdict = match record.state {
-        ApprovalState::Waiting => return None,
+        ApprovalState::Waiting | ApprovalState::Refused => return None,
         ApprovalState::Answered(Answered::Once) | ApprovalState::Used => ApprovalVerdict::Once,
         ApprovalState::Answered(Answered::Session) => ApprovalVerdict::Session,
         ApprovalState::Answered(Answered::Always) => ApprovalVerdict::Always,
         ApprovalState::Answered(Answered::No) => ApprovalVerdict::Denied,
-        ApprovalState::Answered(Answered::Timeout | Answered::Nobody)
-        | ApprovalState::Refused
-        | ApprovalState::Over => ApprovalVerdict::Over,
+        ApprovalState::Answered(Answered::Timeout | Answered::Nobody) | ApprovalState::Over => {
+            ApprovalVerdict::Over
+        }
     };
     Some(AnsweredApproval {
         server: record.server.as_str().into(),

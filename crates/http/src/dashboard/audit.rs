@@ -110,7 +110,8 @@ fn line(record: &AuditRecord) -> AuditLine {
     };
     const SHOWN_ELSEWHERE: [&str; 8] =
         ["at", "kind", "number", "owner", "execution", "outcome", "session", "previous"];
-    let rest = event.as_object().into_iter().flatten().filter(|(name, _)| !SHOWN_ELSEWHERE.contains(&name.as_str()));
+    let rest =
+        event.as_object().into_iter().flatten().filter(|(name, _)| !SHOWN_ELSEWHERE.contains(&name.as_str()));
     let rest: Vec<String> = rest
         .map(|(name, value)| match value {
             Value::String(text) => format!("{name} {text}"),

@@ -33,14 +33,19 @@ pub(super) struct CallFigures {
 impl CallFigures {
     pub(super) async fn of(visit: &Visit) -> Self {
         let mut figures = Self::default();
-        let (Some(history), Some(upstreams)) = (visit.history(), &visit.parts().upstreams) else { return figures };
+        let (Some(history), Some(upstreams)) = (visit.history(), &visit.parts().upstreams) else {
+            return figures;
+        };
         let snapshot = upstreams.snapshot();
         let mut names: HashMap<String, Option<(String, String)>> = HashMap::new();
         for call in history.latest_calls().await.unwrap_or_default() {
-            let resolved = names.entry(call.name).or_insert_with_key(|name| match snapshot.lookup().resolve(name) {
-                Resolved::One(server, tool) => Some((server.offer.name.clone(), tool.definition.name.clone())),
-                Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
-            });
+            let resolved =
+                names.entry(call.name).or_insert_with_key(|name| match snapshot.lookup().resolve(name) {
+                    Resolved::One(server, tool) => {
+                        Some((server.offer.name.clone(), tool.definition.name.clone()))
+                    }
+                    Resolved::Reserved(..) | Resolved::Several(_) | Resolved::None(_) => None,
+                });
             let Some(tool) = resolved.clone() else { continue };
             let counted = figures.tools.entry(tool).or_default();
             counted.errors += u64::from(!call.ok);

@@ -40,7 +40,8 @@ pub(super) async fn pass_logged_in(
     next: Next,
 ) -> Response {
     let cookie = cookie(request.headers());
-    let Some(logged_in) = cookie.map(|cookie| LoggedIn { cookie }).filter(|it| it.is_still(&dashboard)) else {
+    let Some(logged_in) = cookie.map(|cookie| LoggedIn { cookie }).filter(|it| it.is_still(&dashboard))
+    else {
         return guarded(login_page(StatusCode::UNAUTHORIZED, None, None));
     };
     if request.method() != Method::GET && request.method() != Method::HEAD {
@@ -135,7 +136,10 @@ fn cookie(headers: &HeaderMap) -> Option<Arc<str>> {
 
 fn set_cookie(answer: &mut Response, headers: &HeaderMap, value: &str, seconds: u64) {
     let name = cookie_name(headers);
-    let text = format!("{name}={value}; Path=/dashboard; HttpOnly; SameSite=Strict; Max-Age={seconds}");
+    let is_https = headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let secure = if is_https { "; Secure" } else { "" };
+    let text =
+        format!("{name}={value}; Path=/dashboard; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
     if let Ok(value) = HeaderValue::from_str(&text) {
         answer.headers_mut().append(SET_COOKIE, value);
     }

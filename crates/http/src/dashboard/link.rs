@@ -24,7 +24,8 @@ pub(super) async fn new_link(
     Extension(caller): Extension<Caller>,
 ) -> Response {
     if caller.has_token() || !caller.is_someone() {
-        let why = "the dashboard opens for the owner of this gateway; run `gristmill dashboard` where it runs";
+        let why =
+            "the dashboard opens for the owner of this gateway; run `gristmill dashboard` where it runs";
         return guarded(failed(StatusCode::FORBIDDEN, why));
     }
     guarded(match dashboard.logins.new_link(Instant::now(), dashboard.epoch()) {

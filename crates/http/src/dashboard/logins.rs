@@ -153,7 +153,9 @@ mod tests {
         };
         let (one, other) = (log_in(None), log_in(None));
         logins.log_out(one.reveal());
-        assert!(!logins.is_logged_in(one.reveal(), now, None) && logins.is_logged_in(other.reveal(), now, None));
+        assert!(
+            !logins.is_logged_in(one.reveal(), now, None) && logins.is_logged_in(other.reveal(), now, None)
+        );
         assert!(!logins.is_logged_in(other.reveal(), now, Some(SystemTime::UNIX_EPOCH)));
         assert!(!logins.is_logged_in(other.reveal(), now, None), "it is gone");
     }

@@ -71,7 +71,8 @@ fn length(period: Period) -> Duration {
 async fn figures(visit: &Visit, period: Period) -> Option<PeriodFigures> {
     let Some(history) = visit.history() else { return Some(PeriodFigures::default()) };
     let last = &visit.dashboard.figures.last;
-    let known = last.lock().iter().find(|(of, at, _)| *of == period && at.elapsed() < FIGURES_AGE_MAX).cloned();
+    let known =
+        last.lock().iter().find(|(of, at, _)| *of == period && at.elapsed() < FIGURES_AGE_MAX).cloned();
     if let Some((_, _, figures)) = known {
         return Some(figures);
     }

@@ -54,7 +54,8 @@ fn tools(visit: &Visit) -> Vec<PlaygroundTool> {
         .take(TOOLS_MAX)
         .map(|(server, tool)| PlaygroundTool {
             name: format!("{}.{}", server.identifier, tool.identifier).into(),
-            summary: one_line(tool.definition.description.as_deref().unwrap_or_default(), SUMMARY_CHARS).into(),
+            summary: one_line(tool.definition.description.as_deref().unwrap_or_default(), SUMMARY_CHARS)
+                .into(),
         })
         .collect()
 }
@@ -73,8 +74,6 @@ pub(super) async fn run(visit: Visit) -> Response {
         },
         None => PlaceChoice::AsRequested,
     };
-    start(&visit, ExecuteRequest::python(code), place, |id| {
-        routes::query(routes::PLAYGROUND, &[("run", id)])
-    })
-    .await
+    start(&visit, ExecuteRequest::python(code), place, |id| routes::query(routes::PLAYGROUND, &[("run", id)]))
+        .await
 }

@@ -49,7 +49,8 @@ fn rule(line: &RuleLine) -> Rule {
         (budgets.calls_per_execution, "a program"),
         (budgets.calls_per_day, "a day"),
     ];
-    let most: Vec<String> = spans.into_iter().filter_map(|(max, span)| Some(format!("{} {span}", max?))).collect();
+    let most: Vec<String> =
+        spans.into_iter().filter_map(|(max, span)| Some(format!("{} {span}", max?))).collect();
     Rule {
         name: (&*line.id).into(),
         verdict: line.rule.decision.map(verdict),

@@ -12,12 +12,12 @@ use gristmill_dashboard::parts::{Diff, DiffLine, schema_form};
 use gristmill_dashboard::{Moment, Text, routes};
 use gristmill_gateway::audit::AuditEvent;
 use gristmill_gateway::domain::catalogue::{self, Approve, Resolved, Waiting, WaitingKind};
+use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::domain::{ServerSettings, Transport, one_line, stubs};
 use gristmill_gateway::ids::Caller;
-use gristmill_gateway::domain::policy::Answered;
 use gristmill_gateway::ports::{
-    AnswerWay, Ask, Asker, AuditLog, BoxFuture, CallWatcher, ProgressSink, Question, QuestionAnswer, QuestionKind,
-    ToolCall, Writes,
+    AnswerWay, Ask, Asker, AuditLog, BoxFuture, CallWatcher, ProgressSink, Question, QuestionAnswer,
+    QuestionKind, ToolCall, Writes,
 };
 use gristmill_gateway::upstream::{DoorRequest, ServerState, ServerStatus, Snapshot};
 use http::StatusCode;
@@ -260,7 +260,8 @@ async fn show_tool(visit: &Visit, server: &str, tool: &str, tried: Option<TriedC
     let figures = CallFigures::of(visit).await;
     let snapshot = upstreams.snapshot();
     let filled = visit.form.pairs.iter().filter(|(name, _)| name != "csrf");
-    let filled = filled.map(|(name, value)| (Text::from(name.as_str()), Text::from(value.as_str()))).collect();
+    let filled =
+        filled.map(|(name, value)| (Text::from(name.as_str()), Text::from(value.as_str()))).collect();
     match view(&snapshot, server, tool, &figures) {
         Some(view) => visit.page(pages::tool, Tool { filled, tried, ..view }).await,
         None => {

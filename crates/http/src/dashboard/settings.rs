@@ -60,12 +60,9 @@ async fn checks(visit: &Visit) -> Vec<Check> {
     }
     checks.extend(gateway.problems().iter().map(|problem| bad("Data", &problem.to_string())));
     checks.push(match visit.parts().store.health().await {
-        Ok(_) => Check {
-            tone: Tone::Good,
-            title: "Database".into(),
-            detail: "can be read".into(),
-            fix: None,
-        },
+        Ok(_) => {
+            Check { tone: Tone::Good, title: "Database".into(), detail: "can be read".into(), fix: None }
+        }
         Err(error) => bad("Database", &error.to_string()),
     });
     checks
@@ -78,7 +75,12 @@ fn wall(status: &WallStatus, is_required: bool) -> Check {
         (false, false) => Tone::Warn,
     };
     let fix = (tone != Tone::Good).then(|| "gristmill doctor".into());
-    Check { tone, title: format!("Sandbox: {}", name_of(status.wall)).into(), detail: status.detail.as_str().into(), fix }
+    Check {
+        tone,
+        title: format!("Sandbox: {}", name_of(status.wall)).into(),
+        detail: status.detail.as_str().into(),
+        fix,
+    }
 }
 
 fn name_of(wall: Wall) -> &'static str {
@@ -97,5 +99,10 @@ fn name_of(wall: Wall) -> &'static str {
 }
 
 fn bad(title: &str, detail: &str) -> Check {
-    Check { tone: Tone::Bad, title: title.into(), detail: detail.into(), fix: Some("gristmill doctor".into()) }
+    Check {
+        tone: Tone::Bad,
+        title: title.into(),
+        detail: detail.into(),
+        fix: Some("gristmill doctor".into()),
+    }
 }

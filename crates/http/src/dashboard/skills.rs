@@ -2,7 +2,9 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use gristmill_dashboard::pages::{self, Proposal, Skill as View, SkillLine, SkillState, SkillVersion, Skills};
+use gristmill_dashboard::pages::{
+    self, Proposal, Skill as View, SkillLine, SkillState, SkillVersion, Skills,
+};
 use gristmill_dashboard::parts::{Diff, DiffLine};
 use gristmill_dashboard::{Moment, routes};
 use gristmill_gateway::domain::skills::SkillFiles;
@@ -137,7 +139,8 @@ pub(super) async fn review(visit: Visit, Path(name): Path<String>) -> Response {
         };
     }
     match kept.waiting(&name).await {
-        Ok(waiting) if is_yes && project_id(&waiting.skill) == id => match kept.approve(&waiting.skill).await {
+        Ok(waiting) if is_yes && project_id(&waiting.skill) == id => match kept.approve(&waiting.skill).await
+        {
             Ok(()) => done(&back, Done::Approved),
             Err(_) => done(&back, Done::ChangedMeanwhile),
         },

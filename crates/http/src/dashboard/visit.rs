@@ -52,9 +52,17 @@ impl Visit {
 
     /// Calls that wait for an answer, the oldest first.
     pub(super) async fn waiting(&self) -> Vec<ApprovalRecord> {
+        let mut open = self.open_questions().await;
+        open.retain(|record| record.state == ApprovalState::Waiting);
+        open
+    }
+
+    /// Those, and then the calls that were refused because nobody could be asked: their next try can be allowed.
+    pub(super) async fn open_questions(&self) -> Vec<ApprovalRecord> {
         let mut all = self.parts().store.list_approvals().await.unwrap_or_default();
-        all.retain(|record| record.state == ApprovalState::Waiting);
+        all.retain(is_open);
         all.reverse();
+        all.sort_by_key(|record| record.state != ApprovalState::Waiting);
         all
     }
 
@@ -92,6 +100,11 @@ impl Visit {
     pub(super) async fn not_kept(&self, what: &str) -> Response {
         self.problem(StatusCode::NOT_FOUND, what, "gristmill config show has what this gateway keeps.").await
     }
+}
+
+/// Whether it can be answered.
+pub(super) fn is_open(record: &ApprovalRecord) -> bool {
+    matches!(record.state, ApprovalState::Waiting | ApprovalState::Refused)
 }
 
 /// Back to a page, which says what was done.
