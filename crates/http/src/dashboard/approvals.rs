@@ -11,7 +11,7 @@ use gristmill_gateway::store::{ApprovalRecord, ApprovalState};
 use gristmill_gateway::upstream::{AlwaysApproval, note_answer};
 use serde_json::Value;
 
-use super::live::{Part, stream};
+use super::live::{OFTEN, Part, stream};
 use super::notices::Done;
 use super::visit::{Visit, done, is_open, now};
 
@@ -34,6 +34,7 @@ pub(super) async fn live(visit: Visit) -> Response {
     let (began, looking) = (now(), visit.clone());
     stream(
         visit,
+        OFTEN,
         Box::new(move || {
             let visit = looking.clone();
             Box::pin(async move {

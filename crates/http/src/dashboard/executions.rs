@@ -16,7 +16,7 @@ use http::StatusCode;
 
 use super::answer::redirect;
 use super::execution_lines::{lines, whole};
-use super::live::{Part, stream};
+use super::live::{OFTEN, Part, SELDOM, stream};
 use super::visit::{Visit, moment, now};
 
 /// Lines of a page.
@@ -45,6 +45,7 @@ pub(super) async fn live(visit: Visit) -> Response {
     let query = query(&visit, &filter);
     stream(
         visit,
+        SELDOM,
         Box::new(move || {
             let (visit, query) = (looking.clone(), query.clone());
             Box::pin(async move {
@@ -118,6 +119,7 @@ pub(super) async fn live_execution(visit: Visit, Path(id): Path<String>) -> Resp
     let looking = visit.clone();
     stream(
         visit,
+        OFTEN,
         Box::new(move || {
             let (visit, id) = (looking.clone(), id.clone());
             Box::pin(async move {

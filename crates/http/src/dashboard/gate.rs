@@ -8,6 +8,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use gristmill_dashboard::pages::{Login, login};
 use gristmill_dashboard::routes;
+use gristmill_gateway::audit::AuditEvent;
+use gristmill_gateway::ports::AuditLog;
 use http::header::{COOKIE, HOST, ORIGIN, RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
@@ -88,6 +90,9 @@ pub(super) async fn log_in(State(dashboard): State<Arc<Dashboard>>, request: Req
             answer
         }
         Err(LoginRefused::Wrong) => {
+            if let Some(audit) = dashboard.parts.gateway.audit() {
+                audit.note(AuditEvent::token_refused("dashboard link", None));
+            }
             let why = "This link was used already, or is too old. Run gristmill dashboard for a new one.";
             login_page(StatusCode::UNAUTHORIZED, None, Some(why))
         }

@@ -18,8 +18,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::visit::Visit;
 use crate::answers::failed;
 
-/// How often a part is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(700);
+/// How often a part is looked at, and one that takes the database longer.
+pub(super) const OFTEN: Duration = Duration::from_millis(700);
+pub(super) const SELDOM: Duration = Duration::from_secs(2);
 
 /// How often a silent stream says that it is still there.
 const PULSE: Duration = Duration::from_secs(15);
@@ -38,6 +39,7 @@ type Look = Box<dyn Fn() -> BoxFuture<'static, Part> + Send + Sync>;
 struct Stream {
     visit: Visit,
     look: Look,
+    every: Duration,
     sent: Option<blake3::Hash>,
     spoke: Instant,
     is_over: bool,
@@ -45,11 +47,12 @@ struct Stream {
 }
 
 /// A stream that looks again and again.
-pub(super) fn stream(visit: Visit, look: Look) -> Response {
+pub(super) fn stream(visit: Visit, every: Duration, look: Look) -> Response {
     let Ok(place) = Arc::clone(&visit.dashboard.streams).try_acquire_owned() else {
         return failed(StatusCode::SERVICE_UNAVAILABLE, "too many pages are open; close some");
     };
-    let stream = Stream { visit, look, sent: None, spoke: Instant::now(), is_over: false, _place: place };
+    let stream =
+        Stream { visit, look, every, sent: None, spoke: Instant::now(), is_over: false, _place: place };
     let events = stream::unfold(stream, |mut stream| async move {
         let event = stream.next().await?;
         Some((Ok::<Bytes, Infallible>(event), stream))
@@ -82,7 +85,7 @@ impl Stream {
                 return Some(Bytes::from_static(b":\n\n"));
             }
             tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(self.every) => {}
                 () = self.visit.parts().shutdown.cancelled() => return None,
             }
         }

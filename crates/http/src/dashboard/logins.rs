@@ -136,7 +136,7 @@ mod tests {
         let (logins, now) = (Logins::default(), Instant::now());
         let link = logins.new_link(now, None).expect("randomness");
         assert_eq!(link.reveal().len(), 64);
-        let cookie = logins.log_in(link.reveal(), now, None).ok().expect("the link is good");
+        let cookie = logins.log_in(link.reveal(), now, None).expect("the link is good");
         assert!(logins.is_logged_in(cookie.reveal(), now, None));
         assert_eq!(logins.log_in(link.reveal(), now, None).err(), Some(LoginRefused::Wrong));
         let old = logins.new_link(now, None).expect("randomness");
@@ -149,7 +149,7 @@ mod tests {
         let (logins, now) = (Logins::default(), Instant::now());
         let log_in = |epoch| {
             let link = logins.new_link(now, epoch).expect("randomness");
-            logins.log_in(link.reveal(), now, epoch).ok().expect("the link is good")
+            logins.log_in(link.reveal(), now, epoch).expect("the link is good")
         };
         let (one, other) = (log_in(None), log_in(None));
         logins.log_out(one.reveal());

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::approvals::approval;
 use super::execution_lines::lines;
-use super::live::{Part, stream};
+use super::live::{OFTEN, Part, stream};
 use super::visit::{Visit, now};
 
 /// Executions in a list of the first page.
@@ -43,6 +43,7 @@ pub(super) async fn live(visit: Visit) -> Response {
     let looking = visit.clone();
     stream(
         visit,
+        OFTEN,
         Box::new(move || {
             let visit = looking.clone();
             Box::pin(async move {
