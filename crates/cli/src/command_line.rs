@@ -12,6 +12,7 @@ use crate::commands::cache::Cache;
 use crate::commands::client_arguments::{ConnectArguments, DisconnectArguments, ImportArguments};
 use crate::commands::completions::Completions;
 use crate::commands::config::ConfigArguments;
+use crate::commands::dashboard::DashboardArguments;
 use crate::commands::demo::Demo;
 use crate::commands::doctor::Doctor;
 use crate::commands::example_server::ExampleServerArguments;
@@ -151,6 +152,8 @@ pub enum Command {
     Policy(PolicyArguments),
     /// List and answer calls that need your approval
     Approvals(ApprovalsArguments),
+    /// Open the dashboard of a running gateway in your browser
+    Dashboard(DashboardArguments),
     /// Show, check and edit the configuration
     Config(ConfigArguments),
     /// Explain an error code, such as GM-1201

@@ -120,6 +120,7 @@ async fn carry_out(command: Command) -> failure::Outcome {
         Command::Policy(arguments) => commands::policy::policy(arguments).await,
         Command::Approvals(arguments) => commands::approvals::approvals(arguments).await,
         Command::Logs(arguments) => commands::logs::logs(arguments).await,
+        Command::Dashboard(arguments) => commands::dashboard::dashboard(arguments).await,
         Command::Config(arguments) => commands::config::config(arguments),
         Command::Explain(arguments) => commands::explain::explain(arguments),
         Command::Levels(arguments) => commands::levels::levels(&arguments),

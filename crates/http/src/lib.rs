@@ -13,6 +13,7 @@ mod approval_pages;
 mod authorization;
 mod connection;
 mod cors;
+mod dashboard;
 mod error;
 mod hosts_and_origins;
 mod limits;
@@ -29,6 +30,7 @@ const LOG_AREA: &str = "gristmill::http";
 
 pub use approval_pages::approval_pages;
 pub use authorization::{Access, WithoutToken};
+pub use dashboard::{DASHBOARD_LINK_PATH, DashboardParts, dashboard};
 pub use error::HttpError;
 pub use hosts_and_origins::{default_hosts, default_origins};
 pub use limits::HttpLimits;

@@ -38,12 +38,12 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("gristmill-attacks", &["gristmill-gateway", "gristmill-domain"]),
-    ("gristmill-http", &["gristmill-mcp", "gristmill-gateway", "gristmill-domain"]),
+    ("gristmill-http", &["gristmill-dashboard", "gristmill-mcp", "gristmill-gateway", "gristmill-domain"]),
     ("gristmill-clients", &["gristmill-config", "gristmill-gateway", "gristmill-domain", "gristmill-files"]),
     ("gristmill-config", &["gristmill-gateway", "gristmill-domain", "gristmill-files"]),
     ("gristmill-example-servers", &["gristmill-gateway", "gristmill-domain"]),
     ("gristmill-mcp", &["gristmill-gateway", "gristmill-domain", "gristmill-files", "gristmill-json-text"]),
-    ("gristmill-dashboard", &["gristmill-gateway", "gristmill-domain"]),
+    ("gristmill-dashboard", &[]),
     (
         "gristmill-gateway",
         &[

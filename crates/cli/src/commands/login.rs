@@ -116,7 +116,7 @@ fn connector(
 }
 
 /// By the system's own opener, never through a shell.
-fn open_browser(url: &str) -> bool {
+pub fn open_browser(url: &str) -> bool {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(opener)
         .arg(url)

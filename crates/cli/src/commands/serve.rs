@@ -25,7 +25,8 @@ use gristmill_mcp::{Connection, GatewayServer, Profile, ServerLine, ServerParts}
 use tokio_util::sync::CancellationToken;
 
 use super::approval_webhook::{self, Webhook};
-use super::listen::ListenArguments;
+use super::listen::{ListenArguments, Place};
+use super::serve_dashboard::Shown;
 use super::{Failure, Outcome};
 use crate::arguments::answer::ANSWER_TOKENS;
 use crate::arguments::{ConfigFile, LimitArguments};
@@ -132,6 +133,8 @@ pub async fn serve(arguments: Serve) -> Outcome {
     if let Some(upstreams) = &connected {
         settings.tools = Arc::new(upstreams.clone());
     }
+    let store = settings.data.as_ref().map(|data| data.store.clone());
+    let shown = store.map(|store| Shown::of(store, configured.as_ref(), connected.as_ref()));
     let gateway = Gateway::build(settings).await.map_err(data_store::build_failure)?;
     data_store::print_problems(&gateway);
     let parts = parts(&arguments, &gateway, configured, connected)?;
@@ -140,7 +143,7 @@ pub async fn serve(arguments: Serve) -> Outcome {
     }
     let over = if arguments.listen.place().is_some() { "http" } else { "stdio" };
     tracing::info!(target: LOG_AREA, version = env!("CARGO_PKG_VERSION"), over, "serving");
-    let served = serve_callers(&arguments, &gateway, parts, data, webhook.as_ref()).await;
+    let served = serve_callers(&arguments, &gateway, parts, data, (webhook.as_ref(), shown)).await;
     gateway.shutdown().await;
     tracing::info!(target: LOG_AREA, ok = served.is_ok(), "stopped");
     if let Some(exporter) = exporter {
@@ -236,7 +239,7 @@ async fn serve_callers(
     gateway: &Gateway,
     parts: ServerParts,
     data: Result<PathBuf, Failure>,
-    webhook: Option<&Webhook>,
+    (webhook, shown): (Option<&Webhook>, Option<Shown>),
 ) -> Outcome {
     let place = arguments.listen.place();
     let connection = if place.is_some() { Connection::Http } else { Connection::Pipes };
@@ -253,7 +256,10 @@ async fn serve_callers(
             served.map_err(|error| Failure::Internal(error.into()))
         }
         Some(place) => {
-            let (listener, mut settings) = arguments.listen.listen(place, &data?, grace).await?;
+            let data = data?;
+            // No browser reaches a socket.
+            let shown = shown.filter(|_| matches!(place, Place::Port(_)));
+            let (listener, mut settings) = arguments.listen.listen(place, &data, grace).await?;
             settings.audit = gateway.audit().map(|audit| Arc::new(audit.clone()) as Arc<dyn AuditLog>);
             let mut mounts: Vec<Mount> =
                 webhook.map(|webhook| webhook.mount(&mut settings)).into_iter().collect();
@@ -261,6 +267,9 @@ async fn serve_callers(
                 let counted = gateway.clone();
                 mounts.push(gristmill_http::metrics(move || counted.metrics_text()));
             }
+            mounts.extend(
+                shown.into_iter().flat_map(|shown| shown.mounts(gateway, &settings, &data, &shutdown)),
+            );
             let endpoint = server.endpoint(settings.endpoint(), shutdown.clone());
             let served = gristmill_http::serve(listener, endpoint, mounts, settings, shutdown.clone());
             served.await.map_err(|error| Failure::Usage(error.into()))

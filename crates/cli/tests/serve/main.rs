@@ -7,6 +7,7 @@
 mod analysis;
 mod approvals;
 mod client;
+mod dashboard;
 mod dry_runs;
 mod ending;
 mod entering;
@@ -73,6 +74,7 @@ fn main() {
         ending::cases(),
         recording::cases(),
         http::cases(),
+        dashboard::cases(),
         entering::cases(),
         workspace::cases(),
         results::cases(),

@@ -30,8 +30,9 @@ use told_stats::StatsOf;
 
 pub use crate::report::{TokenAccount, Verdict};
 pub use crate::store::{
-    DirectCalls, ExecutionRecord, ExecutionSummary, Found, HistoryFilter, KeptText, RecordedCall,
-    RecordedError, RecordedOutcome, Stats, ToolStats,
+    DirectCalls, ExecutionPage, ExecutionQuery, ExecutionRecord, ExecutionSummary, Found, HistoryFilter,
+    KeptText, LatestCall, PageFrom, PeriodFigures, PeriodPart, RecordedCall, RecordedError, RecordedOutcome,
+    Stats, ToolStats,
 };
 pub use recording::{Beginning, Recording};
 pub use told_stats::nothing_ran_in;
@@ -150,6 +151,23 @@ impl History {
         limit: usize,
     ) -> Result<Vec<ExecutionSummary>, StoreError> {
         self.inner.store.list_executions(filter.clone(), limit.min(LISTED_MAX)).await
+    }
+
+    /// A page of them, the newest first. However much is kept, a bounded part of it is looked at.
+    pub async fn page(&self, query: ExecutionQuery, limit: usize) -> Result<ExecutionPage, StoreError> {
+        self.inner.store.execution_page(query, limit.min(LISTED_MAX)).await
+    }
+
+    /// What those of everyone come to since a moment, in so many parts of the time until now.
+    pub async fn period(&self, since: Duration, parts: u32) -> Result<PeriodFigures, StoreError> {
+        let store = &self.inner.store;
+        let begin = store.now().checked_sub(since).map_or(0, unix_ms);
+        store.period_figures(begin, unix_ms(store.now()), parts).await
+    }
+
+    /// Calls of the newest executions of everyone.
+    pub async fn latest_calls(&self) -> Result<Vec<LatestCall>, StoreError> {
+        self.inner.store.latest_calls().await
     }
 
     /// What they come to together.

@@ -76,6 +76,8 @@ pub enum AnswerWay {
     Approvals,
     /// By a link that a webhook told.
     Link,
+    /// In the dashboard.
+    Dashboard,
 }
 
 impl AnswerWay {
@@ -87,6 +89,7 @@ impl AnswerWay {
             AnswerWay::Command => "command",
             AnswerWay::Approvals => "approvals",
             AnswerWay::Link => "link",
+            AnswerWay::Dashboard => "dashboard",
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::report::TokenAccount;
 const NAMES_TOLD_MAX: usize = 10;
 
 /// What a list shows of a program.
-const LISTED_CODE_CHARS: usize = 400;
+pub(super) const LISTED_CODE_CHARS: usize = 400;
 
 /// The condition of a filter; its values are in [`FilterValues`].
 pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
@@ -25,7 +25,7 @@ pub(super) const FILTER: &str = "(:owner IS NULL OR e.owner = :owner) \
      AND (NOT :failed OR e.outcome IN ('failed', 'lost')) \
      AND e.started_ms >= :since";
 
-const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
+pub(super) const SUMMARY_COLUMNS: &str = "e.number, e.id, e.session, e.owner, e.started_ms, e.duration_ms, e.outcome, \
      e.error_code, e.limits_hit, e.findings, e.calls, e.calls_failed, e.tokens_in, e.tokens_out, e.tokens_inside, \
      e.tokens_estimated, t.own_definition, t.definitions, t.looked_up, e.cpu_ms, e.memory_peak_bytes";
 
@@ -313,7 +313,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<ExecutionRecord> {
     })
 }
 
-fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<ExecutionSummary> {
     let (limits_hit, findings): (String, String) = (row.get("limits_hit")?, row.get("findings")?);
     Ok(ExecutionSummary {
         id: row.get("id")?,

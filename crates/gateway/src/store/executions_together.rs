@@ -13,14 +13,15 @@ use crate::report::TokenAccount;
 const TOOLS_MAX: usize = 10;
 
 /// Those that have an end, and so a time.
-const ENDED: &str = "e.outcome IN ('ok', 'failed', 'cancelled')";
+pub(super) const ENDED: &str = "e.outcome IN ('ok', 'failed', 'cancelled')";
 
 /// Of those that have an end: whether a call reached a tool whose definition was looked for. Without
 /// that there is nothing to compare.
-const COMPARED: &str = "e.tokens_inside > 0 AND t.definitions IS NOT NULL";
+pub(super) const COMPARED: &str = "e.tokens_inside > 0 AND t.definitions IS NOT NULL";
 
 /// What one saved, as [`TokenAccount::saved`] has it.
-const SAVED: &str = "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_out - t.own_definition)";
+pub(super) const SAVED: &str =
+    "(t.definitions + e.tokens_inside - e.tokens_in - e.tokens_out - t.own_definition)";
 
 impl Store {
     /// Everything about the executions that were asked for.

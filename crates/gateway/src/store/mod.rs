@@ -13,6 +13,7 @@ mod audit_rows;
 mod budget_days;
 mod database;
 mod error;
+mod execution_pages;
 mod execution_record;
 mod execution_rows;
 mod execution_stats;
@@ -51,6 +52,7 @@ pub(crate) use audit_rows::{AuditBatch, AuditHash, AuditHead, AuditKeep, AuditRo
 pub use audit_rows::{AuditFilter, AuditRecord, AuditSize, SignedHead};
 pub(crate) use budget_days::DayCount;
 pub use error::StoreError;
+pub use execution_pages::{ExecutionPage, ExecutionQuery, LatestCall, PageFrom, PeriodFigures, PeriodPart};
 pub use execution_record::{
     ExecutionRecord, ExecutionSummary, KeptText, RecordedCall, RecordedError, RecordedOutcome,
 };

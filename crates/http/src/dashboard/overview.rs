@@ -1,0 +1,137 @@
+//! Overview: what runs, what it saves, what needs you.
+
+use std::time::{Duration, Instant};
+
+use axum::response::Response;
+use gristmill_dashboard::pages::{self, Overview, Period};
+use gristmill_dashboard::parts::Tone;
+use gristmill_dashboard::plots::{Bar, ColumnPair, CurvePoint};
+use gristmill_dashboard::{Moment, Text};
+use gristmill_gateway::history::{ExecutionQuery, PeriodFigures, RecordedOutcome};
+use parking_lot::Mutex;
+
+use super::approvals::approval;
+use super::execution_lines::lines;
+use super::live::{OFTEN, Part, stream};
+use super::visit::{Visit, now};
+
+/// Executions in a list of the first page.
+const LATEST: usize = 10;
+const RUNNING_MAX: usize = 50;
+
+/// Parts of a curve.
+const CURVE_PARTS: u32 = 48;
+
+/// Figures of a long time are added up again after this long, however many pages are open.
+const FIGURES_AGE_MAX: Duration = Duration::from_secs(5);
+
+/// The last figures, by period.
+#[derive(Default)]
+pub(super) struct Figures {
+    last: Mutex<Vec<(Period, Instant, PeriodFigures)>>,
+}
+
+pub(super) async fn overview(visit: Visit) -> Response {
+    match view(&visit, period(&visit)).await {
+        Some(view) => visit.page(pages::overview, view).await,
+        None => visit.unreadable().await,
+    }
+}
+
+pub(super) async fn live(visit: Visit) -> Response {
+    let (period, now) = (period(&visit), now());
+    let looking = visit.clone();
+    stream(
+        visit,
+        OFTEN,
+        Box::new(move || {
+            let visit = looking.clone();
+            Box::pin(async move {
+                let Some(view) = view(&visit, period).await else { return Part::Unknown };
+                // The script keeps times current: sent is what else has changed.
+                let frame = gristmill_dashboard::Frame { now, ..visit.frame_with(0) };
+                Part::Now(pages::overview_live(&frame, &view).into_string())
+            })
+        }),
+    )
+}
+
+fn period(visit: &Visit) -> Period {
+    Period::from_query(visit.query.value("period").unwrap_or_default())
+}
+
+fn length(period: Period) -> Duration {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    match period {
+        Period::Day => DAY,
+        Period::Week => DAY * 7,
+        Period::Month => DAY * 30,
+    }
+}
+
+async fn figures(visit: &Visit, period: Period) -> Option<PeriodFigures> {
+    let Some(history) = visit.history() else { return Some(PeriodFigures::default()) };
+    let last = &visit.dashboard.figures.last;
+    let known =
+        last.lock().iter().find(|(of, at, _)| *of == period && at.elapsed() < FIGURES_AGE_MAX).cloned();
+    if let Some((_, _, figures)) = known {
+        return Some(figures);
+    }
+    let figures = history.period(length(period), CURVE_PARTS).await.ok()?;
+    let mut last = last.lock();
+    last.retain(|(of, ..)| *of != period);
+    last.push((period, Instant::now(), figures.clone()));
+    Some(figures)
+}
+
+/// `None` if the database can't be read.
+async fn view(visit: &Visit, period: Period) -> Option<Overview> {
+    let figures = figures(visit, period).await?;
+    let now = now();
+    let (mut running, mut recent) = (Vec::new(), Vec::new());
+    if let Some(history) = visit.history() {
+        let query = ExecutionQuery { outcome: Some(RecordedOutcome::Running), ..ExecutionQuery::default() };
+        running = lines(&history.page(query, RUNNING_MAX).await.ok()?.lines, now);
+        recent = lines(&history.page(ExecutionQuery::default(), LATEST).await.ok()?.lines, now);
+    }
+    let bar = |label: &str, value, tone| Bar { label: Text::from(label), value, tone };
+    Some(Overview {
+        period,
+        running,
+        queued: None,
+        executions: figures.executions,
+        failed: figures.failed,
+        p50_ms: figures.p50_ms,
+        p95_ms: figures.p95_ms,
+        tokens_saved: figures.saved,
+        money_saved: None,
+        saved_curve: curve(&figures),
+        outcomes: columns(&figures),
+        against: vec![
+            bar("With Gristmill", figures.through_us, Tone::Good),
+            bar("Direct calls", figures.direct, Tone::Quiet),
+        ],
+        recent,
+        approvals: visit.waiting().await.iter().map(approval).collect(),
+        anomalies: Vec::new(),
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a curve")]
+fn curve(figures: &PeriodFigures) -> Vec<CurvePoint> {
+    let mut sum = 0_i64;
+    let point = |part: &gristmill_gateway::history::PeriodPart| {
+        sum = sum.saturating_add(part.saved);
+        CurvePoint { at: Moment(part.ends_ms), value: sum as f64 }
+    };
+    figures.parts.iter().map(point).collect()
+}
+
+fn columns(figures: &PeriodFigures) -> Vec<ColumnPair> {
+    let pair = |part: &gristmill_gateway::history::PeriodPart| ColumnPair {
+        at: Moment(part.ends_ms),
+        good: part.executions.saturating_sub(part.failed),
+        bad: part.failed,
+    };
+    figures.parts.iter().map(pair).collect()
+}
