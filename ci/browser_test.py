@@ -108,7 +108,7 @@ def main():
         print(gateway.said()[-4_000:], file=sys.stderr)
         raise
     finally:
-        gateway.end()
+        gateway.stop()
         home.remove()
 
 
