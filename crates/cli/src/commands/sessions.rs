@@ -23,9 +23,6 @@ use crate::own_sessions::{self, WHOSE, content};
 use crate::table::{Column, Table};
 use crate::terminal::{confirmed, eprint_lines, print_json};
 
-/// A BLAKE3 hash, in hexadecimal.
-const IDENTITY_DIGITS: usize = 64;
-
 #[derive(Args)]
 pub struct SessionsArguments {
     #[command(subcommand)]
@@ -199,15 +196,9 @@ fn title(info: &SessionInfo) -> String {
     }
 }
 
-/// An owner by its token's name: the digits of its identity say nothing to a person, and would make
-/// a list wider than any terminal.
+/// An owner by its token's name.
 pub fn short_owner(owner: &Owner) -> String {
-    let is_identity =
-        |text: &str| text.len() == IDENTITY_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match owner.0.rsplit_once(':') {
-        Some((name, identity)) if is_identity(identity) => visible(name),
-        Some(_) | None => visible(&owner.0),
-    }
+    visible(owner.without_identity())
 }
 
 fn programs(count: u64) -> String {

@@ -51,7 +51,8 @@ pub struct Change {
 pub fn server(frame: &Frame, view: &Server) -> Markup {
     let head = Head {
         title: Some(&view.line.name),
-        lead: html! { (view.line.status.badge()) " " (view.line.transport) " · " (view.line.detail) },
+        lead: html! { (view.line.status.badge()) " " (view.line.transport)
+        @if !view.line.detail.raw().is_empty() { " · " (view.line.detail) } },
         ..Head::of(Place::Servers)
     };
     let body = html! {

@@ -8,6 +8,7 @@ use gristmill_dashboard::parts::Tone;
 use gristmill_dashboard::plots::{Bar, ColumnPair, CurvePoint};
 use gristmill_dashboard::{Moment, Text};
 use gristmill_gateway::history::{ExecutionQuery, PeriodFigures, RecordedOutcome};
+use gristmill_gateway::watch::{Anomaly, Severity};
 use parking_lot::Mutex;
 
 use super::approvals::approval;
@@ -18,6 +19,7 @@ use super::visit::{Visit, now};
 /// Executions in a list of the first page.
 const LATEST: usize = 10;
 const RUNNING_MAX: usize = 50;
+const ANOMALIES_MAX: usize = 5;
 
 /// Parts of a curve.
 const CURVE_PARTS: u32 = 48;
@@ -113,8 +115,31 @@ async fn view(visit: &Visit, period: Period) -> Option<Overview> {
         ],
         recent,
         approvals: visit.waiting().await.iter().map(approval).collect(),
-        anomalies: Vec::new(),
+        anomalies: anomalies(visit, period).await,
     })
+}
+
+/// The latest findings of the watch; none if they can't be read.
+async fn anomalies(visit: &Visit, period: Period) -> Vec<pages::Anomaly> {
+    let since = i64::try_from(length(period).as_millis()).unwrap_or(i64::MAX);
+    let found = visit.parts().store.find_anomalies(now().0.saturating_sub(since), ANOMALIES_MAX).await;
+    found.unwrap_or_default().into_iter().map(anomaly).collect()
+}
+
+fn anomaly(found: Anomaly) -> pages::Anomaly {
+    pages::Anomaly {
+        tone: match found.severity {
+            Severity::Notice => Tone::Info,
+            Severity::Warning => Tone::Warn,
+            Severity::Critical => Tone::Bad,
+        },
+        severity: found.severity.name().into(),
+        title: format!("{}: {}", found.kind.name(), found.subject).into(),
+        evidence: found.words.into(),
+        action: found.action.into(),
+        at: Moment(i64::try_from(found.at_ms).unwrap_or(i64::MAX)),
+        execution: found.executions.into_iter().next_back().map(Text::from),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a curve")]
@@ -134,4 +159,32 @@ fn columns(figures: &PeriodFigures) -> Vec<ColumnPair> {
         bad: part.failed,
     };
     figures.parts.iter().map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gristmill_gateway::watch::{Kind, Subject};
+
+    use super::*;
+
+    #[test]
+    fn a_finding_is_shown_with_what_what_to_do_and_its_latest_execution() {
+        let found = Anomaly {
+            kind: Kind::Failures,
+            severity: Severity::Critical,
+            subject: Subject::Server("crm".to_owned()),
+            at_ms: 1_000,
+            words: "9 of 10 failed".to_owned(),
+            facts: Vec::new(),
+            executions: vec!["first".to_owned(), "last".to_owned()],
+            action: "gristmill list".to_owned(),
+            key: "failures crm".to_owned(),
+        };
+        let title = format!("{}: server crm", found.kind.name());
+        let shown = anomaly(found);
+        assert!(matches!(shown.tone, Tone::Bad));
+        assert_eq!((shown.title.raw(), shown.evidence.raw()), (title.as_str(), "9 of 10 failed"));
+        assert_eq!((shown.action.raw(), shown.at), ("gristmill list", Moment(1_000)));
+        assert_eq!(shown.execution.as_ref().map(Text::raw), Some("last"));
+    }
 }

@@ -8,6 +8,7 @@ use axum::response::Response;
 use gristmill_dashboard::pages::{Problem, problem};
 use gristmill_dashboard::{Frame, Markup, Moment, Text, routes};
 use gristmill_gateway::history::History;
+use gristmill_gateway::ids::Owner;
 use gristmill_gateway::store::{ApprovalRecord, ApprovalState};
 use http::StatusCode;
 use http::request::Parts;
@@ -125,6 +126,6 @@ pub(super) fn moment(time: SystemTime) -> Moment {
 pub(super) fn owner_in_words(owner: &str) -> Text {
     match owner {
         "local" => "you".into(),
-        _ => owner.replacen("http:", "token ", 1).into(),
+        _ => Owner(owner.to_owned()).without_identity().replacen("http:", "token ", 1).into(),
     }
 }
