@@ -8,6 +8,8 @@ use gristmill_gateway::domain::{Level, LimitName, ServerSettings, Transport};
 use super::alerts_table::{self, AlertsTable};
 use super::approvals_table::{self, ApprovalsTable};
 use super::audit_table::{self, AuditTable};
+use super::dashboard_table::{self, DashboardTable};
+use super::engines_table::{self, EnginesTable};
 use super::fields::Fields;
 use super::format::Format;
 use super::guardrails_table::{self, GuardrailsTable};
@@ -26,7 +28,7 @@ use super::watch_table::{self, WatchTable};
 
 /// The tables that hold servers: ours (and VS Code's), most clients', Codex's.
 pub const BLOCKS: [&str; 3] = ["servers", "mcpServers", "mcp_servers"];
-pub(super) const KEYS: [&str; 14] = [
+pub(super) const KEYS: [&str; 16] = [
     "servers",
     "mcpServers",
     "level",
@@ -37,10 +39,12 @@ pub(super) const KEYS: [&str; 14] = [
     audit_table::TABLE,
     approvals_table::TABLE,
     guardrails_table::TABLE,
+    engines_table::TABLE,
     policy_table::TABLE,
     privacy_table::TABLE,
     watch_table::TABLE,
     alerts_table::TABLE,
+    dashboard_table::TABLE,
 ];
 /// More than anyone connects, and few enough to hold.
 pub const SERVERS_MAX: usize = 1_000;
@@ -66,10 +70,14 @@ pub struct Document {
     pub watch: WatchTable,
     /// Who is told of what the watch finds.
     pub alerts: AlertsTable,
+    /// What it says about the dashboard.
+    pub dashboard: DashboardTable,
     /// What it says about results.
     pub results: ResultsTable,
     /// What it says about checks of programs.
     pub guardrails: GuardrailsTable,
+    /// Which languages' workers wait.
+    pub engines: EnginesTable,
     /// What it says about who may call what.
     pub policy: PolicyTable,
     /// What it says about personal data.
@@ -220,6 +228,18 @@ impl Document {
         {
             self.alerts = alerts_table::read(node, folders, problems);
             self.user_tables.push((alerts_table::TABLE, fields.line(alerts_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(dashboard_table::TABLE)
+        {
+            self.dashboard = dashboard_table::read(node, problems);
+            self.user_tables.push((dashboard_table::TABLE, fields.line(dashboard_table::TABLE)));
+        }
+        if strictness == Strictness::Ours
+            && let Some(node) = fields.take(engines_table::TABLE)
+        {
+            self.engines = engines_table::read(node, problems);
+            self.user_tables.push((engines_table::TABLE, fields.line(engines_table::TABLE)));
         }
         if let Some(node) = fields.take(guardrails_table::TABLE) {
             self.guardrails = guardrails_table::read(node, problems);

@@ -10,14 +10,16 @@ use super::problem::{Place, Problem, ProblemKind, Severity, closest};
 
 const PREFIX: &str = "GRISTMILL_";
 const LIMIT: &str = "GRISTMILL_LIMIT_";
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 9] = [
     "GRISTMILL_CACHE_DIR",
     "GRISTMILL_CONFIG",
     "GRISTMILL_DATA_DIR",
     "GRISTMILL_LEVEL",
     "GRISTMILL_LOG",
+    "GRISTMILL_NPM",
     "GRISTMILL_PRIVACY",
     "GRISTMILL_SCRATCH_DIR",
+    "GRISTMILL_TYPE_CHECKER",
 ];
 /// For building Gristmill; whoever builds it has them set when running it, too.
 const FOR_BUILDING: [&str; 2] = ["GRISTMILL_PYTHON", "GRISTMILL_BUILD_CACHE"];

@@ -9,7 +9,29 @@ use super::problem::{ProblemKind, Problems};
 use super::tree::Node;
 
 pub const TABLE: &str = "guardrails";
-pub(super) const KEYS: [&str; 3] = ["strict_mode", "allowed_modules", "denied_modules"];
+pub(super) const KEYS: [&str; 4] = ["strict_mode", "allowed_modules", "denied_modules", "types"];
+
+/// The values of `types`.
+pub(super) const TYPES: [&str; 2] = ["auto", "off"];
+
+/// Whether the types of TypeScript programs are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TypesMode {
+    /// Where there is a type checker.
+    #[default]
+    Auto,
+    Off,
+}
+
+impl TypesMode {
+    /// As a file has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TypesMode::Auto => "auto",
+            TypesMode::Off => "off",
+        }
+    }
+}
 
 /// Far more than anybody lists.
 const MODULES_MAX: usize = 1_000;
@@ -20,6 +42,7 @@ pub struct GuardrailsTable {
     strict_mode: Option<(bool, usize)>,
     allowed_modules: Option<(Vec<String>, usize)>,
     denied_modules: Option<(Vec<String>, usize)>,
+    types: Option<(TypesMode, usize)>,
 }
 
 /// What all of them come to, and who said so.
@@ -29,6 +52,8 @@ pub struct GuardrailsConfig {
     pub strict_origin: Origin,
     pub allowed_origin: Origin,
     pub denied_origin: Origin,
+    pub types: TypesMode,
+    pub types_origin: Origin,
 }
 
 impl Default for GuardrailsConfig {
@@ -38,6 +63,8 @@ impl Default for GuardrailsConfig {
             strict_origin: Origin::Default,
             allowed_origin: Origin::Default,
             denied_origin: Origin::Default,
+            types: TypesMode::default(),
+            types_origin: Origin::Default,
         }
     }
 }
@@ -54,15 +81,19 @@ impl GuardrailsConfig {
         if let Some((modules, line)) = &table.denied_modules {
             (self.settings.denied_modules, self.denied_origin) = (modules.clone(), origin(*line));
         }
+        if let Some((types, line)) = table.types {
+            (self.types, self.types_origin) = (types, origin(line));
+        }
     }
 
     /// Key, value and who said so, as a file would have them.
-    pub fn shown(&self) -> [(&'static str, String, &Origin); 3] {
+    pub fn shown(&self) -> [(&'static str, String, &Origin); 4] {
         let Guardrails { strict_mode, allowed_modules, denied_modules } = &self.settings;
         [
             ("strict_mode", strict_mode.to_string(), &self.strict_origin),
             ("allowed_modules", json!(allowed_modules).to_string(), &self.allowed_origin),
             ("denied_modules", json!(denied_modules).to_string(), &self.denied_origin),
+            ("types", json!(self.types.as_str()).to_string(), &self.types_origin),
         ]
     }
 }
@@ -74,9 +105,23 @@ pub fn read(node: &Node, problems: &mut Problems) -> GuardrailsTable {
         strict_mode: fields.flag("strict_mode", problems).map(|strict| (strict, line)),
         allowed_modules: modules(&mut fields, "allowed_modules", problems),
         denied_modules: modules(&mut fields, "denied_modules", problems),
+        types: types(&mut fields, problems),
     };
     fields.finish(&KEYS, problems);
     table
+}
+
+fn types(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<(TypesMode, usize)> {
+    let (text, line) = fields.text("types", problems)?;
+    match text {
+        "auto" => Some((TypesMode::Auto, line)),
+        "off" => Some((TypesMode::Off, line)),
+        _ => {
+            let what = ProblemKind::BadQuantity { expected: "\"auto\" or \"off\"", example: "\"off\"" };
+            problems.error(&fields.path("types"), line, what);
+            None
+        }
+    }
 }
 
 fn modules(fields: &mut Fields<'_>, key: &str, problems: &mut Problems) -> Option<(Vec<String>, usize)> {

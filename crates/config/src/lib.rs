@@ -7,6 +7,7 @@
 
 pub mod locations;
 
+pub mod engines_table;
 pub mod format;
 pub mod guardrails_table;
 pub mod read_file;
@@ -19,6 +20,7 @@ pub mod tree;
 pub mod alerts_table;
 pub mod approvals_table;
 pub mod audit_table;
+pub mod dashboard_table;
 pub mod document;
 pub mod edit_env;
 pub mod env_file;
@@ -65,6 +67,7 @@ pub mod commands;
 
 pub use approvals::Approvals;
 pub use gristmill_files::{Platform, Surroundings};
+pub use guardrails_table::TypesMode;
 pub use load::{Flags, load};
 pub use locations::project_root;
 pub use origin::Origin;

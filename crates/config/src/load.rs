@@ -12,7 +12,9 @@ use super::alerts_table::{AlertsConfig, AlertsTable};
 use super::approvals::{self, Approvals, Status};
 use super::approvals_table::{ApprovalsConfig, ApprovalsTable};
 use super::audit_table::{AuditConfig, AuditTable};
+use super::dashboard_table::{DashboardConfig, DashboardTable};
 use super::document::Document;
+use super::engines_table::{EnginesConfig, EnginesTable};
 pub use super::env_file::env_path;
 use super::env_file::{self, Variables};
 use super::environment::{self, FromEnvironment};
@@ -65,8 +67,8 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
     let (limits, limit_origins) = limits(level, &sources, &environment, flags, &mut problems);
     let (mut sessions, mut history) = (SessionsConfig::default(), HistoryConfig::default());
     let (mut results, mut audit) = (ResultsConfig::default(), AuditConfig::default());
-    let mut guardrails = GuardrailsConfig::default();
-    let mut asking = ApprovalsConfig::default();
+    let (mut guardrails, mut engines) = (GuardrailsConfig::default(), EnginesConfig::default());
+    let (mut asking, mut dashboard) = (ApprovalsConfig::default(), DashboardConfig::default());
     let (mut watch, mut alerts) = (WatchConfig::default(), AlertsConfig::default());
     for source in used(&sources) {
         sessions.lay_over(&source.document.sessions, |line| source.origin(line));
@@ -74,9 +76,11 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         audit.lay_over(&source.document.audit, |line| source.origin(line));
         results.lay_over(&source.document.results, |line| source.origin(line));
         asking.lay_over(&source.document.approvals, &source.variables, |line| source.origin(line));
+        dashboard.lay_over(&source.document.dashboard, |line| source.origin(line));
         watch.lay_over(&source.document.watch, |line| source.origin(line));
         alerts.lay_over(&source.document.alerts, &source.variables, |line| source.origin(line));
         guardrails.lay_over(&source.document.guardrails, |line| source.origin(line));
+        engines.lay_over(&source.document.engines, |line| source.origin(line));
     }
     let policy = policy(&sources, &mut problems);
     let privacy = privacy(&sources, level, &environment, flags, &mut problems);
@@ -94,8 +98,10 @@ pub fn load(surroundings: &Surroundings, flags: &Flags) -> Loaded {
         approvals: asking,
         watch,
         alerts,
+        dashboard,
         results,
         guardrails,
+        engines,
         policy,
         privacy,
         data_folder,
@@ -258,9 +264,11 @@ fn leave_out_user_tables(path: &Path, document: &mut Document, problems: &mut Ve
     document.audit = AuditTable::default();
     document.results = ResultsTable::default();
     document.approvals = ApprovalsTable::default();
+    document.dashboard = DashboardTable::default();
     document.watch = WatchTable::default();
     document.alerts = AlertsTable::default();
     document.guardrails = GuardrailsTable::default();
+    document.engines = EnginesTable::default();
 }
 
 /// The `.env` beside a file. A project's needs approval like the file itself: it can change what a

@@ -10,6 +10,8 @@ use super::alerts_table::AlertsConfig;
 use super::approvals::Status;
 use super::approvals_table::ApprovalsConfig;
 use super::audit_table::AuditConfig;
+use super::dashboard_table::DashboardConfig;
+use super::engines_table::EnginesConfig;
 use super::env_file::Variables;
 use super::guardrails_table::GuardrailsConfig;
 use super::history_table::HistoryConfig;
@@ -46,10 +48,14 @@ pub struct Config {
     pub watch: WatchConfig,
     /// Who is told of what the watch finds.
     pub alerts: AlertsConfig,
+    /// What the dashboard shows.
+    pub dashboard: DashboardConfig,
     /// How much is kept of what answers left out.
     pub results: ResultsConfig,
     /// What is done about what checks find in programs.
     pub guardrails: GuardrailsConfig,
+    /// Which languages' workers wait.
+    pub engines: EnginesConfig,
     /// Who may call what.
     pub policy: PolicyConfig,
     /// What is looked for as personal data, and how far it may go.

@@ -2,6 +2,7 @@
 //!
 //! It takes its keys from the readers' own lists, so that it has every key that they know.
 
+use gristmill_gateway::EngineId;
 use gristmill_gateway::domain::policy::Mark;
 use gristmill_gateway::domain::{
     Accept, Level, LimitName, Limits, Protocol, SandboxPreset, ServerLimits, format_bytes, format_ms,
@@ -9,9 +10,9 @@ use gristmill_gateway::domain::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    alerts_table, approvals_table, audit_table, document, guardrails_table, history_table, policy_schema,
-    policy_table, privacy_schema, privacy_table, results_table, server_entry, server_limits, server_sandbox,
-    server_tools, server_transport, watch_table,
+    alerts_table, approvals_table, audit_table, dashboard_table, document, engines_table, guardrails_table,
+    history_table, policy_schema, policy_table, privacy_schema, privacy_table, results_table, server_entry,
+    server_limits, server_sandbox, server_tools, server_transport, watch_table,
 };
 use super::{sessions_table, strictness::Strictness};
 
@@ -112,6 +113,12 @@ fn top_level(key: &str) -> Option<Json> {
             alerts,
             "Who is told of what the watch finds; in your own configuration only",
         ),
+        dashboard_table::TABLE => {
+            table(&dashboard_table::KEYS, dashboard, "The dashboard; in your own configuration only")
+        }
+        engines_table::TABLE => {
+            table(&engines_table::KEYS, engines, "Languages of programs; in your own configuration only")
+        }
         guardrails_table::TABLE => {
             table(&guardrails_table::KEYS, guardrails, "Checks of programs; in your own configuration only")
         }
@@ -137,6 +144,16 @@ fn webhook(key: &str) -> Option<Json> {
     })
 }
 
+fn engines(key: &str) -> Option<Json> {
+    (key == "warm").then(|| {
+        json!({
+            "description": "Languages whose workers wait before their first program [default: python]",
+            "type": "array",
+            "items": { "enum": EngineId::ALL.iter().map(|engine| engine.name()).collect::<Vec<_>>() },
+        })
+    })
+}
+
 fn guardrails(key: &str) -> Option<Json> {
     let modules = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
     Some(match key {
@@ -147,6 +164,11 @@ fn guardrails(key: &str) -> Option<Json> {
         }),
         "allowed_modules" => modules("The only modules that programs may import [default: all]"),
         "denied_modules" => modules("Modules that programs may not import"),
+        "types" => json!({
+            "description": "Whether TypeScript programs are type checked, where there is a type checker",
+            "enum": guardrails_table::TYPES,
+            "default": "auto",
+        }),
         _ => return None,
     })
 }
@@ -218,6 +240,18 @@ fn alerts(key: &str) -> Option<Json> {
         }),
         "webhook" => table(&alerts_table::WEBHOOK_KEYS, webhook, "Where alerts are sent, signed"),
         _ => return None,
+    })
+}
+
+fn dashboard(key: &str) -> Option<Json> {
+    (key == "price_per_million_tokens").then(|| {
+        json!({
+            "description": "Price of a million tokens, to show what was saved in money; 0 shows none",
+            "type": "number",
+            "minimum": 0,
+            "maximum": dashboard_table::PRICE_MAX,
+            "default": 3.0,
+        })
     })
 }
 
@@ -430,7 +464,9 @@ mod tests {
         check(&watch_table::KEYS, "/properties/watch/properties");
         check(&alerts_table::KEYS, "/properties/alerts/properties");
         check(&alerts_table::WEBHOOK_KEYS, "/properties/alerts/properties/webhook/properties");
+        check(&dashboard_table::KEYS, "/properties/dashboard/properties");
         check(&results_table::KEYS, "/properties/results/properties");
+        check(&engines_table::KEYS, "/properties/engines/properties");
         check(&guardrails_table::KEYS, "/properties/guardrails/properties");
         check(&policy_table::KEYS, "/properties/policy/anyOf/1/properties");
         check(&policy_table::RULE_KEYS, "/properties/policy/anyOf/1/properties/rules/items/properties");

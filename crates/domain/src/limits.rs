@@ -167,7 +167,9 @@ impl LimitName {
     /// What to change when it is hit, besides the limit.
     pub fn advice(self) -> &'static str {
         match self {
-            LimitName::WallTime => "do less in one program, or run tool calls together with asyncio.gather",
+            LimitName::WallTime => {
+                "do less in one program, or run tool calls together with asyncio.gather or Promise.all"
+            }
             LimitName::CpuTime => "look for an endless loop or a slow algorithm",
             LimitName::Memory => {
                 "process the data piece by piece, or keep it in sqlite3 or a file in /workspace"
@@ -388,7 +390,7 @@ mod tests {
         let limits = Limits::of(Level::Production);
         assert_eq!(
             limits.hit_message(LimitName::WallTime),
-            "run time is limited to 5 s; do less in one program, or run tool calls together with asyncio.gather, or raise `wall_time` (up to 120 s at level production)"
+            "run time is limited to 5 s; do less in one program, or run tool calls together with asyncio.gather or Promise.all, or raise `wall_time` (up to 120 s at level production)"
         );
     }
 }

@@ -6,16 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EngineId {
     Python,
+    /// TypeScript, and JavaScript as well.
+    TypeScript,
 }
 
 impl EngineId {
     /// Every engine there is.
-    pub const ALL: &[Self] = &[Self::Python];
+    pub const ALL: &[Self] = &[Self::Python, Self::TypeScript];
 
     /// A short, stable word: for logs, settings and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "python",
+            Self::TypeScript => "typescript",
         }
     }
 
@@ -23,6 +26,7 @@ impl EngineId {
     pub fn language(self) -> &'static str {
         match self {
             Self::Python => "Python",
+            Self::TypeScript => "TypeScript",
         }
     }
 }

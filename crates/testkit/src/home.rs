@@ -57,6 +57,8 @@ impl Home {
             .env("XDG_CONFIG_HOME", self.path().join("config"))
             .env("GRISTMILL_DATA_DIR", self.path().join("data"))
             .env("GRISTMILL_CACHE_DIR", self.path().join("cache"))
+            // One that happens to be installed would check some programs and come too late for others.
+            .env("GRISTMILL_TYPE_CHECKER", "off")
             // Other clients' own variables would lead out of this home, to files of whoever tests.
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("CODEX_HOME")

@@ -8,7 +8,7 @@ use gristmill_domain::Limits;
 use gristmill_gateway::ports::{FixedTools, Tools};
 use gristmill_gateway::service::KeepLimits;
 use gristmill_gateway::{
-    DataSettings, ExecuteRequest, Folders, Gateway, KeepSettings, Report, Settings, WorkerCommand,
+    DataSettings, EngineId, ExecuteRequest, Folders, Gateway, KeepSettings, Report, Settings, WorkerCommand,
 };
 use tokio::runtime::Runtime;
 
@@ -105,6 +105,12 @@ impl WorldBuilder {
     /// How many workers wait.
     pub fn waiting(mut self, waiting: usize) -> Self {
         self.settings.pool.waiting = waiting;
+        self
+    }
+
+    /// Whose workers start before their first program.
+    pub fn warm_engines(mut self, engines: &[EngineId]) -> Self {
+        self.settings.warm_engines = engines.to_vec();
         self
     }
 

@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "gristmill-example-servers",
             "gristmill-gateway",
             "gristmill-domain",
+            "gristmill-logs",
             "gristmill-privacy",
             "gristmill-worker",
         ],

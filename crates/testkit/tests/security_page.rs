@@ -24,7 +24,10 @@ fn every_threat_names_tests_that_exist() {
 fn exists(name: &str, sources: &[String]) -> bool {
     if name.ends_with('/') {
         let attacks = fs::read_dir(root().join(name)).into_iter().flatten().flatten();
-        return attacks.filter(|entry| entry.path().extension().is_some_and(|it| it == "py")).count() > 0;
+        return attacks
+            .filter(|entry| entry.path().extension().is_some_and(|it| it == "py" || it == "js"))
+            .count()
+            > 0;
     }
     let definition = format!("fn {name}(");
     sources.iter().any(|text| text.contains(&definition))

@@ -1,4 +1,4 @@
-//! Compiles a component to machine code, for the baseline of the target's CPU family.
+//! Compiles a component or a module to machine code, for the baseline of the target's CPU family.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -32,17 +32,28 @@ impl EngineCode {
     }
 }
 
-/// The code of exactly this component for the target, compiled unless it is in the cache.
-pub fn compile(name: &'static str, component: &[u8], cache: &Path) -> Result<EngineCode, String> {
+/// Which of the two kinds of WebAssembly it is.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Component,
+    Module,
+}
+
+/// The code of exactly this WebAssembly for the target, compiled unless it is in the cache.
+pub fn compile(name: &'static str, kind: Kind, wasm: &[u8], cache: &Path) -> Result<EngineCode, String> {
     let target = env::var("TARGET").map_err(|error| format!("TARGET: {error}"))?;
     let engine = engine_for(&target).map_err(|error| format!("the compiler of engines: {error:#}"))?;
-    let key = key(component, &engine).map_err(|error| format!("the compiler of engines: {error:#}"))?;
+    let key = key(wasm, &engine).map_err(|error| format!("the compiler of engines: {error:#}"))?;
     let packed = cache.join(format!("{name}-{key}.cwasm.zst"));
     let code = match unpack(&packed) {
         Some(code) => code,
         None => {
-            tell(&format!("guest: compiling the {name} engine for {target}: about 20 s, once"));
-            let code = engine.precompile_component(component).map_err(|error| format!("{error:#}"))?;
+            tell(&format!("guest: compiling the {name} engine for {target}: up to 20 s, once"));
+            let code = match kind {
+                Kind::Component => engine.precompile_component(wasm),
+                Kind::Module => engine.precompile_module(wasm),
+            };
+            let code = code.map_err(|error| format!("{error:#}"))?;
             let bytes = zstd::bulk::compress(&code, PACKING_LEVEL).map_err(|error| error.to_string())?;
             write_atomically(&packed, &bytes)?;
             code
@@ -73,11 +84,11 @@ fn engine_for(target: &str) -> wasmtime::Result<Engine> {
 /// A component with nothing in it.
 const EMPTY: &[u8] = b"\0asm\x0d\0\x01\0";
 
-/// What the code is made from: the component, and the compiler's version, target and settings, which
+/// What the code is made from: the WebAssembly, and the compiler's version, target and settings, which
 /// stand in all that it compiles.
-fn key(component: &[u8], engine: &Engine) -> wasmtime::Result<String> {
+fn key(wasm: &[u8], engine: &Engine) -> wasmtime::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(blake3::hash(component).as_bytes());
+    hasher.update(blake3::hash(wasm).as_bytes());
     hasher.update(&engine.precompile_component(EMPTY)?);
     hasher.update(&PACKING_LEVEL.to_le_bytes());
     Ok(hasher.finalize().to_hex()[..32].to_owned())

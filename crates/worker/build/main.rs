@@ -1,5 +1,6 @@
 //! Brings the engines into the binary: builds the Python guest (or takes the component that
-//! `GRISTMILL_PYTHON_COMPONENT` points to), compiles it to machine code, packs that, and tells the crate
+//! `GRISTMILL_PYTHON_COMPONENT` points to), fetches QuickJS (or takes the module that
+//! `GRISTMILL_QUICKJS_MODULE` points to), compiles both to machine code, packs that, and tells the crate
 //! where it is.
 //!
 //! Each step is cached by content outside the target folder, under `$GRISTMILL_BUILD_CACHE` or the
@@ -9,16 +10,25 @@
 mod code_settings;
 mod engine_code;
 mod guest;
+mod quickjs;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use engine_code::Kind;
+
 fn main() {
     for path in ["build", "src/engine/wasm/code_settings.rs"] {
         println!("cargo::rerun-if-changed={path}");
     }
-    for name in ["GRISTMILL_PYTHON_COMPONENT", "GRISTMILL_BUILD_CACHE", "GRISTMILL_PYTHON"] {
+    for name in [
+        "GRISTMILL_PYTHON_COMPONENT",
+        "GRISTMILL_QUICKJS_MODULE",
+        "GRISTMILL_BUILD_CACHE",
+        "GRISTMILL_PYTHON",
+        "GRISTMILL_NPM",
+    ] {
         println!("cargo::rerun-if-env-changed={name}");
     }
     if let Err(message) = embed() {
@@ -31,20 +41,53 @@ fn main() {
 fn embed() -> Result<(), String> {
     let cache = cache_folder()?;
     fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
+    embed_python(&cache)?;
+    embed_quickjs(&cache)
+}
+
+fn embed_python(cache: &Path) -> Result<(), String> {
     let component = match env::var_os("GRISTMILL_PYTHON_COMPONENT") {
         Some(ready) => PathBuf::from(ready),
-        None => guest::build(&here().join("../../guests/python"), &cache)?,
+        None => guest::build(&here().join("../../guests/python"), cache)?,
     };
-    println!("cargo::rerun-if-changed={}", component.display());
-    let bytes = fs::read(&component).map_err(|error| format!("{}: {error}", component.display()))?;
-    if !bytes.starts_with(b"\0asm") {
-        return Err(format!("{} is not a WebAssembly component", component.display()));
-    }
+    let bytes = read_wasm(&component)?;
     println!("cargo::rustc-env=GRISTMILL_PYTHON_COMPONENT_HASH={}", blake3::hash(&bytes).to_hex());
-    let code = engine_code::compile("python", &bytes, &cache)?;
+    write_source(
+        "python_code.rs",
+        &engine_code::compile("python", Kind::Component, &bytes, cache)?.as_source(),
+    )
+}
+
+fn embed_quickjs(cache: &Path) -> Result<(), String> {
+    let module = match env::var_os("GRISTMILL_QUICKJS_MODULE") {
+        Some(ready) => PathBuf::from(ready),
+        None => quickjs::fetch(cache)?,
+    };
+    let bytes = read_wasm(&module)?;
+    let prelude = quickjs::prelude(&here().join("../../guests/javascript"))?;
+    let hash = blake3::Hasher::new().update(&bytes).update(prelude.as_bytes()).finalize();
+    println!("cargo::rustc-env=GRISTMILL_QUICKJS_HASH={}", hash.to_hex());
+    write_source("prelude.js", &prelude)?;
+    write_source(
+        "quickjs_code.rs",
+        &engine_code::compile("quickjs", Kind::Module, &bytes, cache)?.as_source(),
+    )
+}
+
+fn read_wasm(path: &Path) -> Result<Vec<u8>, String> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    match bytes.starts_with(b"\0asm") {
+        true => Ok(bytes),
+        false => Err(format!("{} is not WebAssembly", path.display())),
+    }
+}
+
+/// Writes what the crate includes.
+fn write_source(name: &str, text: &str) -> Result<(), String> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
-    let path = out.join("python_code.rs");
-    fs::write(&path, code.as_source()).map_err(|error| format!("{}: {error}", path.display()))
+    let path = out.join(name);
+    fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// cargo keeps what a build script prints to itself, so a long step is told to the terminal, if

@@ -7,7 +7,8 @@
 use std::os::fd::OwnedFd;
 
 use gristmill_protocol::{
-    ChildKind, EngineId, FromWorker, Outcome, PROTOCOL_VERSION, Program, ReceiveError, RunStats, ToWorker,
+    ChildKind, EngineId, FRAME_BYTES_MAX, FromWorker, Outcome, PROTOCOL_VERSION, Program, ReceiveError,
+    RunStats, ToWorker, Trap, TrapKind,
 };
 
 use crate::channel::{Channel, ChannelClosed};
@@ -68,6 +69,14 @@ enum After {
 /// CPU of a child that waits for another program: it only reads a message.
 const WAITING_CPU_MS: u64 = 1000;
 
+/// Largest outcome: what fits into a frame, with room for its statistics. A guest whose program has changed it may
+/// make a larger one.
+const OUTCOME_BYTES_MAX: usize = FRAME_BYTES_MAX - 64 * 1024;
+
+fn oversized(bytes: usize) -> Trap {
+    Trap { kind: TrapKind::Crash, message: format!("an outcome of {bytes} bytes, more than can be sent") }
+}
+
 /// Waits for a program; where there is none, gives the exit code.
 fn next_program(channel: &mut Channel, turn: Turn) -> Result<(Box<Program>, Vec<OwnedFd>), i32> {
     loop {
@@ -97,6 +106,7 @@ fn run_one(
     };
     let outcome = match confined {
         Ok(()) => match interpreter.run(program) {
+            Ok(told) if told.len() > OUTCOME_BYTES_MAX => Outcome::Trapped(oversized(told.len())),
             Ok(told) => Outcome::Returned(told),
             Err(trap) => Outcome::Trapped(trap),
         },

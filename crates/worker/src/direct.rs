@@ -1,14 +1,24 @@
-//! An engine in this very process, without zygote or jail: for measuring against, never for
-//! running what an agent wrote.
+//! An engine in this very process, without zygote or jail: for measuring against and for tests, never
+//! for running what an agent wrote.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use gristmill_protocol::EngineId;
+use gristmill_protocol::{EngineId, Program, Trap, WorkerLimit};
 
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, MountedFolder};
 
 pub struct DirectEngine {
     engine: Box<dyn Engine>,
+}
+
+/// How a program ended that ran with a line to somebody.
+#[derive(Debug)]
+pub struct DirectOutcome {
+    /// The guest's answer, or how the interpreter was lost.
+    pub told: Result<String, Trap>,
+    pub limits_hit: Vec<WorkerLimit>,
+    pub memory_peak_bytes: u64,
 }
 
 impl DirectEngine {
@@ -23,5 +33,38 @@ impl DirectEngine {
         let mut interpreter = self.engine.start().map_err(|error| error.to_string())?;
         let program = engine::trusted_program(self.engine.id(), code);
         interpreter.run(&program).map_err(|trap| trap.message)
+    }
+
+    /// Brings up an interpreter as a child has it, and runs these programs in it, one after the other, with
+    /// the folders of the first. `line` leads to whoever answers calls and reads output.
+    pub fn run_connected(
+        &self,
+        programs: &[Program],
+        line: OwnedFd,
+        folders: Vec<OwnedFd>,
+    ) -> Result<Vec<DirectOutcome>, String> {
+        let mut interpreter = self.engine.start().map_err(|error| error.to_string())?;
+        interpreter.warm().and_then(|()| interpreter.ready()).map_err(|error| error.to_string())?;
+        interpreter.channel().connect(line);
+        let mut folders = Some(folders);
+        let mut outcomes = Vec::new();
+        for program in programs {
+            match folders.take() {
+                Some(folders) => {
+                    let mounted = program.mounts.iter().zip(folders).map(|(mount, fd)| MountedFolder {
+                        name: mount.name.clone(),
+                        fd,
+                        access: mount.access,
+                    });
+                    interpreter.give(mounted.collect(), &program.limits);
+                }
+                None => interpreter.renew(&program.limits),
+            }
+            let told = interpreter.run(program);
+            let used = interpreter.used();
+            let (limits_hit, memory_peak_bytes) = (used.limits_hit, used.memory_peak_bytes);
+            outcomes.push(DirectOutcome { told, limits_hit, memory_peak_bytes });
+        }
+        Ok(outcomes)
     }
 }

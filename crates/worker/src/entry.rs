@@ -17,6 +17,9 @@ pub const UPSTREAM_SUPERVISOR_COMMAND: &str = "upstream-supervisor";
 /// `gristmill server-sandbox WORDS… -- COMMAND ARGUMENT…`: the server of a supervisor, behind walls.
 pub const SERVER_SANDBOX_COMMAND: &str = "server-sandbox";
 
+/// `gristmill type-checker COMMAND ARGUMENT…`: the same for a type checker, which has limits.
+pub const TYPE_CHECKER_COMMAND: &str = "type-checker";
+
 /// Call this first in `main`, before any thread or runtime is started: when the process was
 /// started as a worker it does that work and gives the exit code, otherwise `None`.
 pub fn run_if_worker() -> Option<ExitCode> {
@@ -30,6 +33,13 @@ pub fn run_if_worker() -> Option<ExitCode> {
         }),
         UPSTREAM_SUPERVISOR_COMMAND => Some(match rest.split_first() {
             Some((command, arguments)) => upstream_supervisor::run(command, arguments),
+            None => usage(),
+        }),
+        TYPE_CHECKER_COMMAND => Some(match rest.split_first() {
+            Some((command, arguments)) => {
+                upstream_supervisor::limit_type_checker();
+                upstream_supervisor::run(command, arguments)
+            }
             None => usage(),
         }),
         SERVER_SANDBOX_COMMAND => Some(match ServerSandbox::from_words(&rest) {

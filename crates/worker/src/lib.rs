@@ -25,7 +25,9 @@ mod upstream_supervisor;
 mod zygote;
 
 pub use engine::{EngineError, EngineFile};
-pub use entry::{SERVER_SANDBOX_COMMAND, UPSTREAM_SUPERVISOR_COMMAND, ZYGOTE_COMMAND, run_if_worker};
+pub use entry::{
+    SERVER_SANDBOX_COMMAND, TYPE_CHECKER_COMMAND, UPSTREAM_SUPERVISOR_COMMAND, ZYGOTE_COMMAND, run_if_worker,
+};
 pub use gristmill_protocol::{Wall, WallState, WallStatus};
 pub use jail::{first_missing, remedy_for};
 

@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
 /// Between asking the group to end and ending it.
 const GRACE: Duration = Duration::from_millis(1500);
@@ -49,6 +49,20 @@ pub fn run(command: &OsStr, arguments: &[OsString]) -> ExitCode {
     end_orphans();
     let code = status.map_or(1, |status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)));
     ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+/// What a type checker may have: it is shown programs of anybody. Those who run it for nothing come after everybody
+/// else.
+const TYPE_CHECKER_LIMITS: [(Resource, u64); 4] =
+    [(Resource::Data, 1 << 30), (Resource::Core, 0), (Resource::Fsize, 0), (Resource::Nofile, 256)];
+
+/// Lowers the limits of this process, and of what it starts.
+pub fn limit_type_checker() {
+    for (resource, value) in TYPE_CHECKER_LIMITS {
+        let hard = getrlimit(resource).maximum.map_or(value, |hard| hard.min(value));
+        let _ = setrlimit(resource, Rlimit { current: Some(hard), maximum: Some(hard) });
+    }
+    let _ = rustix::process::nice(5);
 }
 
 fn start(command: &OsStr, arguments: &[OsString]) -> io::Result<Child> {

@@ -131,7 +131,7 @@ def known():
 def own_source(name):
     """The source of a skill that does not lie in /skills as it is: saved by this run, or since. Or None."""
     if _is_older and name not in _changed:
-        code = _ask("load_skill", {"action": "load", "name": name}).get("code")
+        code = _loaded(name).get("code")
         if type(code) is str:
             _changed[name] = code
     return _changed.get(name)
@@ -157,6 +157,32 @@ def why_waiting(name):
     )
 
 
+def in_typescript(name):
+    """The name of the skill in TypeScript that is meant, or None: it can be read, and not imported here."""
+    written = name[:NAME_CHARS_MAX]
+    there = [file[: -len(".ts")] for file in catalogue.listed(SKILLS) if file.endswith(".ts")]
+    found = names.matching(written, [name for name in there if _changed.get(name, "") is not None])
+    if _is_older:
+        found = found or written
+        return found if _loaded(found).get("language") == "typescript" else None
+    return found
+
+
+def why_typescript(name):
+    """What to say to somebody who imports a skill that isn't Python, or None."""
+    found = in_typescript(name)
+    if found is None:
+        return None
+    return (
+        f"the skill {found} is written in TypeScript, so only TypeScript programs import it: "
+        f'`import ... from "skills/{found}"` with language "typescript"; load_skill("{found}") reads its source'
+    )
+
+
+def _loaded(name):
+    return _ask("load_skill", {"action": "load", "name": name})
+
+
 def _lying():
     global _names_now
     if not _is_older:
@@ -170,12 +196,15 @@ def _lying():
 def load_skill(name):
     """The source of a skill, for reading or `exec`; `from skills.name import function` uses it. Needs no await."""
     found = names.matching(_text("load_skill", "name", name)[:NAME_CHARS_MAX], known())
+    ending = "py"
+    if found is None:
+        found, ending = in_typescript(name), "ts"
     if found is None:
         raise _unknown(name)
-    source = own_source(found)
+    source = own_source(found) if ending == "py" else _loaded(found).get("source") if _is_older else None
     if source is None:
         try:
-            with _open(f"{SKILLS}/{found}.py", encoding="utf-8") as file:
+            with _open(f"{SKILLS}/{found}.{ending}", encoding="utf-8") as file:
                 source = file.read()
         except OSError:
             raise _unknown(name) from None
@@ -188,9 +217,12 @@ def described(name):
     if dot and names.fold(shelf) not in _SHELVES:
         return None
     found = names.matching(written, known())
+    head = f"A skill: import it in a program, such as `import skills.{found}`.\n\n"
+    if found is None:
+        found = in_typescript(written)
+        head = f'A skill: import it in a TypeScript program, such as `import * as {found} from "skills/{found}"`.\n\n'
     if found is None:
         return None
-    head = f"A skill: import it in a program, such as `import skills.{found}`.\n\n"
     # What describes it lies in /skills only if it is as it was when the program began.
     if own_source(found) is None:
         try:

@@ -108,6 +108,9 @@ def _refuse(fullname, parts, known):
     waits = skills.why_waiting(parts[1]) if parts[0] == "skills" else None
     if waits is not None:
         raise ModuleNotFoundError(f"No module named '{fullname}'; {waits}", name=fullname)
+    other = skills.why_typescript(parts[1]) if parts[0] == "skills" and len(parts) == 2 else None
+    if other is not None:
+        raise ModuleNotFoundError(f"No module named '{fullname}': {other}", name=fullname)
     known = [identifier(name) for name in known]
     close = difflib.get_close_matches(parts[-1], known, 1)
     if close:

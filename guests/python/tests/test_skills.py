@@ -16,6 +16,7 @@ def saves(request):
 
 class Skills(BesideTrees):
     tree = {"skills/adder.py": "def add(a, b):\n    return a + b\n", "skills/adder.md": "# adder"}
+    tree |= {"skills/totals.ts": "export function total() {}", "skills/totals.md": "# totals"}
 
     def result(self, code, host=None):
         outcome = run(code, host or FakeHost(skill=saves))
@@ -38,6 +39,16 @@ class Skills(BesideTrees):
         self.assertIn("double", self.result(saved + "result = load_skill('doubler')"))
         self.assertEqual(self.result("delete_skill('adder')\nimport skills\nresult = skills.__all__"), [])
         self.assertIn("none are saved yet", self.error("delete_skill('adder')\nload_skill('adder')")["message"])
+
+    def test_a_skill_in_typescript_is_read_and_not_imported(self):
+        for spelling in ("totals", "Totals"):
+            message = self.error(f"from skills.{spelling} import total")["message"]
+            self.assertIn("the skill totals is written in TypeScript", message)
+        self.assertIn("export function", self.result("result = load_skill('totals')"))
+        self.assertIn("in a TypeScript program", self.result("result = describe_tool('skills.totals')"))
+        self.assertEqual(self.result("import skills\nresult = skills.__all__"), ["adder"])
+        gone = self.error("delete_skill('totals')\nimport skills.totals")["message"]
+        self.assertNotIn("TypeScript", gone)
 
     def test_a_new_version_replaces_the_one_of_when_it_began(self):
         code = 'save_skill("adder", "def add(a, b): return 0")\nfrom skills.adder import add\nresult = add(1, 2)'

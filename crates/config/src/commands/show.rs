@@ -42,8 +42,16 @@ pub fn as_toml(config: &Config) -> String {
     for (key, value, origin) in config.alerts.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
+    text.push_str("\n[dashboard]\n");
+    for (key, value, origin) in config.dashboard.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
     text.push_str("\n[results]\n");
     for (key, value, origin) in config.results.shown() {
+        text.push_str(&format!("{key} = {value} # {origin}\n"));
+    }
+    text.push_str("\n[engines]\n");
+    for (key, value, origin) in config.engines.shown() {
         text.push_str(&format!("{key} = {value} # {origin}\n"));
     }
     text.push_str("\n[guardrails]\n");
@@ -162,14 +170,17 @@ pub fn as_json(config: &Config) -> Json {
         },
         "watch": shown_as_json(config.watch.shown()),
         "alerts": shown_as_json(config.alerts.shown()),
+        "dashboard": shown_as_json(config.dashboard.shown()),
         "results": {
             "keep_s": entry(json!(results.settings.keep.as_secs()), &results.keep_origin),
             "max_size": entry(json!(results.settings.bytes_max), &results.size_origin),
         },
+        "engines": {"warm": entry(json!(config.engines.names()), &config.engines.warm_origin)},
         "guardrails": {
             "strict_mode": entry(json!(guardrails.settings.strict_mode), &guardrails.strict_origin),
             "allowed_modules": entry(json!(guardrails.settings.allowed_modules), &guardrails.allowed_origin),
             "denied_modules": entry(json!(guardrails.settings.denied_modules), &guardrails.denied_origin),
+            "types": entry(json!(guardrails.types.as_str()), &guardrails.types_origin),
         },
         "policy": {
             "preset": entry(json!(config.policy.settings.preset.as_str()), &config.policy.preset_origin),

@@ -1,8 +1,8 @@
 //! The table `guardrails`.
 
 use super::World;
-use crate::Origin;
 use crate::commands::show;
+use crate::{Origin, TypesMode};
 
 #[test]
 fn guardrails_are_configured_key_by_key() {
@@ -46,4 +46,16 @@ fn a_projects_file_does_not_loosen_the_guardrails() {
         |line: &String| line.contains("`guardrails`") && line.contains("is ignored in a project file");
     assert!(said.len() == 1 && said.iter().all(is_told), "{said:#?}");
     assert!(loaded.config.guardrails.settings.strict_mode);
+}
+
+#[test]
+fn types_are_checked_unless_they_are_off() {
+    let loaded = World::new().load();
+    assert_eq!(loaded.config.guardrails.types, TypesMode::Auto);
+    let loaded = World::new().user("[guardrails]\ntypes = 'off'\n").load();
+    assert_eq!(loaded.config.guardrails.types, TypesMode::Off);
+    assert!(show::as_toml(&loaded.config).contains("types = \"off\" # "));
+    let world = World::new().user("[guardrails]\ntypes = 'on'\n");
+    let said = world.said(&world.load());
+    assert!(said.len() == 1 && said[0].contains("guardrails.types"), "{said:#?}");
 }

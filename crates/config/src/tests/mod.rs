@@ -7,6 +7,7 @@ mod commands;
 mod documented;
 mod editing;
 mod editing_privacy;
+mod engines;
 mod guardrails;
 mod history;
 mod hostile;

@@ -1,4 +1,4 @@
-//! The tables `watch` and `alerts`.
+//! The tables `watch`, `alerts` and `dashboard`.
 
 use super::World;
 
@@ -50,4 +50,19 @@ fn a_project_neither_ends_the_watch_nor_has_a_command_started() {
     }
     assert!(loaded.config.watch.enabled && loaded.config.alerts.command.is_empty());
     assert!(loaded.config.alerts.webhook.is_none());
+}
+
+#[test]
+fn the_price_of_tokens_is_configured_and_cannot_be_below_nothing() {
+    let price = |table: &str| {
+        let loaded = World::new().user(table).load();
+        (loaded.config.dashboard.price_per_million, loaded.problems.is_empty())
+    };
+    assert_eq!(price(""), (3.0, true));
+    assert_eq!(price("[dashboard]\nprice_per_million_tokens = 1.25\n"), (1.25, true));
+    assert_eq!(price("[dashboard]\nprice_per_million_tokens = 0\n"), (0.0, true));
+    for wrong in ["-1", "'3'", "nan", "200000"] {
+        let (kept, is_fine) = price(&format!("[dashboard]\nprice_per_million_tokens = {wrong}\n"));
+        assert_eq!((kept, is_fine), (3.0, false), "{wrong}");
+    }
 }

@@ -3,12 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::catalogue::{Lookup, Resolved, ToolDefinition, ToolHash};
+use super::language::SkillLanguage;
+use crate::catalogue::{Lookup, Resolved, ToolDefinition, ToolHash, fold};
 
 /// What the code says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CodeFacts {
+    /// What it is written in.
+    pub language: SkillLanguage,
     /// The text at its top.
     pub doc: String,
     /// What can be imported from it, in its order.
@@ -25,6 +28,7 @@ pub struct CodeFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FunctionFact {
+    /// [`DEFAULT_EXPORT`] for what a TypeScript skill exports as its default.
     pub name: String,
     /// Each parameter as it is written, such as `limit: int = 10`.
     pub parameters: Vec<String>,
@@ -32,6 +36,9 @@ pub struct FunctionFact {
     /// Whether a call is awaited.
     pub is_async: bool,
 }
+
+/// The name of what a module exports without one.
+pub const DEFAULT_EXPORT: &str = "default";
 
 /// A tool that the code calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,10 +62,15 @@ pub enum ToolDrift {
 }
 
 impl CodeFacts {
-    /// What a caller would import: the function that is named as the skill is, or the first.
+    /// What a caller would import: the function that is named as the skill is, in any spelling, the default,
+    /// or the first.
     pub fn main_function(&self, skill: &str) -> Option<&FunctionFact> {
-        let named = self.functions.iter().find(|function| function.name == skill);
-        named.or_else(|| self.functions.first())
+        let find = |is_it: &dyn Fn(&str) -> bool| self.functions.iter().find(|one| is_it(&one.name));
+        let folded = fold(skill);
+        find(&|name| name == skill)
+            .or_else(|| find(&|name| fold(name) == folded))
+            .or_else(|| find(&|name| name == DEFAULT_EXPORT))
+            .or_else(|| self.functions.first())
     }
 
     /// Notes which of the tools are there now, and what they take.

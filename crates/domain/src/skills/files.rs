@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::language::SkillLanguage;
 use super::name::SkillName;
 use super::{CODE_BYTES_MAX, SKILL_BYTES_MAX, SKILL_FILE_BYTES_MAX, SKILL_FILES_MAX};
 use crate::visible_text::one_line;
@@ -19,8 +20,11 @@ pub struct SkillFiles(BTreeMap<String, String>);
 /// A folder that is no skill. The other skills are unaffected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    #[error("it has no {0}.py")]
+    #[error("it has no {0}.py or {0}.ts")]
     NoCode(String),
+    /// Nobody could tell which of them is meant.
+    #[error("it has both {0}.py and {0}.ts; keep one")]
+    TwoLanguages(String),
     /// Too large to be kept or read.
     #[error("{file} has {bytes} bytes; the limit is {bytes_max}")]
     Large { file: String, bytes: usize, bytes_max: usize },
@@ -84,12 +88,37 @@ impl SkillFiles {
 
     /// The code of a skill of that name.
     pub fn code(&self, name: &SkillName) -> Result<&str, FilesError> {
-        self.get(&code_file(name)).ok_or_else(|| FilesError::NoCode(name.as_str().to_owned()))
+        let file = Self::code_file(name, self.language(name)?);
+        self.get(&file).ok_or_else(|| FilesError::NoCode(name.as_str().to_owned()))
     }
 
-    /// The tests, by file name.
-    pub fn tests(&self) -> impl Iterator<Item = (&str, &str)> {
-        let is_test = |name: &str| name.starts_with("test_") && name.ends_with(".py");
+    /// What the code of a skill of that name is written in.
+    pub fn language(&self, name: &SkillName) -> Result<SkillLanguage, FilesError> {
+        let has = |language: &SkillLanguage| self.get(&Self::code_file(name, *language)).is_some();
+        let found: Vec<SkillLanguage> = SkillLanguage::ALL.into_iter().filter(has).collect();
+        match found.as_slice() {
+            [language] => Ok(*language),
+            [] => Err(FilesError::NoCode(name.as_str().to_owned())),
+            [_, ..] => Err(FilesError::TwoLanguages(name.as_str().to_owned())),
+        }
+    }
+
+    /// What the code is called in a skill's folder.
+    pub fn code_file(name: &SkillName, language: SkillLanguage) -> String {
+        format!("{name}.{}", language.extension())
+    }
+
+    /// What a test that comes with the code is called.
+    pub fn test_file(name: &SkillName, language: SkillLanguage) -> String {
+        format!("test_{name}.{}", language.extension())
+    }
+
+    /// The tests in a language, by file name.
+    pub fn tests(&self, language: SkillLanguage) -> impl Iterator<Item = (&str, &str)> {
+        let is_test = move |name: &str| {
+            let stem = name.strip_suffix(language.extension()).and_then(|name| name.strip_suffix('.'));
+            stem.is_some_and(|stem| stem.starts_with("test_"))
+        };
         self.iter().filter(move |(name, _)| is_test(name))
     }
 
@@ -120,11 +149,6 @@ impl SkillFiles {
     }
 }
 
-/// What the code is called in a skill's folder.
-pub(super) fn code_file(name: &SkillName) -> String {
-    format!("{name}.py")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +171,23 @@ mod tests {
             files.put(&format!("f{number}.py"), "").expect("a file");
         }
         assert_eq!(files.put("one_more.py", ""), Err(FilesError::Many));
+    }
+
+    #[test]
+    fn the_ending_of_its_file_says_which_language_a_skill_has() {
+        let name = SkillName::new("totals").expect("a name");
+        let mut files = SkillFiles::default();
+        files.put("test_totals.ts", "1").expect("a file");
+        assert_eq!(files.language(&name), Err(FilesError::NoCode("totals".to_owned())));
+        files.put("totals.ts", "export const one = 1").expect("a file");
+        files.put("test_totals.py", "2").expect("a file");
+        assert_eq!(files.language(&name), Ok(SkillLanguage::TypeScript));
+        assert_eq!(files.code(&name), Ok("export const one = 1"));
+        let tests: Vec<_> = files.tests(SkillLanguage::TypeScript).collect();
+        assert_eq!(tests, [("test_totals.ts", "1")]);
+        files.put("totals.py", "one = 1").expect("a file");
+        let told = files.code(&name).expect_err("two").to_string();
+        assert_eq!(told, "it has both totals.py and totals.ts; keep one");
     }
 
     #[test]

@@ -6,14 +6,16 @@
 mod facts;
 mod files;
 mod front_matter;
+mod language;
 mod line_diff;
 mod name;
 mod skill_md;
 mod taken_names;
 
-pub use facts::{CodeFacts, FunctionFact, NeededTool, ToolDrift, drift, schema_hash};
+pub use facts::{CodeFacts, DEFAULT_EXPORT, FunctionFact, NeededTool, ToolDrift, drift, schema_hash};
 pub use files::{FilesError, SKILL_FILE, SkillFiles, clean_text};
 pub use front_matter::{FrontMatter, FrontMatterError};
+pub use language::SkillLanguage;
 pub use line_diff::line_diff;
 pub use name::{NameError, SkillName};
 pub use skill_md::{Described, SkillMd, described_by, usage_line};

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::facts::{CodeFacts, FunctionFact};
+use super::facts::{CodeFacts, DEFAULT_EXPORT, FunctionFact};
 use super::front_matter::{FrontMatter, FrontMatterError};
+use super::language::SkillLanguage;
 use super::name::SkillName;
 use super::{DESCRIPTION_CHARS_MAX, TAG_CHARS_MAX, TAGS_MAX};
 use crate::catalogue::first_sentence;
@@ -100,7 +101,7 @@ impl SkillMd {
         front.set("name", json!(name.as_str()));
         front.set("description", json!(description));
         front.set("version", json!(version));
-        front.set("language", json!("python"));
+        front.set("language", json!(facts.language.as_str()));
         front.set("parameters", json!(parameters.unwrap_or_default()));
         front.set("tools", tools.collect::<Value>());
         front.set("tags", json!(tags));
@@ -138,33 +139,62 @@ fn shown_parameters(function: &FunctionFact) -> Vec<String> {
 /// How it is imported and called, on one line.
 pub fn usage_line(name: &str, facts: &CodeFacts) -> String {
     match facts.main_function(name) {
-        Some(function) => format!("from skills.{name} import {}; {}", function.name, call(function)),
-        None => format!("import skills.{name}"),
+        Some(function) => {
+            format!(
+                "{}; {}",
+                import_of(name, facts.language, &[function]),
+                call(name, facts.language, function)
+            )
+        }
+        None => import_of(name, facts.language, &[]),
     }
 }
 
-fn call(function: &FunctionFact) -> String {
+/// What imports these functions; all of it, if there are none.
+fn import_of(name: &str, language: SkillLanguage, functions: &[&FunctionFact]) -> String {
+    let is_default = |function: &&FunctionFact| function.name == DEFAULT_EXPORT;
+    let named =
+        functions.iter().filter(|function| language == SkillLanguage::Python || !is_default(function));
+    let named = named.map(|function| function.name.as_str()).collect::<Vec<_>>().join(", ");
+    match (language, functions.iter().any(is_default), named.is_empty()) {
+        (SkillLanguage::Python, _, true) => format!("import skills.{name}"),
+        (SkillLanguage::Python, _, false) => format!("from skills.{name} import {named}"),
+        (SkillLanguage::TypeScript, false, true) => format!("import * as {name} from \"skills/{name}\""),
+        (SkillLanguage::TypeScript, false, false) => {
+            format!("import {{ {named} }} from \"skills/{name}\"")
+        }
+        (SkillLanguage::TypeScript, true, true) => format!("import {name} from \"skills/{name}\""),
+        (SkillLanguage::TypeScript, true, false) => {
+            format!("import {name}, {{ {named} }} from \"skills/{name}\"")
+        }
+    }
+}
+
+fn call(name: &str, language: SkillLanguage, function: &FunctionFact) -> String {
     let waits = if function.is_async { "await " } else { "" };
-    format!("{waits}{}({})", function.name, shown_parameters(function).join(", "))
+    let called = match language {
+        SkillLanguage::TypeScript if function.name == DEFAULT_EXPORT => name,
+        SkillLanguage::TypeScript | SkillLanguage::Python => &function.name,
+    };
+    format!("{waits}{called}({})", shown_parameters(function).join(", "))
 }
 
 /// The body of a file that nobody wrote.
 fn usage(name: &SkillName, facts: &CodeFacts) -> String {
     let mut text = format!("# {name}\n");
     let shown = &facts.functions[..facts.functions.len().min(FUNCTIONS_SHOWN_MAX)];
-    if shown.is_empty() {
-        return format!("{text}\n```python\nimport skills.{name}\n```\n");
-    }
-    let names: Vec<&str> = shown.iter().map(|function| function.name.as_str()).collect();
-    text.push_str(&format!("\n```python\nfrom skills.{name} import {}\n```\n", names.join(", ")));
+    let import = import_of(name.as_str(), facts.language, &shown.iter().collect::<Vec<_>>());
+    text.push_str(&format!("\n```{}\n{import}\n```\n", facts.language.as_str()));
     for function in shown {
-        text.push_str(&format!("\n- `{}`", call(function).replace('`', "'")));
+        text.push_str(&format!("\n- `{}`", call(name.as_str(), facts.language, function).replace('`', "'")));
         let doc = one_line(&first_sentence(&function.doc), DESCRIPTION_CHARS_MAX);
         if !doc.is_empty() {
             text.push_str(&format!(": {doc}"));
         }
     }
-    text.push('\n');
+    if !shown.is_empty() {
+        text.push('\n');
+    }
     text
 }
 
@@ -198,6 +228,29 @@ mod tests {
              keep_open\n```\n\n- `await keep_open(rows, limit: int = 10)`: Keeps what is open.\n"
         );
         assert_eq!(SkillMd::parse(&made.render()).expect("its own text"), made);
+    }
+
+    #[test]
+    fn a_skill_in_typescript_says_so_and_how_it_is_imported() {
+        let mut facts = facts("Keeps what is open.");
+        facts.language = SkillLanguage::TypeScript;
+        facts.functions[0].name = "ordersKept".to_owned();
+        facts.functions.push(FunctionFact { name: DEFAULT_EXPORT.to_owned(), ..FunctionFact::default() });
+        let made = SkillMd::default().renewed(&name(), 1, &Described::default(), &facts, None).render();
+        assert!(made.contains("language: typescript\n"), "{made}");
+        assert!(
+            made.contains(
+                "```typescript\nimport orders_kept, { ordersKept } from \"skills/orders_kept\"\n```\n"
+            ),
+            "{made}"
+        );
+        assert!(made.ends_with("Keeps what is open.\n- `orders_kept()`\n"), "{made}");
+        assert_eq!(
+            usage_line("orders_kept", &facts),
+            "import { ordersKept } from \"skills/orders_kept\"; await ordersKept(rows, limit: int = 10)"
+        );
+        facts.functions.clear();
+        assert_eq!(usage_line("orders_kept", &facts), "import * as orders_kept from \"skills/orders_kept\"");
     }
 
     #[test]

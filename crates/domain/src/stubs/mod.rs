@@ -4,6 +4,7 @@
 //! its schemas and descriptions ends up as an inert text or a harmless type.
 
 mod caps;
+mod declarations;
 mod example;
 mod field_notes;
 mod inert_text;
@@ -20,6 +21,7 @@ mod types;
 mod typescript;
 mod variants;
 
+pub use declarations::{ANY_MODULE, declarations, declared_module};
 pub(crate) use inert_text::one_line;
 pub use interface::Parameter;
 

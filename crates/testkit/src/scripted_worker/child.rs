@@ -29,11 +29,15 @@ pub(super) fn run(zygote: &str, greeting: &str) -> ! {
         zygote: socket_of(io::stdout().as_fd()),
         descriptors: Vec::new(),
         answers: Vec::new(),
+        program: String::new(),
     };
     child.perform(&greeting);
     loop {
         let script = match child.receive() {
-            ToWorker::Run(program) => Script::read(&program.code),
+            ToWorker::Run(program) => {
+                child.program = program.code;
+                Script::read(&child.program)
+            }
             ToWorker::Analyze(job) => Script::read(&job.request),
             ToWorker::Completed(_) => continue,
         };
@@ -61,6 +65,8 @@ struct Child {
     /// What came with the first program or with the analysis.
     descriptors: Vec<OwnedFd>,
     answers: Vec<Completion>,
+    /// The text of the program.
+    program: String,
 }
 
 impl Child {
@@ -93,6 +99,7 @@ impl Child {
                 let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
                 poll(&mut fds, None).expect("a socket");
             }
+            Step::TellProgram => self.write(&frame(&done(&json!(self.program)))),
             Step::TellAnswers => {
                 let told = |answer: &Completion| json!({ "id": answer.id, "ok": answer.ok, "payload": answer.payload });
                 let answers: Vec<_> = self.answers.iter().map(told).collect();

@@ -52,6 +52,8 @@ pub enum Step {
     AwaitAnswer,
     /// Ends the program; the result is the list of all answers so far.
     TellAnswers,
+    /// Ends the program; the result is its text, as it came.
+    TellProgram,
     /// Waits until somebody writes to the FIFO of this name in its workspace.
     WaitFor(String),
     /// Writes the output of an analysis.
@@ -108,6 +110,11 @@ impl Script {
         format!("{MARK}{}", self.request())
     }
 
+    /// The text of a TypeScript program that does this: a line with a type, and the script in a comment.
+    pub fn typescript(&self) -> String {
+        format!("const x: number = 1; /* {MARK}{} */", self.request())
+    }
+
     /// The request of an analysis that does this.
     pub fn request(&self) -> String {
         serde_json::to_string(self).expect("a script is plain data")
@@ -115,6 +122,10 @@ impl Script {
 
     /// The script of a program or of a request.
     pub(super) fn read(text: &str) -> Self {
+        // In a comment of JavaScript, or the whole text.
+        let commented =
+            text.split_once("/* ").and_then(|(_, rest)| rest.split_once(" */")).map(|(text, _)| text);
+        let text = if text.starts_with("\"use strict\"") { commented.unwrap_or(text) } else { text };
         serde_json::from_str(text.strip_prefix(MARK).unwrap_or(text)).expect("the program is a script")
     }
 

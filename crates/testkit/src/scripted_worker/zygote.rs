@@ -20,10 +20,16 @@ use super::{CHILD_COMMAND, Exits, Fork, Life, Step, ZygoteScript, ZygoteStep};
 /// input.
 pub(super) fn run(folder: &Path) -> ! {
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().expect("a control socket"));
-    let Ok(ToZygote::Hello { .. }) = recv_frame(&control, &mut Vec::new()) else {
+    let Ok(ToZygote::Hello { engine: asked, .. }) = recv_frame(&control, &mut Vec::new()) else {
         std::process::exit(1);
     };
-    let Life { opening, forks, exits } = ZygoteScript::next_life(folder);
+    let Life { mut opening, forks, exits } = ZygoteScript::next_life(folder);
+    // Whichever engine is asked for is the one that it has.
+    for step in &mut opening {
+        if let ZygoteStep::Say(FromZygote::Ready { engine, .. }) = step {
+            *engine = asked;
+        }
+    }
     let (requests, from_children) = UnixStream::pair().expect("a socket for the children");
     let zygote = Arc::new(Zygote {
         folder: folder.to_owned(),

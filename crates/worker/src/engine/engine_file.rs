@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use gristmill_protocol::EngineId;
 
-use super::python;
 use super::wasm::CompiledCode;
+use super::{python, typescript};
 
 pub struct EngineFile {
     engine: EngineId,
@@ -17,6 +17,7 @@ impl EngineFile {
     pub fn of(engine: EngineId, cache: &Path) -> Self {
         let code = match engine {
             EngineId::Python => &python::CODE,
+            EngineId::TypeScript => &typescript::CODE,
         };
         Self { engine, code, cache: cache.to_owned() }
     }
@@ -40,6 +41,7 @@ impl EngineFile {
     pub fn guest(&self) -> &'static str {
         match self.engine {
             EngineId::Python => python::COMPONENT_HASH,
+            EngineId::TypeScript => typescript::MODULE_HASH,
         }
     }
 }

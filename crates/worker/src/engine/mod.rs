@@ -5,6 +5,7 @@
 
 mod engine_file;
 mod python;
+mod typescript;
 mod wasm;
 
 use std::path::Path;
@@ -85,6 +86,7 @@ pub struct EngineError {
 pub fn load(id: EngineId, cache: &Path) -> Result<Box<dyn Engine>, EngineError> {
     match id {
         EngineId::Python => Ok(Box::new(python::Python::load(cache)?)),
+        EngineId::TypeScript => Ok(Box::new(typescript::TypeScript::load(cache)?)),
     }
 }
 

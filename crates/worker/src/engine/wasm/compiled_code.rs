@@ -11,8 +11,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use wasmtime::Engine;
 use wasmtime::component::Component;
+use wasmtime::{Engine, Module};
 
 /// Unpacked code of other versions is kept this long after its last use.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -40,17 +40,27 @@ pub struct CompiledCode {
 }
 
 impl CompiledCode {
-    /// Loads it, and unpacks it before if need be.
-    pub fn load(&self, engine: &Engine, cache: &Path) -> Result<Component, CodeError> {
-        let file = match self.open(cache) {
-            Some(file) => file,
-            None => self.unpack(cache)?,
-        };
-        // The descriptor that was checked is the one that is mapped, not whatever has its name now.
-        let opened = descriptor_path(&file);
+    /// Loads a component, and unpacks it before if need be.
+    pub fn load_component(&self, engine: &Engine, cache: &Path) -> Result<Component, CodeError> {
+        let file = self.opened(cache)?;
         // SAFETY: these bytes came out of the compiler when this binary was built: they have the hash that
         // they had then, or were unpacked from the binary just now into a file that nobody else may write.
-        unsafe { Component::deserialize_file(engine, opened) }.map_err(CodeError::Load)
+        unsafe { Component::deserialize_file(engine, descriptor_path(&file)) }.map_err(CodeError::Load)
+    }
+
+    /// Loads a module, and unpacks it before if need be.
+    pub fn load_module(&self, engine: &Engine, cache: &Path) -> Result<Module, CodeError> {
+        let file = self.opened(cache)?;
+        // SAFETY: as for a component.
+        unsafe { Module::deserialize_file(engine, descriptor_path(&file)) }.map_err(CodeError::Load)
+    }
+
+    /// The file, which was checked: it is mapped by its descriptor, not by whatever has its name now.
+    fn opened(&self, cache: &Path) -> Result<File, CodeError> {
+        match self.open(cache) {
+            Some(file) => Ok(file),
+            None => self.unpack(cache),
+        }
     }
 
     /// Where it is unpacked to.

@@ -120,7 +120,8 @@ impl Interpreter for Instance {
     }
 }
 
-fn quota_limits(limits: &ProgramLimits) -> QuotaLimits {
+/// Of a program's limits, those on its files.
+pub fn quota_limits(limits: &ProgramLimits) -> QuotaLimits {
     QuotaLimits {
         file_bytes: limits.file_bytes,
         workspace_bytes: limits.workspace_bytes,
@@ -133,7 +134,8 @@ fn failed(engine: EngineId, error: &wasmtime::Error) -> EngineError {
     EngineError { engine, reason: format!("{error:#}") }
 }
 
-fn trap_from(error: &wasmtime::Error) -> Trap {
+/// How an interpreter was lost.
+pub fn trap_from(error: &wasmtime::Error) -> Trap {
     let kind =
         if error.downcast_ref::<GuestExit>().is_some() || error.downcast_ref::<ChannelClosed>().is_some() {
             TrapKind::Exit

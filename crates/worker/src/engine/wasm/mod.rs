@@ -12,14 +12,17 @@ mod wasi;
 
 pub use compiled_code::CompiledCode;
 pub use cpu::check as check_cpu;
-pub use instance::Instance;
+pub use instance::{Instance, quota_limits, trap_from};
+pub use memory_cap::MemoryCap;
 pub use settings::{raise_stack_limit, runtime};
-pub use wasi::MountedFolder;
 #[cfg(target_os = "linux")]
 pub use wasi::{ALWAYS, OPEN_FLAGS};
+pub use wasi::{
+    Descriptor, DescriptorFlags, DescriptorType, ErrorCode, Folders, MountedFolder, OpenFile, OpenFlags,
+    Quota,
+};
 
 use crate::channel::Channel;
-use memory_cap::MemoryCap;
 use wasi::Wasi;
 
 /// What the host functions of one instance work on.

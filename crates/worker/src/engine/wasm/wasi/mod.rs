@@ -9,6 +9,7 @@
 
 mod cli;
 mod clocks;
+mod entries;
 mod error_code;
 mod filesystem;
 mod folders;
@@ -25,10 +26,13 @@ use wasmtime::Engine;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, ResourceTable};
 
-pub use folders::{Folders, MountedFolder};
+pub use error_code::ErrorCode;
+pub use folders::{Descriptor, Folders, MountedFolder};
+pub use open_file::OpenFile;
 #[cfg(target_os = "linux")]
 pub use path_beneath::{ALWAYS, OPEN_FLAGS};
 pub use quota::{Quota, QuotaLimits};
+pub use types::{DescriptorFlags, DescriptorType, OpenFlags};
 
 use crate::engine::wasm::Host;
 
