@@ -188,14 +188,14 @@ fn decodes(expr: &Expr) -> bool {
     finder.0
 }
 
-fn is_encoded(text: &str) -> bool {
+pub(crate) fn is_encoded(text: &str) -> bool {
     text.len() >= ENCODED_CHARS_MIN
         && text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-'))
 }
 
-fn message_of(rule: Rule, what: &str) -> String {
+pub(crate) fn message_of(rule: Rule, what: &str) -> String {
     match rule {
         Rule::InternalAttribute => format!("`{what}` leads into Python's internals"),
         Rule::InternalName => format!("a string names `{what}`, which leads into Python's internals"),

@@ -67,15 +67,27 @@ impl Finding {
     }
 }
 
+/// Something that was found, and where.
+pub(crate) type Found = (TextRange, Finding);
+
 /// Findings while they are made.
 pub(crate) struct Findings<'a> {
     lines: &'a Lines<'a>,
-    found: Vec<(TextRange, Finding)>,
+    found: Vec<Found>,
 }
 
 impl<'a> Findings<'a> {
     pub fn new(lines: &'a Lines<'a>) -> Self {
-        Self { lines, found: Vec::new() }
+        Self::with(lines, Vec::new())
+    }
+
+    /// Going on from these.
+    pub fn with(lines: &'a Lines<'a>, found: Vec<Found>) -> Self {
+        Self { lines, found }
+    }
+
+    pub fn into_found(self) -> Vec<Found> {
+        self.found
     }
 
     /// At a rule's own severity.
@@ -116,6 +128,11 @@ impl<'a> Findings<'a> {
             source: visible(&source.replace('\t', " ")),
         };
         self.found.push((range, finding));
+    }
+
+    /// Whether this was said about a place around this one.
+    pub fn has_around(&self, rule: Rule, range: TextRange) -> bool {
+        self.found.iter().any(|(at, finding)| finding.rule == rule && at.contains_range(range))
     }
 
     pub fn finish(mut self) -> CheckReport {

@@ -10,7 +10,8 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFunctionDef, StmtIf};
 
 use crate::paths::{path_of, text_of};
-use crate::tools::{Reached, ToolUse};
+use crate::tool_judge::Reached;
+use crate::tools::ToolUse;
 
 /// The walk through a program's tool calls.
 pub(crate) struct Flow<'a, 'u, 'f, 'l> {

@@ -1,8 +1,8 @@
-//! What can be said about a Python program before it runs: where it isn't Python, which modules and tools
-//! it names, and what in it is seldom there for a good reason.
+//! What can be said about a program before it runs: where it isn't Python or TypeScript, which modules and tools
+//! it names, and what in it is seldom there for a good reason. TypeScript also becomes JavaScript here.
 //!
 //! A help for the author and a tripwire for the auditor, never the wall: a program that wants to get past
-//! these checks does. Pure: text in, findings out. What only Python itself can decide is left to it, so
+//! these checks does. Pure: text in, findings out. What only the language itself can decide is left to it, so
 //! that nothing is called an error that isn't one.
 
 mod bindings;
@@ -20,10 +20,14 @@ mod paths;
 mod repaired;
 mod rules;
 mod syntax;
+mod tool_judge;
+mod tool_names;
 mod tools;
+pub mod typescript;
 
-pub use check::{CODE_BYTES_MAX, check};
+pub use check::{CODE_BYTES_MAX, ReadProgram, check};
 pub use finding::{CheckReport, Finding};
 pub use guardrails::Guardrails;
 pub use rules::{Rule, Severity};
-pub use tools::{NoTools, ToolNames};
+pub use tool_names::{NoTools, ToolNames};
+pub use typescript::{Language, detect};

@@ -37,6 +37,11 @@ impl<'a> Lines<'a> {
         Place { line, column: chars(begin, start) + 1, width: chars(start, end).max(1) }
     }
 
+    /// Where a line begins.
+    pub fn start(&self, line: usize) -> Option<usize> {
+        self.starts.get(line.checked_sub(1)?).copied()
+    }
+
     /// A line without its end; empty if there is none.
     pub fn text(&self, line: usize) -> &'a str {
         let Some(begin) = line.checked_sub(1).and_then(|index| self.starts.get(index)) else { return "" };

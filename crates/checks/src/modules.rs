@@ -66,6 +66,12 @@ pub(crate) enum Told {
     NotYet,
 }
 
+/// What is known of a module beside the lists.
+pub(crate) struct Advice {
+    pub instead: Option<&'static str>,
+    pub is_missing: bool,
+}
+
 pub(crate) struct Modules<'a> {
     pub guardrails: &'a Guardrails,
 }
@@ -77,8 +83,14 @@ impl Modules<'_> {
         if module.is_empty() || OURS.contains(&top) {
             return;
         }
-        let instead =
-            INSTEAD.iter().find(|(names, _)| names.contains(&top)).map(|(_, advice)| (*advice).to_owned());
+        let instead = INSTEAD.iter().find(|(names, _)| names.contains(&top)).map(|(_, advice)| *advice);
+        let is_missing = told == Told::NotYet && instead.is_some() && !THERE.contains(&top);
+        self.judge_as(module, &Advice { instead, is_missing }, range, findings);
+    }
+
+    /// The same, where it is known what to use instead.
+    pub fn judge_as(&self, module: &str, advice: &Advice, range: TextRange, findings: &mut Findings<'_>) {
+        let instead = advice.instead.map(str::to_owned);
         if covers(&self.guardrails.denied_modules, module) {
             let message = format!("the module `{module}` is denied by `guardrails.denied_modules`");
             findings.add(Rule::DeniedModule, range, message, instead);
@@ -88,7 +100,7 @@ impl Modules<'_> {
             let message = format!("the module `{module}` isn't in `guardrails.allowed_modules`");
             let allowed = || format!("use one of: {}", self.guardrails.allowed_modules.join(", "));
             findings.add(Rule::ModuleNotAllowed, range, message, Some(instead.unwrap_or_else(allowed)));
-        } else if told == Told::NotYet && instead.is_some() && !THERE.contains(&top) {
+        } else if advice.is_missing {
             findings.add(
                 Rule::MissingModule,
                 range,

@@ -67,17 +67,17 @@ macro_rules! rules {
 }
 
 rules! {
-    Syntax "GC-001" Error "The program isn't Python";
+    Syntax "GC-001" Error "The program has a syntax error";
     NotChecked "GC-002" High "Too long or nested too deeply to check";
-    InternalAttribute "GC-101" High "Walks Python's internals: `__subclasses__`, `__globals__`, `__bases__`, `__code__`, ...";
+    InternalAttribute "GC-101" High "Walks the language's internals: `__subclasses__`, `__globals__`, `__code__`, `__proto__`, `constructor.constructor`, ...";
     InternalName "GC-102" Medium "A string names one of these internals";
     Frames "GC-103" High "Reaches for stack frames: `sys._getframe`, `gi_frame`, `f_globals`, ...";
-    ComputedCode "GC-104" High "`eval`, `exec` or `compile` of text that isn't a literal";
-    LiteralCode "GC-105" Low "`eval`, `exec` or `compile` of literal text";
-    HiddenCode "GC-106" High "Runs decoded text: base64, hex, zlib, marshal, ...";
-    NativeCode "GC-107" High "Native code: `ctypes`, `cffi`";
-    Processes "GC-108" High "Starts processes: `subprocess`, `os.system`, `os.fork`, ...";
-    ImportMachinery "GC-109" High "Changes or gets around imports: `sys.modules`, `importlib`, a computed `__import__`";
+    ComputedCode "GC-104" High "`eval`, `exec`, `compile` or `new Function` of text that isn't a literal";
+    LiteralCode "GC-105" Low "`eval`, `exec`, `compile` or `new Function` of literal text";
+    HiddenCode "GC-106" High "Runs decoded text: base64, hex, zlib, marshal, `atob`, ...";
+    NativeCode "GC-107" High "Native code: `ctypes`, `cffi`, `WebAssembly`";
+    Processes "GC-108" High "Starts processes: `subprocess`, `os.system`, `child_process`, ...";
+    ImportMachinery "GC-109" High "Changes or gets around imports: `sys.modules`, `importlib`, a computed `__import__` or `import()`";
     ObjectsInMemory "GC-110" High "Looks through memory: `gc.get_objects`, `gc.get_referrers`";
     ForeignData "GC-111" Medium "Loads data that can run code: `pickle`, `marshal`, `yaml.unsafe_load`, ...";
     CodeObjects "GC-112" High "Makes functions or code objects by hand";
@@ -91,6 +91,10 @@ rules! {
     UnknownServer "GC-301" Error "Names a server that isn't connected";
     UnknownTool "GC-302" Error "Names a tool that its server doesn't have";
     BadArguments "GC-303" Error "Calls a tool with arguments that don't fit its schema";
+    NotAwaited "GC-304" Medium "Calls a tool and doesn't await it";
+    WrongType "GC-305" Error "Gives a tool a value of the wrong type (type checker)";
+    UndeclaredProperty "GC-306" Medium "Uses a property that a tool's answer, or a type, doesn't have (type checker)";
+    UnknownName "GC-307" Low "Uses a name that looks misspelled (type checker)";
 }
 
 impl fmt::Display for Rule {

@@ -1,0 +1,111 @@
+//! Which language a program is in, where nobody said.
+
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+use super::bindings::Bindings;
+use super::names::values_of;
+use super::parse::{unfenced, with_program};
+use crate::nesting::is_too_deep;
+use crate::repaired::repaired;
+
+/// What a program is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    Python,
+    /// JavaScript is TypeScript without types.
+    TypeScript,
+}
+
+/// Longer programs are told apart by how they look.
+const PARSED_BYTES_MAX: usize = 64 * 1024;
+
+/// Names that JavaScript has and Python hasn't.
+const GLOBALS: [&str; 8] =
+    ["console", "JSON", "Math", "Promise", "undefined", "globalThis", "Object", "require"];
+
+/// The language of a program, if it is clear. What both languages accept is Python, unless it uses what only
+/// JavaScript has.
+pub fn detect(code: &str) -> Option<Language> {
+    if let Some(told) = fence_language(code) {
+        return Some(told);
+    }
+    if code.len() > PARSED_BYTES_MAX {
+        return looks_like(code);
+    }
+    let python = repaired(code);
+    let is_python = !is_too_deep(&python.text)
+        && parse_unchecked(&python.text, ParseOptions::from(Mode::Module)).errors().is_empty();
+    if is_python && !GLOBALS.iter().any(|global| code.contains(global)) {
+        return Some(Language::Python);
+    }
+    let text = unfenced(code);
+    let uses_globals = with_program(&text, |program| {
+        if !is_python {
+            return Ok(true);
+        }
+        let (values, bindings) = (values_of(program), Bindings::of(program));
+        Ok(GLOBALS.iter().any(|global| values.contains(global) && bindings.is_free(global)))
+    });
+    match (is_python, uses_globals) {
+        (true, Ok(true)) | (false, Ok(_)) => Some(Language::TypeScript),
+        (true, _) => Some(Language::Python),
+        (false, Err(_)) => looks_like(code),
+    }
+}
+
+/// What the fence around a program says.
+fn fence_language(code: &str) -> Option<Language> {
+    let first = code.lines().find(|line| !line.trim().is_empty())?.trim();
+    let name = first.strip_prefix("```").or_else(|| first.strip_prefix("~~~"))?;
+    match name.trim().to_ascii_lowercase().as_str() {
+        "ts" | "typescript" | "js" | "javascript" | "mjs" | "tsx" | "jsx" => Some(Language::TypeScript),
+        "py" | "python" | "python3" => Some(Language::Python),
+        _ => None,
+    }
+}
+
+/// Beginnings of lines that only one of them has.
+const TYPESCRIPT_STARTS: [&str; 16] = [
+    "const ",
+    "let ",
+    "function ",
+    "async function",
+    "import {",
+    "import * as",
+    "import type",
+    "interface ",
+    "type ",
+    "export ",
+    "//",
+    "} catch",
+    "} else",
+    "enum ",
+    "namespace ",
+    "});",
+];
+const PYTHON_STARTS: [&str; 12] = [
+    "def ",
+    "async def ",
+    "elif ",
+    "except",
+    "from ",
+    "with ",
+    "async with ",
+    "print(",
+    "@",
+    "#",
+    "if __name__",
+    "lambda ",
+];
+
+fn looks_like(code: &str) -> Option<Language> {
+    let count = |starts: &[&str]| {
+        code.lines().filter(|line| starts.iter().any(|start| line.trim_start().starts_with(start))).count()
+    };
+    let (typescript, python) = (count(&TYPESCRIPT_STARTS), count(&PYTHON_STARTS));
+    match (typescript, python) {
+        (1.., 0) => Some(Language::TypeScript),
+        (0, 1..) => Some(Language::Python),
+        _ => None,
+    }
+}
