@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use gristmill_gateway::domain::{LimitName, Limits};
-use gristmill_gateway::{ExecuteRequest, Gateway, Report};
+use gristmill_gateway::{ExecuteRequest, Gateway, LatestVariables, Report, Variables};
 
-use crate::attack::Attack;
+use crate::attack::{Attack, Language};
 use crate::oracles;
 use crate::verdict::{Problem, Verdict, ending_of, stopped_by};
 
@@ -108,6 +108,7 @@ impl Range {
 
     async fn once(&self, gateway: &Gateway, attack: &Attack) -> Verdict {
         let mut verdict = Verdict {
+            language: attack.language,
             class: attack.class,
             name: attack.name,
             tried: attack.what,
@@ -128,7 +129,8 @@ impl Range {
         let limits = self.limits_of(attack, gateway.limits());
         let time_ms = limits.get(LimitName::WallTime);
         let started = Instant::now();
-        let request = ExecuteRequest { limits: Some(limits), ..ExecuteRequest::python(code) };
+        let request =
+            ExecuteRequest { limits: Some(limits), ..ExecuteRequest::of(attack.language.engine(), code) };
         let report = gateway.execute(request).finish().await;
         verdict.ending = ending_of(&report);
         verdict.stopped_by = stopped_by(attack.class, &verdict.ending, &report);
@@ -138,9 +140,29 @@ impl Range {
             .or_else(|| self.wrong_ending(attack, &verdict.ending, &report))
             .or_else(|| too_late(started.elapsed(), time_ms));
         if verdict.problem.is_none() {
-            verdict.problem = harm(gateway).await;
+            verdict.problem = harm(gateway, attack.language).await;
         }
         verdict
+    }
+
+    /// Whether an attack on the next program would be noticed if it went through: in an interpreter that is kept
+    /// it does, by design, so the second time it must tell of itself.
+    pub async fn sees_what_is_left_behind(&self, gateway: &Gateway, attack: &Attack) -> bool {
+        let Ok(listener) = self.listen() else { return false };
+        let session =
+            format!("control-{}-{}", std::process::id(), self.attacks.fetch_add(1, Ordering::Relaxed));
+        let code = self.filled_in(attack, &listener, &session);
+        let mut seen = false;
+        for _ in 0..2 {
+            let variables = Variables::Keep { session: session.clone(), latest: LatestVariables::Here };
+            let limits = Some(self.limits_of(attack, gateway.limits()));
+            let engine = attack.language.engine();
+            let request = ExecuteRequest { variables, limits, ..ExecuteRequest::of(engine, code.clone()) };
+            let report = gateway.execute(request).finish().await;
+            seen = oracles::came_back(&oracles::texts_of(&report), &attack.forbid).is_some();
+        }
+        gateway.forget_variables(&session, "the control is over");
+        seen
     }
 
     fn filled_in(&self, attack: &Attack, listener: &TcpListener, nonce: &str) -> String {
@@ -225,9 +247,9 @@ fn too_late(took: Duration, limit_ms: u64) -> Option<Problem> {
     is_late.then(|| Problem::WrongEnding(format!("it took {} s", took.as_secs())))
 }
 
-/// Whether an ordinary program still runs.
-async fn harm(gateway: &Gateway) -> Option<Problem> {
-    let after = gateway.execute(ExecuteRequest::python("6 * 7")).finish().await;
+/// Whether an ordinary program of the same language still runs.
+async fn harm(gateway: &Gateway, language: Language) -> Option<Problem> {
+    let after = gateway.execute(ExecuteRequest::of(language.engine(), "6 * 7")).finish().await;
     let is_well = after.result == Some(serde_json::json!(42));
     (!is_well).then(|| Problem::GatewayHarmed(format!("6 * 7 failed afterwards: {:?}", after.error)))
 }

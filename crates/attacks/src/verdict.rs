@@ -4,8 +4,11 @@ use gristmill_gateway::Report;
 use gristmill_gateway::domain::Code;
 use serde::Serialize;
 
+use crate::attack::{Language, full_name};
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
+    pub language: Language,
     pub class: &'static str,
     pub name: &'static str,
     /// What was tried.
@@ -29,6 +32,13 @@ pub enum Problem {
     WrongEnding(String),
     /// The gateway did not serve the next program.
     GatewayHarmed(String),
+}
+
+impl Verdict {
+    /// The attack's.
+    pub fn full_name(&self) -> String {
+        full_name(self.language, self.class, self.name)
+    }
 }
 
 impl Problem {
